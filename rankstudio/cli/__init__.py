@@ -53,7 +53,8 @@ _COMMAND = re.compile(r"[a-z][a-z0-9-]*")
 LANGUAGES = ("en", "de")
 """Languages of the window."""
 
-FAILED, INTERRUPTED = 1, 130
+FAILED = 1
+INTERRUPTED = 130
 
 _DESCRIPTION = """\
 Feature selection in learning to rank.

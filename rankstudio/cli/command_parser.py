@@ -113,7 +113,8 @@ class CommandParser(argparse.ArgumentParser):
         brief = not any(methods.values())
         texts = [(action, action.help, action.metavar) for action in self._actions]
         groups = [(group, group.description) for group in self._action_groups]
-        description, epilog = self.description, self.epilog
+        description = self.description
+        epilog = self.epilog
         try:
             for action in self._actions:
                 owners = getattr(action, "owners", None)
@@ -131,7 +132,8 @@ class CommandParser(argparse.ArgumentParser):
                 self.epilog = f"{_MORE.format(prog=self.prog)}\n\n{epilog or ''}"
             return super().format_help()
         finally:
-            self.description, self.epilog = description, epilog
+            self.description = description
+            self.epilog = epilog
             for action, text, metavar in texts:
                 action.help = text
                 action.metavar = metavar

@@ -148,7 +148,8 @@ class ProgressBar:
 
     def show(self, event: Event) -> None:
         """Take one event in."""
-        before, self._heard = self._heard, time.monotonic()
+        before = self._heard
+        self._heard = time.monotonic()
         match event:
             case RunStarted():
                 self._began = self._heard

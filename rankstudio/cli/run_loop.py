@@ -116,7 +116,8 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
-    out, store = args.out, log_store(args.log)
+    out = args.out
+    store = log_store(args.log)
     if out is not None:
         make_folder(out)
         refuse_other_comparison(comparison, data, out, args.force)

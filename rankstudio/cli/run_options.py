@@ -397,7 +397,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
     source = {name: changes[name] for name in ("data", "columns") if name in changes}
     names = _names_of(plan.changed(**source))
     costs = costs_from(args, plan.changed(**source))
-    parameters, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
+    parameters = _given(args, "parameter_", names)
+    ranked = _given(args, "ranker_parameter_", names)
     parameters |= settings_from(args)
     for key, options, dest, prefix in (
         ("method", parameters, "parameters", "--"),

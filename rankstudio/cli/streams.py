@@ -68,7 +68,8 @@ def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
 STANDARD = Path("-")
 """Name of the standard input where a file is read, and of the standard output where one is written."""
 
-_NAME, _SHOWN = "standard-input", "standard input"
+_NAME = "standard-input"
+_SHOWN = "standard input"
 
 _STORED: list[str] = []
 """The temporary files that hold what was read from the standard input."""

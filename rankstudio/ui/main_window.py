@@ -73,10 +73,13 @@ class MainWindow(QMainWindow):
     def __init__(self, theme: Theme, settings: Settings, runner: Runner = engine_run) -> None:
         super().__init__()
         self.setObjectName("main-window")
-        self._theme, self._settings = theme, settings
+        self._theme = theme
+        self._settings = settings
         self._asks = True
         self.models = models = Models(settings, runner, self)
-        self.session, self.runs, self.current = models.session, models.runs, models.current
+        self.session = models.session
+        self.runs = models.runs
+        self.current = models.current
         self.sections = sections = Sections(theme, models, self)
         self.open_controller = OpenController(theme, models, settings, self)
         self.export_controller = ExportController(theme, models, sections, settings, self)
@@ -140,7 +143,8 @@ class MainWindow(QMainWindow):
         self.welcome.setFocus()
 
     def _connect_commands(self) -> None:
-        session, export_controller = self.session, self.export_controller
+        session = self.session
+        export_controller = self.export_controller
         self.commands.connect(
             **self.open_controller.commands,
             sources=self._show_sources,
@@ -435,7 +439,8 @@ class MainWindow(QMainWindow):
     @Slot()
     def _update(self) -> None:
         """Enable the possible commands, and name the window after the data."""
-        session, current = self.session, self.runs.current
+        session = self.session
+        current = self.runs.current
         self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
         over_window = self.sections.contributed.over_window
         if self.method_files.busy or any(controller.busy for controller in over_window):
@@ -455,7 +460,9 @@ class MainWindow(QMainWindow):
 
     def files_read(self) -> list[Path]:
         """Return the files that are open here, which no export may replace: of data, of plans, the study."""
-        dataset, plan, study = self.session.dataset, self.session.plan, self.models.study_store.path
+        dataset = self.session.dataset
+        plan = self.session.plan
+        study = self.models.study_store.path
         parts = [part for fold in dataset.folds for part in fold.parts.values()] if dataset else []
         sources = (part.source.path for part in parts if part.source is not None)
         ranking = plan.extension(GivenRanking)

@@ -100,7 +100,8 @@ def run(args: argparse.Namespace) -> int:
     source = args.scores or args.model
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
-    read, scored = input_file(args.data), input_file(source)
+    read = input_file(args.data)
+    scored = input_file(source)
     options = columns_from(args), args.greatest_grade
     result, data, notes = evaluate_file(
         read, scored, args.convention, measures, *options, model=args.scores is None

@@ -182,7 +182,9 @@ def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvide
     if args.costs is not None or what.options.seed != run.plan.seed:
         tell("Note: the evidence is not stored, as the run has other costs or another seed.", file=sys.stderr)
         return
-    usual, halves, tests = EvidenceOptions(), found.stability, found.significance
+    usual = EvidenceOptions()
+    halves = found.stability
+    tests = found.significance
     has_few_halves = halves is not None and halves.n_paths < 2 * usual.n_halves
     fewer = tests is not None and len(tests.permuted) < usual.n_permutations
     # What the window would compute more of, it goes on with.

@@ -162,7 +162,8 @@ def _write_set(args: argparse.Namespace, model: Model) -> int:
         return 0
     check_outputs([args.out], args, [*_data_of(model), *filter(None, [args.feature_set])])
     write_text(args.out, text)
-    n, size = len(used), len(feature_set.names)
+    n = len(used)
+    size = len(feature_set.names)
     summary = f"{n} of the {size} features of the set are used."
     if args.json:
         tell(as_json({"format": FEATURE_SET, "written": [str(args.out)], "used": n, "features": size}))

@@ -92,7 +92,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.export.figures.files import figure_files, formats_of
     from rankstudio.engine.export.figures.style import style_of
 
-    formats, style = formats_of(args.to), style_of(args.width, args.font, args.colors, args.height)
+    formats = formats_of(args.to)
+    style = style_of(args.width, args.font, args.colors, args.height)
     if not 30 <= args.dpi <= 2400:
         raise ParameterError("--dpi", args.dpi, "a number from 30 to 2400")
     if args.out is None and not args.list:

@@ -213,12 +213,14 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     )
     from rankstudio.engine.experiment.storage.study import Study
 
-    metric, run = measure(args.measure), opened_run(args.data, args.number)
+    metric = measure(args.measure)
+    run = opened_run(args.data, args.number)
     result = run.fold(args.folds)
     fold = next(dataset_fold for dataset_fold in run.dataset.folds if dataset_fold.number == result.fold)
     part, name = (fold.vali, "validation") if fold.vali is not None else (fold.train, "training")
     convention = args.convention or run.plan.convention or run.dataset.convention
-    step, unit = result.chosen.step, result.chosen.unit
+    step = result.chosen.step
+    unit = result.chosen.unit
 
     def keep(found: PermutationImportance) -> None:
         measured = MeasuredImportance(found, name, convention, step.n_selected)
@@ -232,7 +234,8 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     losses = step_importance(step, part, metric, convention, None)
     work = step_importance(step, part, metric, convention, args.repeats, args.seed)
     title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
-    weighed, bounds = _weighed(run, result, fold), _bounds(run, result, fold)
+    weighed = _weighed(run, result, fold)
+    bounds = _bounds(run, result, fold)
     return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed, bounds)
 
 
@@ -348,7 +351,8 @@ def _weights(looked: _Looked) -> Iterator[str]:
     yield as_text(header, rows, left=(0, 3))
     if bounds is not None:
         yield ""
-        least, unseen = f"{bounds.above_minimum:.2g}", f"{bounds.unseen:.2g}"
+        least = f"{bounds.above_minimum:.2g}"
+        unseen = f"{bounds.unseen:.2g}"
         yield f"Objective {bounds.objective:.4f}, at most {least} above the minimum (Theorem 2)"
         yield f"On unseen pairs at most {unseen} more with probability 0.95 (Theorem 3, far from tight)"
 

@@ -203,7 +203,8 @@ def _carry_out(
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
 
-    plan, out = task.plan, task.out
+    plan = task.plan
+    out = task.out
     store = log_store(args.log)
     if args.refit and plan.entry.given:
         raise PlanError(f"--refit: {plan.title} is not trained. Omit --refit.")

@@ -221,7 +221,9 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
 
 
 def _row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
-    sizes, test, stable = run["features"], run["comparison"] or {}, run["stability"] or {}
+    sizes = run["features"]
+    test = run["comparison"] or {}
+    stable = run["stability"] or {}
     nogueira = stable.get("nogueira", {})
     group = _plain_group(compared)
     folds = " ".join(map(str, group["folds"]))
@@ -258,7 +260,8 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 
 def _plain_group(compared: RunComparison) -> dict[str, Any]:
     """Return the part, folds and queries of a group's measures, and why it is not ranked with others."""
-    group, key = compared.group, compared.group.key
+    group = compared.group
+    key = compared.group.key
     return {
         "scope": group.scope,
         "part": key.part.value,
@@ -274,7 +277,8 @@ def _plain_group(compared: RunComparison) -> dict[str, Any]:
 
 def _runs(compared: RunComparison) -> Iterator[dict[str, Any]]:
     """Yield each run of a group as plain values."""
-    name, part = compared.measure, compared.group.key.part
+    name = compared.measure
+    part = compared.group.key.part
     for (number, result), tested in zip(compared.group.runs.items(), compared.tests, strict=True):
         yield {
             "run": number,
@@ -389,7 +393,8 @@ def _rows(
     best: Mapping[str, float],
 ) -> list[list[str]]:
     """Return one row for each source that printed something about a run; one without any."""
-    plan, average = result.plan, result.average
+    plan = result.plan
+    average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]
     ours = [
         f"{_mean_text(result, name, result.part)}{'*' if star else ' '}"

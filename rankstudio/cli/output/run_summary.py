@@ -61,7 +61,8 @@ def _named(result: RunResult, many: bool) -> str:
 
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
     """Return the row of a fold: its number, the chosen model, and its measures."""
-    step, values = fold.chosen.step, _values(fold)
+    step = fold.chosen.step
+    values = _values(fold)
     chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
     chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
     size = str(len(fold.selected)) if step.learned else ""

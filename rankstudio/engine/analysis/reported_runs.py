@@ -368,7 +368,8 @@ def read_study(
     chosen = choice.of(datasets)
     runs = []
     for key in (keys[number] for number in chosen):
-        result, recorded = study.result(key), study.data(key)
+        result = study.result(key)
+        recorded = study.data(key)
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
         result = replace(result, plan=plan)
         if result.complete:

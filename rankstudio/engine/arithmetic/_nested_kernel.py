@@ -18,14 +18,17 @@ def nested_errors(V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats,
     rank one. O(k |q|²) for a query.
     """
     for q in range(ptr.size - 1):
-        begin, n = ptr[q], ptr[q + 1] - ptr[q]
+        begin = ptr[q]
+        n = ptr[q + 1] - ptr[q]
         M = np.zeros((n, n))
-        e, p = np.empty(n), np.empty(n)
+        e = np.empty(n)
+        p = np.empty(n)
         for i in range(n):
             M[i, i] = 1.0
             e[i] = y[begin + i]
         for t in range(along.shape[0]):
-            s, dot = 1.0, 0.0
+            s = 1.0
+            dot = 0.0
             for i in range(n):
                 value = 0.0
                 for j in range(n):

@@ -81,12 +81,15 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
 
     Shell's passes, with gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to compile.
     """
-    size, gap = order.shape[0], 1
+    size = order.shape[0]
+    gap = 1
     while size > _SHORT and 9 * gap < size:
         gap = 3 * gap + 1
     while gap > 0:
         for k in range(gap, size):
-            row, value, place = order[k], values[k], k
+            row = order[k]
+            value = values[k]
+            place = k
             while place >= gap and values[place - gap] > value:
                 values[place] = values[place - gap]
                 order[place] = order[place - gap]
@@ -129,7 +132,8 @@ def arrange(
     """
     values = np.empty(longest(ptr, first, last))
     for q in range(first, last):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         _sort(scores, order, begin, end, values)
         size = end - begin
         low = high = 0
@@ -163,7 +167,8 @@ def violations(
     """
     tree = np.empty((n_levels[first:last].max() + 1, 2))
     for q in range(first, last):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         n = n_levels[q]
         tree[: n + 1] = 0.0
         place = end
@@ -207,10 +212,12 @@ def hinge(
     """
     values = np.empty(longest(ptr, first, last))
     most = n_levels[first:last].max() + 1
-    behind, inside = np.empty(most), np.empty(most)
+    behind = np.empty(most)
+    inside = np.empty(most)
     violated = 0.0
     for q in range(first, last):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         _sort(scores, order, begin, end, values)
         n = n_levels[q]
         behind[: n + 1] = inside[: n + 1] = 0.0
@@ -246,7 +253,8 @@ def laplacian(
     """Compute each document's degree times its value minus the sum of its partners' values."""
     tree = np.empty(n_levels[first:last].max() + 1)
     for q in range(first, last):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         n = n_levels[q]
         tree[: n + 1] = 0.0
         place = end
@@ -306,7 +314,8 @@ def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats
     """
     known = np.empty(_FEW_LABELS)
     for q in range(ptr.size - 1):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         number = _few_labels(y, begin, end, known)
         if number <= _FEW_LABELS:
             for row in range(begin, end):

@@ -27,11 +27,15 @@ def weigh(X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Flo
     """Compute the sum over the documents i of queries first … last - 1 of weight times (x_i - x_f)."""
     out[:] = 0.0
     for q in range(first, last):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         # Four documents a turn: ``out`` is read and written a quarter as often.
         whole = begin + (end - begin) // 4 * 4
         for i in range(begin, whole, 4):
-            a, b, c, d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+            a = weights[i]
+            b = weights[i + 1]
+            c = weights[i + 2]
+            d = weights[i + 3]
             for j in range(out.size):
                 x = X[begin, j]
                 out[j] += (
@@ -46,7 +50,8 @@ def weigh(X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Flo
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
     """Compute the mean row of each of the queries first … last - 1."""
     for q in range(first, last):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         mean = out[q]
         mean[:] = 0.0
         for i in range(begin + 1, end):
@@ -84,7 +89,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
     """
     n = values.shape[1]
     for q in range(ptr.shape[0] - 1):
-        first, last = ptr[q], ptr[q + 1]
+        first = ptr[q]
+        last = ptr[q + 1]
         for j in range(n):
             mean[j] = 0.0
         for i in range(first, last):

@@ -37,7 +37,8 @@ def centred_squares(
         while first < starts[j + 1]:
             q = query[rows[first]]
             size = ptr[q + 1] - ptr[q]
-            last, mean = first, 0.0
+            last = first
+            mean = 0.0
             while last < starts[j + 1] and rows[last] < ptr[q + 1]:
                 mean += values[last]
                 last += 1

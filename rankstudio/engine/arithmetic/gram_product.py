@@ -71,7 +71,9 @@ class SparseGramProduct:
 
     def __init__(self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1) -> None:
         self._rows = data.shifted.tocsr()
-        self._ptr, self._executor, self._workers = data.ptr, executor, workers
+        self._ptr = data.ptr
+        self._executor = executor
+        self._workers = workers
         self.squares = data.squares
         m = data.y.size
         cuts = np.unique(np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))).tolist()
@@ -82,7 +84,8 @@ class SparseGramProduct:
     def __call__(self, vector: Floats) -> Floats:  # noqa: D102 - of the protocol
         from rankstudio.engine.arithmetic._sparse_kernel import add_products  # noqa: PLC0415 - numba
 
-        rows, ptr = self._rows, self._ptr
+        rows = self._rows
+        ptr = self._ptr
 
         def work(part: int) -> None:
             out, (first, last) = self._parts[part], self._ranges[part]

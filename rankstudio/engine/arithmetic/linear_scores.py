@@ -13,7 +13,8 @@ from rankstudio.engine.arithmetic import _rows_kernel as kernels
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.support.threads import share, worthwhile
 
-_DOCUMENT, _ENTRY = 30.0, 0.7  # nanoseconds of a sweep over sorted documents, and of a product with X
+_DOCUMENT = 30.0  # nanoseconds of a sweep over sorted documents, and of a product with X
+_ENTRY = 0.7
 _BLOCK = 8_192  # documents that a thread takes at a time
 
 
@@ -37,7 +38,8 @@ class Queries:
 
     def __init__(self, ptr: Ints, executor: Executor | None = None, workers: int = 1) -> None:
         self.ptr = unwritable(ptr)
-        self._executor, self._workers = executor, workers
+        self._executor = executor
+        self._workers = workers
         m = int(ptr[-1])
         cuts = np.unique(np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))).tolist()
         self.blocks = [(number, first, last) for number, (first, last) in enumerate(pairwise(cuts))]
@@ -73,7 +75,8 @@ class Linear:
 
     def scores(self, w: Floats) -> Floats:
         """Return the documents' scores, shape (m,). O(mn)."""
-        out, ptr = np.empty(self.X.shape[0]), self.queries.ptr
+        out = np.empty(self.X.shape[0])
+        ptr = self.queries.ptr
         self.queries.spread(
             lambda _, first, last: kernels.multiply(self.X, w, ptr, first, last, out), self._heavy
         )
@@ -85,7 +88,8 @@ class Linear:
         It equals X'weights if the weights of each query sum to 0, as for the gradient of a loss that depends
         only on score differences within queries.
         """
-        parts, ptr = self._parts(), self.queries.ptr
+        parts = self._parts()
+        ptr = self.queries.ptr
         self.queries.spread(
             lambda block, first, last: kernels.weigh(self.X, weights, ptr, first, last, parts[block]),
             self._heavy,

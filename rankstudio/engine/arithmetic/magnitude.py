@@ -69,10 +69,14 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
     >>> check_rows(np.eye(2), np.array([0, 2]))  # raises DatasetError for numbers whose squares overflow
     """
     n = X.shape[1]
-    low, high, difference = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
+    low = np.full(n, np.inf)
+    high = np.full(n, -np.inf)
+    difference = np.zeros(n)
     for first, last in group_blocks(ptr, n):
-        rows, begins = X[ptr[first] : ptr[last]], ptr[first:last] - ptr[first]
-        lows, highs = np.minimum.reduceat(rows, begins), np.maximum.reduceat(rows, begins)
+        rows = X[ptr[first] : ptr[last]]
+        begins = ptr[first:last] - ptr[first]
+        lows = np.minimum.reduceat(rows, begins)
+        highs = np.maximum.reduceat(rows, begins)
         np.minimum(low, lows.min(axis=0), out=low)
         np.maximum(high, highs.max(axis=0), out=high)
         with np.errstate(over="ignore"):  # a difference of values that are refused anyway

@@ -104,7 +104,8 @@ class _Compressed:
 
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return the rows with the features of an order, compressed; those of the last order are kept."""
-    last, features = data.shared.of(_Compressed), tuple(order.tolist())
+    last = data.shared.of(_Compressed)
+    features = tuple(order.tolist())
     if last.rows is None or last.order != features:
         X, y = data.centred
         last.order = features
@@ -114,7 +115,8 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
 
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     """Return at most k + 1 rows a query with the same Gram matrix of [X y], and so the same errors."""
-    sizes, max_rows = np.diff(ptr), X.shape[1] + 1
+    sizes = np.diff(ptr)
+    max_rows = X.shape[1] + 1
     if sizes.max() <= max_rows:
         return X, y, ptr
     Xy = np.column_stack((X, y))

@@ -318,7 +318,8 @@ class PreferencePairs(Pairs):
         Queries.__init__(self, ptr, executor, workers)
         query = np.searchsorted(ptr, preferences.winner, side="right") - 1
         order = np.argsort(query, kind="stable")
-        self.winner, self.loser = preferences.winner[order], preferences.loser[order]
+        self.winner = preferences.winner[order]
+        self.loser = preferences.loser[order]
         self.weight = preferences.weight[order]
         self.begins = np.searchsorted(query[order], np.arange(ptr.size))
         m = int(ptr[-1])
@@ -333,7 +334,9 @@ class PreferencePairs(Pairs):
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
         """Find the preferences with s_i - s_j < margin; see :meth:`Pairs.at`. O(m + l)."""
         violated = np.flatnonzero(scores[self.winner] - scores[self.loser] < margin)
-        winner, loser, weight = self.winner[violated], self.loser[violated], self.weight[violated]
+        winner = self.winner[violated]
+        loser = self.loser[violated]
+        weight = self.weight[violated]
         m = scores.size
         counts = np.stack([_summed(winner, weight, m), _summed(loser, weight, m)])
         sums = np.stack(
@@ -360,8 +363,10 @@ class PreferenceViolations(Violations):
         assert isinstance(of, PreferencePairs)
         ends = np.searchsorted(self.order, of.begins[[first, last]])
         mine = self.order[ends[0] : ends[1]]
-        begin, end = int(of.ptr[first]), int(of.ptr[last])
-        winner, loser = of.winner[mine], of.loser[mine]
+        begin = int(of.ptr[first])
+        end = int(of.ptr[last])
+        winner = of.winner[mine]
+        loser = of.loser[mine]
         pull = of.weight[mine] * (values[winner] - values[loser])
         size = end - begin
         out[begin:end] = _summed(winner - begin, pull, size) - _summed(loser - begin, pull, size)

@@ -204,7 +204,8 @@ def group(
     _check_finite(features)
     ptr, order = rows_by_query(qid, labels.size)
     if order is not None:
-        features, labels = features[order], labels[order]
+        features = features[order]
+        labels = labels[order]
     check_rows(features, ptr, name)
     return QueryData(features, labels, ptr, order)
 
@@ -313,7 +314,8 @@ def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
     """Write [X^ y^]'[X^ y^] of each query of centred data to ``out``, (Q, n + 1, n + 1), and return it."""
     n = X.shape[1]
     for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
-        rows, labels = X[first:last], y[first:last]
+        rows = X[first:last]
+        labels = y[first:last]
         np.matmul(rows.T, rows, out=gram[:n, :n])
         gram[n, :n] = gram[:n, n] = labels @ rows
         gram[n, n] = labels @ labels

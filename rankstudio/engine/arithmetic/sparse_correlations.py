@@ -36,7 +36,8 @@ class SparseCorrelations:
         if isinstance(one, slice) or isinstance(other, slice):
             rows = np.array([self._row(int(j)) for j in np.ravel(one if isinstance(other, slice) else other)])
             return rows if isinstance(other, slice) else rows.T
-        one, other = np.asarray(one), np.asarray(other)
+        one = np.asarray(one)
+        other = np.asarray(other)
         if one.size > other.size:  # as correlations are symmetric
             one, other = other, one
         places, at = np.unique(one, return_inverse=True)

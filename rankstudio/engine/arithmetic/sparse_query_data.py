@@ -75,7 +75,8 @@ class SparseQueryData:
 
         m, n = data.X.shape
         index = np.int32 if m * n < 2**31 else np.int64
-        rows, starts = np.tile(np.arange(m).astype(index), n), (m * np.arange(n + 1)).astype(index)
+        rows = np.tile(np.arange(m).astype(index), n)
+        starts = (m * np.arange(n + 1)).astype(index)
         entries: Any = (data.X.T.ravel(), rows, starts)
         return cls(SparseRows(csc_array(entries, shape=(m, n))), data.y, data.ptr)
 
@@ -149,7 +150,8 @@ class SparseQueryData:
         """Squared length of every column of X^, shape (n,)."""
         from rankstudio.engine.arithmetic._sparse_kernel import centred_squares  # noqa: PLC0415 - numba
 
-        out, X = np.empty(self.X.shape[1]), self.shifted
+        out = np.empty(self.X.shape[1])
+        X = self.shifted
         centred_squares(X.data, X.indices, X.indptr, self.query, self.ptr, out)
         return out
 
@@ -211,7 +213,8 @@ def group_sparse(
         raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
     ptr, order = rows_by_query(qid, labels.size)
     if order is not None:
-        features, labels = csc_array(features.tocsr()[order]), labels[order]
+        features = csc_array(features.tocsr()[order])
+        labels = labels[order]
     if not features.has_canonical_format:
         features = features.copy()
         features.sum_duplicates()

@@ -184,7 +184,8 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
         if member is not None:
             yield from _unpacked(path, kind, member, waiting)
             if member.eof:
-                waiting, member = waiting[len(waiting) - member.unused :], None
+                waiting = waiting[len(waiting) - member.unused :]
+                member = None
                 continue
         following = next(packed, None)
         if following is None:

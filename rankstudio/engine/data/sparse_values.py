@@ -174,7 +174,8 @@ def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     with np.errstate(over="ignore"):
         huge = ~np.isfinite(high - low)
     half = np.where(huge, 0.5, 1.0)  # the difference of two huge numbers
-    low, high = low * half, high * half
+    low = low * half
+    high = high * half
     span = high - low
     shift = np.where(runs.whole, low, 0.0)
     span[span == 0.0] = 1.0

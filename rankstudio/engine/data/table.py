@@ -173,7 +173,8 @@ class Table:
         counts = self.missing
         if not isinstance(X, SparseRows):
             present_ids = self.ids
-            X, counts = SparseRows.of_array(X[:, present_ids - 1]), counts[present_ids - 1]
+            X = SparseRows.of_array(X[:, present_ids - 1])
+            counts = counts[present_ids - 1]
         missing[np.searchsorted(ids, present_ids)] = counts
         return replace(self, X=sparse_values.placed(X, present_ids, ids), feature_ids=ids, missing=missing)
 

@@ -378,7 +378,9 @@ class TableInMemory(TableBuilder):
         X, feature_ids, missing = self._features(columns)
         parts = _joined([piece.parts for piece in self._pieces])
         if order.size:
-            X, y, parts = X[order], y[order], parts[order] if parts.size else parts
+            X = X[order]
+            y = y[order]
+            parts = parts[order] if parts.size else parts
         if facts.rows is not None:
             missing = np.isnan(X).sum(axis=0).astype(np.int64)
         comments = _joined_comments([piece.comments for piece in self._pieces])

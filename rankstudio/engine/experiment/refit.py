@@ -182,7 +182,8 @@ def _nearer(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> S
     # More rounds may use more features than in the folds.
     if max_features is not None and later.n_selected > max_features:
         return earlier
-    before, after = _length(plan, earlier), _length(plan, later)
+    before = _length(plan, earlier)
+    after = _length(plan, later)
     if before > choice.length:
         return later if after < before else earlier
     return later if before <= after <= choice.length else earlier

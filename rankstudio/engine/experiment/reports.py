@@ -33,7 +33,8 @@ from rankstudio.engine.support.files import make_folder, read_text, write_text
 Row = tuple[Any, ...]
 
 RESULT_FILES = ("results.json", "metrics.csv", "selection_path.csv", "plan.toml")
-LEFT_OUT, PAIRS_LEFT_OUT = "leave-query-out", "leave-pair-out"
+LEFT_OUT = "leave-query-out"
+PAIRS_LEFT_OUT = "leave-pair-out"
 """Names of left-out training queries and pairs in the column of parts."""
 MODELS = FOLDER
 """Name of the folder with the chosen model of each fold: fold1.json and so on."""
@@ -146,16 +147,19 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
     rows: list[Row] = []
     for fold in result.folds:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
-        last, model = path.steps[-1], fold.chosen.step
+        last = path.steps[-1]
+        model = fold.chosen.step
         # Where steps are not growing sets, no feature has a criterion of its own.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
         came: dict[int, Step] = {}
         for step in steps:
             for column in step.selected:
                 came.setdefault(column, step)
-        weights, selected = model.coef, set(model.selected)
+        weights = model.coef
+        selected = set(model.selected)
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
-            step, is_selected = came.get(column, last), column in selected
+            step = came.get(column, last)
+            is_selected = column in selected
             feature = int(result.feature_ids[column])
             rows.append(
                 (

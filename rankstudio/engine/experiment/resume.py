@@ -81,7 +81,8 @@ def run_stored(
     total_seconds = study.seconds(key)
     spent: defaultdict[tuple[int, int], float] = defaultdict(float)
     for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
-        outgoing_event, total_seconds = event, total_seconds + seconds
+        outgoing_event = event
+        total_seconds = total_seconds + seconds
         match event:
             case StepDone(unit=unit) | UnitProgress(unit=unit):
                 spent[unit.fold, unit.position] += seconds

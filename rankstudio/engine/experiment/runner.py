@@ -290,7 +290,8 @@ def run_plan(
 def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float) -> RunResult:
     """Combine the finished folds of a run, all or some."""
     complete = len(folds) == len(plan.folds or dataset.folds)
-    ids, names = dataset.feature_ids, dataset.feature_names
+    ids = dataset.feature_ids
+    names = dataset.feature_names
     return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.sources), seconds)
 
 

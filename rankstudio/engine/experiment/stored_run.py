@@ -18,7 +18,8 @@ def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDat
     PlanError, DataError
         If the data cannot be opened, or have changed.
     """
-    result, recorded_data = study.result(key), study.data(key)
+    result = study.result(key)
+    recorded_data = study.data(key)
     plan = result.plan.changed(data=recorded_data.opened_by(result.plan))
     dataset = open_data(plan)
     if difference := recorded_data.difference(dataset):

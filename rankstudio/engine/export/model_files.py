@@ -314,7 +314,8 @@ def _few(numbers: list[int]) -> str:
 
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
     """Refuse a model that asks for a feature which the data do not have, or have elsewhere."""
-    train, ids = dataset.folds[0].train, set(dataset.feature_ids.tolist())
+    train = dataset.folds[0].train
+    ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)
     # Of a file that leaves zeros out, a feature that is never there is 0, and adds nothing to a sum.
     if absent and (model.beyond or not train.sparse):

@@ -146,7 +146,8 @@ class Model:
             raise _absent(missing_ids[0], self.source)
         if isinstance(X, SparseRows) and "kind" in self.beyond:  # such models take few of many features
             ids = sorted(self.needed)
-            X, column_of = X[:, [column_of[i] for i in ids]], {i: column for column, i in enumerate(ids)}
+            X = X[:, [column_of[i] for i in ids]]
+            column_of = {i: column for column, i in enumerate(ids)}
         match self.beyond.get("kind", "linear"):
             case "linear":
                 by_id = {f.id: f.weight for f in self.features}
@@ -264,7 +265,8 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _model(values: Any) -> Model:
     """Return the model in what JSON says; ValueError where it is none, DataError of another version."""
-    form, version = _field(values, "format", str), _field(values, "version", int)
+    form = _field(values, "format", str)
+    version = _field(values, "version", int)
     if (form, version) != (FORMAT, VERSION):
         raise DataError(f"expected {FORMAT} of version {VERSION}, found {shown(form)} of version {version}.")
     _check_whole(values)
@@ -342,7 +344,8 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     """Validate and return a model of sums of features; ValueError if it is invalid."""
-    columns, sums = _columns(values, ids), _field(values, "sums", list)
+    columns = _columns(values, ids)
+    sums = _field(values, "sums", list)
     rows = [_numbers(row, "a sum", len(columns)) for row in sums]
     model = _field(values, "model", dict)
     if model.get("kind") == "sums":
@@ -425,7 +428,8 @@ def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats
     -------
     ndarray of shape (m,)
     """
-    columns, weights = values["columns"], np.array(values["weights"], dtype=np.float64)
+    columns = values["columns"]
+    weights = np.array(values["weights"], dtype=np.float64)
     vectors = np.array(values["vectors"], dtype=np.float64).reshape(weights.size, len(columns))
     documents = np.ascontiguousarray(X[:, [place[i] for i in columns]])
     scores: Floats = Kernel(**values["kernel"]).scores(documents, vectors, weights[None, :])[0]

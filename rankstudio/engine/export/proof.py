@@ -164,23 +164,30 @@ def fitted_function(
     ):
         return function
     forms = form.fit(function, _value_ranges(function, parts))
-    best, best_count = forms[0], -1
+    best = forms[0]
+    best_count = -1
     for candidate in forms if len(forms) > 1 else ():
         proof = ranking_proof(model, candidate, form, form.files(candidate), parts)
         if (proof.single or 0) > best_count:
-            best, best_count = candidate, proof.single or 0
+            best = candidate
+            best_count = proof.single or 0
         if best_count == proof.n_queries:
             break
     return best
 
 
 def _value_ranges(function: ScoreFunction, parts: Sequence[RankingDataset]) -> ValueRanges:
-    k, n = len(function.inputs), 0
-    low, high, total = np.full(k, np.inf), np.full(k, -np.inf), np.zeros(k)
+    k = len(function.inputs)
+    n = 0
+    low = np.full(k, np.inf)
+    high = np.full(k, -np.inf)
+    total = np.zeros(k)
     for part in _in_shards(parts):
         X = _inputs(function, part)
-        low, high = np.minimum(low, X.min(axis=0)), np.maximum(high, X.max(axis=0))
-        total, n = total + X.sum(axis=0), n + len(X)
+        low = np.minimum(low, X.min(axis=0))
+        high = np.maximum(high, X.max(axis=0))
+        total = total + X.sum(axis=0)
+        n = n + len(X)
         release(part.X)
     mean = total / max(n, 1)
     return ValueRanges(tuple(low.tolist()), tuple(high.tolist()), tuple(mean.tolist()))

@@ -267,7 +267,8 @@ def _trees_of(
     if kind == "trees":
         return *_trees(beyond["lightgbm"], beyond["columns"]), ()
     numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
-    columns, rows = beyond["columns"], [beyond["sums"][number - 1] for number in numbers]
+    columns = beyond["columns"]
+    rows = [beyond["sums"][number - 1] for number in numbers]
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
     places = [ids.index(i) if i in ids else -1 for i in columns]
     sums = (tuple((p, w) for p, w in zip(places, row, strict=True) if w) for row in rows)

@@ -172,5 +172,6 @@ def p_text(p: float) -> str:
 
 def range_text(sizes: Sequence[int]) -> str:
     """Return the range of numbers: "1–7", "46" if all are equal, "" for none."""
-    low, high = min(sizes, default=0), max(sizes, default=0)
+    low = min(sizes, default=0)
+    high = max(sizes, default=0)
     return "" if not sizes else str(low) if low == high else f"{low}–{high}"

@@ -41,7 +41,8 @@ _SECONDS = 10  # of processor, for reading a text and one prediction
 _WAITED = 60.0  # seconds on the clock, on a computer that others keep busy
 _BYTES = 2 * 10**9  # of addresses, besides those for the text
 _BYTES_PER_CHARACTER = 32  # of a model's text, as parsed objects
-_SCORES, _CONTRIBUTIONS = 1, 3  # LightGBM's numbers of what is predicted
+_SCORES = 1  # LightGBM's numbers of what is predicted
+_CONTRIBUTIONS = 3
 
 
 Node = tuple[int, float, Any, Any] | float

@@ -34,11 +34,18 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     import ctypes
 
     lightgbm = ctypes.CDLL(library)
-    booster, number, length = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int64()
+    booster = ctypes.c_void_p()
+    number = ctypes.c_int()
+    length = ctypes.c_int64()
     if lightgbm.LGBM_BoosterLoadModelFromString(text, ctypes.byref(number), ctypes.byref(booster)):
         return False
-    document, predictions = (ctypes.c_double * n_columns)(), (ctypes.c_double * (n_columns + 1))()
-    doubles, rows, by_row, first, all_of_them = 1, 1, 1, 0, -1
+    document = (ctypes.c_double * n_columns)()
+    predictions = (ctypes.c_double * (n_columns + 1))()
+    doubles = 1
+    rows = 1
+    by_row = 1
+    first = 0
+    all_of_them = -1
     shape = doubles, ctypes.c_int32(rows), ctypes.c_int32(n_columns), by_row
     has_failed = lightgbm.LGBM_BoosterPredictForMat(
         booster,

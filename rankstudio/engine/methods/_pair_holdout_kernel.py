@@ -17,9 +17,12 @@ def _solve(
     a: float, b: float, d: float, r: float, s: float, others: float, border: float
 ) -> tuple[float, float]:
     """Return the two residuals, from the entries (a, b; b, d) of H and (r, s) of the residuals."""
-    first, second = others * (a + b) + border, others * (b + d) + border
-    m11, m12 = 1.0 - a - first, -b - first
-    m21, m22 = -b - second, 1.0 - d - second
+    first = others * (a + b) + border
+    second = others * (b + d) + border
+    m11 = 1.0 - a - first
+    m12 = -b - first
+    m21 = -b - second
+    m22 = 1.0 - d - second
     # Cramer's rule: M has two rows.
     determinant = m11 * m22 - m12 * m21
     return (m22 * r - m12 * s) / determinant, (m11 * s - m21 * r) / determinant
@@ -59,7 +62,8 @@ def some_pairs(
 ) -> None:
     """Write the predictions of the pairs (p, 2) to ``out`` (p, 2)."""
     for p in range(pairs.shape[0]):
-        i, j = pairs[p, 0], pairs[p, 1]
+        i = pairs[p, 0]
+        j = pairs[p, 1]
         e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], others, border)
         out[p, 0] = labels[i] - e
         out[p, 1] = labels[j] - g
@@ -83,9 +87,11 @@ def pair_losses(
     is H + scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its own.
     """
     for row in range(hat.shape[0]):
-        i, total = first + row, 0.0
+        i = first + row
+        total = 0.0
         scaled_u = scale * along[i]
-        a, r = leverages[i] + scaled_u * along[i], residuals[i]
+        a = leverages[i] + scaled_u * along[i]
+        r = residuals[i]
         for j in range(i + 1, residuals.shape[0]):
             b = hat[row, j] + scaled_u * along[j]
             d = leverages[j] + scale * along[j] * along[j]
@@ -113,12 +119,14 @@ def pair_orders(
     of what they are computed from are tied, and count half: those of equal documents, or of a model of zeros.
     """
     for row in range(hat.shape[0]):
-        i, right = first + row, 0.0
+        i = first + row
+        right = 0.0
         for j in range(i + 1, residuals.shape[0]):
             if kinds[i] == kinds[j]:
                 continue
             e, g = _solve(leverages[i], hat[row, j], leverages[j], residuals[i], residuals[j], others, border)
-            higher, lower = labels[i] - e, labels[j] - g
+            higher = labels[i] - e
+            lower = labels[j] - g
             if kinds[i] < kinds[j]:
                 higher, lower = lower, higher
             size = abs(labels[i]) + abs(e) + abs(labels[j]) + abs(g)

@@ -296,7 +296,8 @@ def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iter
     The steps of a path are kept. All iterations are yielded whose weights take 64 MB together, then every
     further one whose number is a power of 2, and the last one.
     """
-    number, all_columns = 0, tuple(range(n))
+    number = 0
+    all_columns = tuple(range(n))
     pending: Iteration | None = None  # until it is known whether it is the last one
     for state in states:
         if isinstance(state, WorkProgress):
@@ -349,7 +350,9 @@ class ConvergingRanker(LinearRanker):
 
         Its criterion is the objective.
         """
-        C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
+        C = self.checked("C")
+        tol = self.checked("tol")
+        max_iter = self.checked("max_iter")
         yield from iterations(self._minimise(training_data(data), C, tol, max_iter), data.X.shape[1])
 
     def _minimise(

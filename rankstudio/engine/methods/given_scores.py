@@ -86,7 +86,8 @@ def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
     ValueError, LookupError, TypeError
         If the values are invalid.
     """
-    name, parts = beyond["name"], beyond["parts"]
+    name = beyond["name"]
+    parts = beyond["parts"]
     if not isinstance(name, str) or not isinstance(parts, dict):
         raise ValueError("expected given scores")
     scores: dict[str, Floats] = {}

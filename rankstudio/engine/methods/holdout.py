@@ -172,7 +172,8 @@ class HeldOutPredictor:
         O(|U|²r + |U|³) per set, plus a product of the labels with V, once per size of set if the weighting is
         "none".
         """
-        labels, m = self._centred, self.kernel.n_documents
+        labels = self._centred
+        m = self.kernel.n_documents
         residuals_by_strength: dict[float, Floats] = {}
         predictions = []
         for held_out in sets:
@@ -213,7 +214,8 @@ class HeldOutPredictor:
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
-        m, constants = self.kernel.n_documents, self._constants
+        m = self.kernel.n_documents
+        constants = self._constants
         none = np.zeros(m)
 
         def losses(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
@@ -240,7 +242,8 @@ class HeldOutPredictor:
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
-        answers, constants = np.ascontiguousarray(self._answers), self._constants
+        answers = np.ascontiguousarray(self._answers)
+        constants = self._constants
         counts = np.unique(kinds, return_counts=True)[1].astype(np.float64)
         pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
 
@@ -347,7 +350,8 @@ class HeldOutPredictor:
 
     def _pair_arguments(self, numbers: int) -> tuple[Floats, Floats, Floats, float, float]:
         """Return H, labels and residuals a row each (v, m), and the two constants of a pair's system."""
-        m, free = self.kernel.n_documents, memory.available()
+        m = self.kernel.n_documents
+        free = memory.available()
         if 8.0 * numbers > free:
             raise OutOfMemoryError(
                 f"Leaving out pairs of {m:,} documents needs {memory.size(8.0 * numbers)} of memory, and "

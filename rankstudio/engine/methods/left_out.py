@@ -51,7 +51,8 @@ def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | No
 
 def centred_scores(data: QueryData, models: Floats) -> Floats:
     """Score centred documents (m,) by the linear models of their queries, shape (Q, n)."""
-    X, scores = data.centred[0], np.empty(len(data.y))
+    X = data.centred[0]
+    scores = np.empty(len(data.y))
     for query, (first, last) in enumerate(pairwise(data.ptr.tolist())):
         model_rows = np.repeat(models[query : query + 1], last - first, axis=0)  # a view would sum otherwise
         scores[first:last] = np.einsum("mi,mi->m", X[first:last], model_rows)

@@ -104,7 +104,8 @@ class PairwiseLeastSquares(PreferenceLearner):
 
     def pair_cost(self) -> PairCost:
         """Return the loss; ParameterError if a parameter is out of range or incompatible with another."""
-        cost, weighting = self.checked("cost"), self.checked("weighting")
+        cost = self.checked("cost")
+        weighting = self.checked("weighting")
         ties = cost == "magnitude" if self.ties is None else self.checked("ties")
         return PairCost(cost, ties, weighting)
 

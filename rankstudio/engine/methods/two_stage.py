@@ -123,7 +123,8 @@ def comparisons(
         return tuple(np.empty(0) for _ in selections(steps, growing))
     if growing:
         return tuple(score.of(step, divisor) for step in steps)
-    order, scores = steps[-1].selected, score.of(steps[-1], divisor)
+    order = steps[-1].selected
+    scores = score.of(steps[-1], divisor)
     return tuple(without(scores, list(order[:k])) for k in range(max(1, len(order))))
 
 
@@ -242,7 +243,8 @@ def _learned(
 
     None without a column.
     """
-    models, key = data.shared.of(_Models).learned, (type(ranker), repr(ranker.get_params()), columns)
+    models = data.shared.of(_Models).learned
+    key = (type(ranker), repr(ranker.get_params()), columns)
     if key in models:
         return models[key]
     last: Step | None = None

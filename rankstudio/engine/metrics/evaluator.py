@@ -538,7 +538,8 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
     O(K m log n), or O(K m) if consecutive models rank almost identically.
     """
     if order is not None:
-        scores, y = np.ascontiguousarray(scores[:, order]), y[order]
+        scores = np.ascontiguousarray(scores[:, order])
+        y = y[order]
     ranked, bad = _ranked(scores, label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
         model, position = divmod(bad, y.size)

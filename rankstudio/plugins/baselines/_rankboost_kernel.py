@@ -25,14 +25,19 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
     """
     total = 0.0
     for q in range(ptr.shape[0] - 1):
-        begin, end = ptr[q], ptr[q + 1]
-        least, greatest = H[begin], H[begin]
+        begin = ptr[q]
+        end = ptr[q + 1]
+        least = H[begin]
+        greatest = H[begin]
         for i in range(begin, end):
-            least, greatest = min(least, H[i]), max(greatest, H[i])
+            least = min(least, H[i])
+            greatest = max(greatest, H[i])
         middle = 0.5 * (least + greatest)  # of both exponentials neither is larger than it must be
-        below, start = 0.0, begin
+        below = 0.0
+        start = begin
         while start < end:
-            stop, of_label = start, 0.0
+            stop = start
+            of_label = 0.0
             while stop < end and y[by_label[stop]] == y[by_label[start]]:
                 i = by_label[stop]
                 out[i] = np.exp(middle - H[i]) * below
@@ -41,9 +46,11 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
                 stop += 1
             below += of_label
             start = stop
-        above, stop = 0.0, end
+        above = 0.0
+        stop = end
         while stop > begin:
-            start, of_label = stop, 0.0
+            start = stop
+            of_label = 0.0
             while start > begin and y[by_label[start - 1]] == y[by_label[stop - 1]]:
                 start -= 1
                 i = by_label[start]
@@ -75,7 +82,8 @@ def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) 
     """
     for j in range(places.shape[0]):
         gains[j], places[j] = 0.0, -1
-        above, begin = 0.0, starts[j] + j
+        above = 0.0
+        begin = starts[j] + j
         for b in range(starts[j + 1] - starts[j], 0, -1):
             above += in_bins[begin + b]
             if places[j] < 0 or abs(above) > abs(gains[j]):

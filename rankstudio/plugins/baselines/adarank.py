@@ -93,11 +93,13 @@ class AdaRank(LinearRanker):
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per round; its criterion is the negative measure."""
-        measure, n = find_measure(self.measure), data.X.shape[1]
+        measure = find_measure(self.measure)
+        n = data.X.shape[1]
         n_rounds = self.checked("n_rounds")
         if not measure.higher_is_better:
             raise ParameterError("measure", self.measure, "a measure for which higher is better")
-        direction, repeats = self.checked("direction"), self.checked("repeats")
+        direction = self.checked("direction")
+        repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
         order: dict[int, None] = {}
@@ -136,7 +138,8 @@ class _Reached:
         convention: Convention,
         signs: tuple[float, ...],
     ) -> None:
-        self._measure, self._convention = measure, convention
+        self._measure = measure
+        self._convention = convention
         self.weak = scratch.empty(len(signs) * data.X.shape[1], data.ptr.size - 1)
         evaluator = self._evaluator(data)
         rankers = ((sign, column) for sign in signs for column in data.X.T)

@@ -47,7 +47,8 @@ def _interleave(relevant: Floats, others: Floats, harmonic: Floats, sums: Floats
     the best k never does, and the best k of every other j bounds those between: O((R + N) log N) altogether,
     where the paper tries every pair. ``above[j]`` is for the j-th, ``above[0]`` for none.
     """
-    R, N = relevant.size, others.size
+    R = relevant.size
+    N = others.size
     sums[0] = 0.0
     for i in range(R):
         sums[i + 1] = sums[i] + relevant[i]
@@ -98,12 +99,15 @@ def most_violated(
         Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any perfect ranking y*.
     """
     length = longest(ptr, first, last)
-    values, sums = np.empty(length), np.empty(length + 1)
+    values = np.empty(length)
+    sums = np.empty(length + 1)
     places = np.empty(length + 1, dtype=np.int64)
     for q in range(first, last):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         middle = begin + n_relevant[q]
-        R, N = middle - begin, end - middle
+        R = middle - begin
+        N = end - middle
         losses[q] = 0.0
         if R == 0 or N == 0:
             slopes[begin:end] = 0.0
@@ -263,7 +267,8 @@ def average_precision_sums(least: float, data: QueryData, w: Floats) -> tuple[Fl
     ``least`` is the lowest relevant label.
     """
     queries = Queries(data.ptr)
-    linear, loss = Linear(data.X, queries), AveragePrecisionLoss(data.y >= least, queries)
+    linear = Linear(data.X, queries)
+    loss = AveragePrecisionLoss(data.y >= least, queries)
     scores = linear.scores(w)
     offset, slopes = loss.sums(scores)
     return np.array([offset + dot(slopes, scores), offset, loss.n_queries]), linear.weigh(slopes)

@@ -100,7 +100,9 @@ class CoordinateAscent(LinearRanker):
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         with ascent_search(training_data(data), self.measure, objective(self.convention)) as opened:
             ascent = yield from opened
-            best, best_value, number = np.zeros(data.X.shape[1]), -np.inf, 0
+            best = np.zeros(data.X.shape[1])
+            best_value = -np.inf
+            number = 0
             for start in range(n_restarts):
                 coef = _start(ascent, rng if start else None)
                 value = yield from ascent.measured(coef)
@@ -110,7 +112,8 @@ class CoordinateAscent(LinearRanker):
                     sweep = telling(ascent.sweeping(coef, value, order), f"start {start + 1}", len(order))
                     coef, value = yield from sweep
                     if value > best_value or number == 0:
-                        best, best_value = coef, value
+                        best = coef
+                        best_value = value
                     number += 1
                     yield Step(number, tuple(np.flatnonzero(best).tolist()), best, -best_value, np.empty(0))
                     if not value > before + tolerance:

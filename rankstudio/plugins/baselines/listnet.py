@@ -83,10 +83,12 @@ class ListNet(LinearRanker):
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per iteration, with the objective as its criterion."""
-        tol, max_iter = self.checked("tol"), self.checked("max_iter")
+        tol = self.checked("tol")
+        max_iter = self.checked("max_iter")
         features = tuple(range(data.X.shape[1]))
         with top_one_cross_entropy(training_data(data), self.checked("regularization")) as objective:
-            number, first = -1, 1.0  # the start has no number
+            number = -1  # the start has no number
+            first = 1.0
             for event in minimise(objective, np.zeros(len(features))):
                 if isinstance(event, WorkProgress):
                     yield event

@@ -144,7 +144,8 @@ class RankBoost(LinearRanker):
         """Yield one step per round, with the mean loss of the pairs as its criterion."""
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
-        coef, features = np.zeros(data.X.shape[1]), dict[int, None]()
+        coef = np.zeros(data.X.shape[1])
+        features = dict[int, None]()
         data = training_data(data)
         cutoffs = yield from thresholds(data, MOST_VALUES, RANKS)
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
@@ -193,7 +194,8 @@ class _Rounds:
     """
 
     def __init__(self, session: ShardSession, thresholds: Thresholds) -> None:
-        self._session, self._thresholds = session, thresholds
+        self._session = session
+        self._thresholds = thresholds
         self.perfect, self.fewer = False, bool(thresholds.fewer.any())
         self._sum = self._n_pairs = 0.0
 
@@ -214,7 +216,8 @@ class _Rounds:
         if not self._sum > 0:
             return None
         n = self._thresholds.starts.size - 1
-        gains, places = np.empty(n), np.empty(n, dtype=np.int64)
+        gains = np.empty(n)
+        places = np.empty(n, dtype=np.int64)
         kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, places)
         feature = int(np.argmax(np.abs(gains)))
         r = float(np.clip(gains[feature] / self._sum, -_SEPARATES, _SEPARATES))

@@ -183,7 +183,8 @@ class ClusterWorkers:
     lost = Cluster.lost
 
     def __init__(self, cluster: Cluster, client: Client) -> None:
-        self._cluster, self._client = cluster, client
+        self._cluster = cluster
+        self._client = client
         self._addresses: list[str] = []
         self._asked: WeakKeyDictionary[Future[Sums | None], str] = WeakKeyDictionary()
 

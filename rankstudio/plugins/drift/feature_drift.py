@@ -87,7 +87,8 @@ def feature_drift(
             correlation.of(part_values) for correlation, part_values in zip(measuring, values, strict=True)
         ]
         for index, (column, _) in enumerate(block):
-            first_values, second_values = values[0][index], values[1][index]
+            first_values = values[0][index]
+            second_values = values[1][index]
             deviation = float(first_values.std())
             varies = deviation > 0
             drifts.append(
@@ -106,7 +107,8 @@ def feature_drift(
 
 def distribution_distance(first: Floats, second: Floats) -> float:
     """Return the Kolmogorov-Smirnov distance of two samples."""
-    first_sorted, second_sorted = np.sort(first), np.sort(second)
+    first_sorted = np.sort(first)
+    second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
     below = [
         np.searchsorted(sample, all_values, side="right") / sample.size

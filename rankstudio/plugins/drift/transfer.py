@@ -116,10 +116,8 @@ def carried(
     """
     save_model(place, refit(result, dataset))
     given_plan, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
-    train_queries, parts = (
-        queries_of(whole(dataset)),
-        {fold.number: fold.test or fold.vali for fold in other.folds},
-    )
+    train_queries = queries_of(whole(dataset))
+    parts = {fold.number: fold.test or fold.vali for fold in other.folds}
     counts = {
         i: (n_shared(part, train_queries), part.n_queries) for i, part in parts.items() if part is not None
     }

@@ -12,10 +12,14 @@ from rankstudio.engine.export.formats.model_format import Documents, Files, Mode
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
 
-OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
+OPSET = 17
+ML_OPSET = 5
+IR_VERSION = 10
 """Versions of the standard operators, of ai.onnx.ml (the first whose trees have doubles), and of the file."""
 
-_LESS_OR_EQUAL, _SUM, _NO_TRANSFORM = 0, 1, 0
+_LESS_OR_EQUAL = 0
+_SUM = 1
+_NO_TRANSFORM = 0
 
 
 def write(function: ScoreFunction) -> Files:
@@ -65,7 +69,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     splits: list[tuple[int, float, int, bool, int, bool]] = []
     leaves: list[float] = []
     for tree in function.trees:
-        first_split, first_leaf = len(splits), len(leaves)
+        first_split = len(splits)
+        first_leaf = len(leaves)
         roots.append(first_split)
         for column, threshold, *children in tree.splits or ((0, 0.0, -1, -1),):
             ends = [(first_leaf - 1 - c, True) if c < 0 else (first_split + c, False) for c in children]

@@ -102,7 +102,8 @@ def _node(element: Element, columns: dict[str, int]) -> Node:
         return float(element.get("score", ""))
     below, above = children
     predicate = below[0]
-    column, threshold = columns[predicate.get("field", "")], float(predicate.get("value", ""))
+    column = columns[predicate.get("field", "")]
+    threshold = float(predicate.get("value", ""))
     return column, threshold, _node(below, columns), _node(above, columns)
 
 

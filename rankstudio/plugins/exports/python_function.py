@@ -14,7 +14,8 @@ from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
 _SCRIPT = Path(trial.__file__).parent.with_name("trial_script.py")
-_BYTES, _BYTES_PER_VALUE = 2 * 10**9, 200  # of addresses: Python's own, and a value in a document
+_BYTES = 2 * 10**9  # of addresses: Python's own, and a value in a document
+_BYTES_PER_VALUE = 200
 
 _SUM = '''
 

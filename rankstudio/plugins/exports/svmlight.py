@@ -29,7 +29,8 @@ empty# kernel parameter -u
 {threshold!r} # threshold b, each following line is a SV (starting with alpha*y)
 """  # noqa: W291 - the programs read the blanks
 _HEADER_LINES = 11  # those above; the last one has the threshold
-_LARGEST, _MOST = 24, 500
+_LARGEST = 24
+_MOST = 500
 """Powers of two: of the greatest score, whose last bit is then the eighth decimal; and of a scale."""
 
 _Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]

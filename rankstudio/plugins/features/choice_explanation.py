@@ -86,7 +86,8 @@ class ChoiceContext:
             [replace(alternative, path=groups.path(alternative.path)) for alternative in alternatives]
             for alternatives in (self.combinations, self.folds)
         )
-        path, names = groups.path(self.path), groups.names
+        path = groups.path(self.path)
+        names = groups.names
         return replace(self, path=path, names=names, combinations=combinations, folds=folds)
 
 
@@ -122,9 +123,11 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
     correlations : ndarray of shape (n, n), optional
         Correlations of the features within queries.
     """
-    groups, together = context.groups, ""
+    groups = context.groups
+    together = ""
     if groups is not None:
-        context, members = context.by_candidate(groups), groups.members(feature)
+        context = context.by_candidate(groups)
+        members = groups.members(feature)
         feature = members[0]
         if len(members) > 1:
             together = f"All {len(members)} features of {groups.names[feature]} are taken or left together."
@@ -175,7 +178,8 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
 
 def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
     """Explain the selection of a feature where it or its rival did not lower the criterion."""
-    score, other = margin.score, margin.rival_score
+    score = margin.score
+    other = margin.rival_score
     if score > 0:
         text = tr("Lowered the {criterion} {unit} by {number}. No other candidate would have lowered it.")
     elif score == 0 and other > 0:
@@ -265,7 +269,8 @@ def _later(context: ChoiceContext, feature: int) -> str:
 
 def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
     """Return in words at which step up to the chosen one a feature came closest, and who was taken there."""
-    path, score = context.path, context.score
+    path = context.path
+    score = context.score
     scores = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
     near = np.array([shares(score, values)[feature] for values in scores])
     if not np.isfinite(near).any():
@@ -277,7 +282,8 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
     if not selected or not np.isfinite(values[selected[0]]):
         return tr("Closest at step {step}: {place}.").format(**details)
     gains = score.gains(values)
-    best, own_score = float(values[selected[0]]), float(values[feature])
+    best = float(values[selected[0]])
+    own_score = float(values[feature])
     name = _alike(context.names[selected[0]], correlations, feature, selected[0])
     if score.source is ScoreSource.CRITERION and min(best, own_score) <= 0:
         return _closest_without_use(best, own_score, details, name)
@@ -310,7 +316,8 @@ def _closest_without_use(best: float, own: float, said: Mapping[str, object], na
 
 def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
     """Return in words with which feature its score fell most."""
-    path, score = context.path, context.score
+    path = context.path
+    score = context.score
     values = [float(score.of(step, path.divisor)[feature]) for step in path.steps[: context.position + 1]]
     falls = [
         (before - after, step_index)
@@ -343,7 +350,8 @@ def _likeness(context: ChoiceContext, feature: int, correlations: Floats | None,
 
 def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str, list[str]]:
     """Explain a feature of a model that weighs all at once."""
-    path, score = context.path, context.score
+    path = context.path
+    score = context.score
     step = path.steps[context.position]
     values = score.of(step, path.divisor)
     if not inside or values[feature] == 0:
@@ -361,7 +369,8 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
         return tr("Why it is not in the model"), [sentence]
     order = np.argsort(-values, kind="stable").tolist()
     rank = order.index(feature)
-    text, other = tr("{name} {value} {at}, {place}."), feature
+    text = tr("{name} {value} {at}, {place}.")
+    other = feature
     if rank + 1 < len(order) and values[order[rank + 1]] > 0:
         other = order[rank + 1]
         text = tr("{name} {value} {at}, {place}; {share} more than {other} ({less}).")
@@ -386,7 +395,8 @@ def _at(path: PathResult, number_: int) -> str:
 
 def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     """Return in words with which other parameters of the run, and in which folds, it would be otherwise."""
-    size, parts = context.size, []
+    size = context.size
+    parts = []
     if inside and size == context.n_candidates:
         return ""
     combinations = [

@@ -118,7 +118,8 @@ def _drawn(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDens
     if indices.size > MOST_POINTS:
         even = np.linspace(places[0], places[-1], MOST_POINTS)
         near = np.unique(np.clip(np.searchsorted(places, even), 0, places.size - 1))
-        indices, places = indices[near], places[near]
+        indices = indices[near]
+        places = places[near]
     mass = compared.densities * compared.counts
     classes = []
     for r, (label, grade) in enumerate(zip(class_names(compared.grades), compared.grades, strict=True)):

@@ -293,7 +293,8 @@ class Inspector:
         return float(np.clip(right @ weights, 0.0, 1.0))
 
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
-        low, high = float(values.min()), float(values.max())
+        low = float(values.min())
+        high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
         if not np.all(np.diff(grid) > 0):
             return np.zeros(0), ()
@@ -303,7 +304,8 @@ class Inspector:
             grid = np.linspace(rest.min(), rest.max(), GRID_POINTS)
         classes = []
         for label, mask in self._classes:
-            n, density = int(np.count_nonzero(mask)), gaussian_density(values[mask & ~apart], grid)
+            n = int(np.count_nonzero(mask))
+            density = gaussian_density(values[mask & ~apart], grid)
             zeros = float(apart[mask].mean()) if apart.any() and n else float("nan")
             classes.append(ClassDensity(label, density, n, zeros))
         return grid, tuple(classes)

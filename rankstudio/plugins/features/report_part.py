@@ -46,7 +46,8 @@ def _substitutes(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
     position = path.steps.position(first.chosen.step.number)
     inspector = Inspector(fold.train, run.plan.convention)
     train = make_fold_context(run.plan, fold).whole_train
-    ids, names = run.result.feature_ids, run.result.feature_names
+    ids = run.result.feature_ids
+    names = run.result.feature_names
     groups = CandidateGroups.of(ids, names, feature_groups_of(run.plan)).columns
     model_substitutes = substitutes(
         run.plan, path, position, train, inspector.correlations, inspector.clusters, groups

@@ -174,7 +174,8 @@ def substitutes(
     Substitutes
     """
     step = path.steps[position]
-    selected, weights = step.selected, np.abs(step.coef)
+    selected = step.selected
+    weights = np.abs(step.coef)
     heaviest = set(sorted(selected, key=lambda column: -weights[column])[:MOST_SHOWN])
     ranked = tuple(column for column in selected if column in heaviest)
     columns = _shown(correlations, clusters, ranked)
@@ -275,7 +276,8 @@ def _groups(
     changes: Changes,
     joint: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
-    groups, inside = [], set(selected)
+    groups = []
+    inside = set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
         members = np.flatnonzero(clusters.labels == label)
         chosen = tuple(column for column in selected if clusters.labels[column] == label)

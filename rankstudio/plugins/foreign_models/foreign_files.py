@@ -36,7 +36,8 @@ from rankstudio.plugins.foreign_models.search_engine_models import (
 )
 
 _ONNX = ".onnx"
-_LIGHTGBM, _RANKLIB = "tree\n", ("## ", "<ensemble")
+_LIGHTGBM = "tree\n"
+_RANKLIB = ("## ", "<ensemble")
 _HEAD = 1 << 12
 _NAMELESS = re.compile(r"|(Column_|feature_|feature |f)[0-9]+")
 _FIRST = "feature_0"

@@ -43,7 +43,8 @@ _MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT")
 """By their numbers in ``TreeEnsemble``."""
 _UP_TO = ("BRANCH_LEQ", "BRANCH_GT")
 _TRUE_IS_BELOW = ("BRANCH_LEQ", "BRANCH_LT")
-_AVERAGE, _SUM = ("AVERAGE", "SUM")
+_AVERAGE = "AVERAGE"
+_SUM = "SUM"
 _NODES = ("treeids", "nodeids", "featureids", "modes", "truenodeids", "falsenodeids")
 _SIDES = ("true", "false")
 
@@ -166,15 +167,22 @@ def _after(
             return _in_shape(stage, node, attributes, arrays)
         case "MatMul":
             weights, n, is_column = _matrix(stage, node, arrays)
-            model, dtype = ParsedModel(ONNX, weights, n_features=n), stage.dtype
+            model = ParsedModel(ONNX, weights, n_features=n)
+            dtype = stage.dtype
         case "LinearRegressor":
-            model, dtype, is_column = _linear(stage, node, attributes), "float32", True
+            model = _linear(stage, node, attributes)
+            dtype = "float32"
+            is_column = True
         case "TreeEnsembleRegressor":
             trees = _regressor(stage, node, attributes)
-            model, dtype, is_column = ParsedModel(ONNX, trees=trees), "float32", True
+            model = ParsedModel(ONNX, trees=trees)
+            dtype = "float32"
+            is_column = True
         case _:
             trees = _ensemble(stage, node, attributes)
-            model, dtype, is_column = ParsedModel(ONNX, trees=trees), stage.dtype, True
+            model = ParsedModel(ONNX, trees=trees)
+            dtype = stage.dtype
+            is_column = True
     if stage.n_features and any(c >= stage.n_features for tree in model.trees for c, *_ in tree.splits):
         raise refused(node, tr("more features than the input"), str(stage.n_features))
     model = replace(model, n_features=model.n_features or stage.n_features)

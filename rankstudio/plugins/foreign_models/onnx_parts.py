@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import onnx
 
 ONNX = "ONNX"
-STANDARD, ML = "", "ai.onnx.ml"
+STANDARD = ""
+ML = "ai.onnx.ml"
 _MOST_NAME = 60
 _MOST_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
 

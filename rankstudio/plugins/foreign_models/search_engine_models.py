@@ -28,7 +28,9 @@ from rankstudio.engine.export.foreign.tree_libraries import xgboost_dump
 from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr
 
-_RANKLIB, _SOLR, _ELASTIC = "RankLib", "Solr", "Elasticsearch"
+_RANKLIB = "RankLib"
+_SOLR = "Solr"
+_ELASTIC = "Elasticsearch"
 _SUMS = ("Coordinate Ascent", "Linear Regression")
 _ENSEMBLES = ("LambdaMART", "MART", "Random Forests")
 _PAIR = re.compile(r"([0-9]{1,9}):(\S+)")
@@ -106,7 +108,8 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
     """Return the number that Solr subtracts from a value, and the one by which it then divides."""
     if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
         return 0.0, 1.0
-    parameters, kind = norm.get("params", {}), str(norm["class"]).rpartition(".")[2]
+    parameters = norm.get("params", {})
+    kind = str(norm["class"]).rpartition(".")[2]
     if kind == "StandardNormalizer":
         offset, width = finite(_SOLR, parameters.get("avg", 0)), finite(_SOLR, parameters.get("std", 1))
     elif kind == "MinMaxNormalizer":
@@ -152,7 +155,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         model = source.get("definition", source.get("model", source))
         if isinstance(model, str):  # of a bare type and definition
             model = source
-        kind, definition = model["type"], model["definition"]
+        kind = model["type"]
+        definition = model["definition"]
         if model.get("feature_normalizers"):
             raise unreadable(_ELASTIC, tr("a model without normalizers"))
         if kind == "model/ranklib":

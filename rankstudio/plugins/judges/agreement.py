@@ -170,7 +170,8 @@ def krippendorff_alpha(labels: Floats) -> float:
     """
     is_judged = ~np.isnan(labels)
     n_judged = is_judged.sum(axis=1)
-    is_judged, n_judged = is_judged[n_judged > 1], n_judged[n_judged > 1]
+    is_judged = is_judged[n_judged > 1]
+    n_judged = n_judged[n_judged > 1]
     n = int(n_judged.sum())
     if not n:
         return np.nan
@@ -179,7 +180,8 @@ def krippendorff_alpha(labels: Floats) -> float:
     ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # of mean 0
     # Among values of sum s and sum of squares t, the squared differences of all ordered pairs add up to
     # 2 (n t - s²).
-    squares, sums = (ranks**2).sum(axis=1), ranks.sum(axis=1)
+    squares = (ranks**2).sum(axis=1)
+    sums = ranks.sum(axis=1)
     observed = float((2 * (n_judged * squares - sums**2) / (n_judged - 1)).sum()) / n
     expected = 2 * n * float(squares.sum()) / (n * (n - 1))
     return 1.0 - observed / expected if expected else np.nan

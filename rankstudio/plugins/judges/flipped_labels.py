@@ -57,7 +57,8 @@ class FlippedLabels:
     def order(self) -> Ints:
         """Return the columns that are ever selected: those of the run first, ties by their mean share."""
         selected = np.flatnonzero(self.selected.any(axis=0))
-        original, mean = self.selected[0, selected], self.selected[1:, selected].mean(axis=0)
+        original = self.selected[0, selected]
+        mean = self.selected[1:, selected].mean(axis=0)
         columns: Ints = selected[np.lexsort((selected, -mean, -original))]
         return columns
 
@@ -220,7 +221,8 @@ def _flipped(dataset: FoldedDataset, share: float, grades: Floats, seed: int, dr
 
     folds = []
     for fold in dataset.folds:
-        train, vali = flip(fold.train), flip(fold.vali)
+        train = flip(fold.train)
+        vali = flip(fold.vali)
         assert train is not None
         folds.append(Fold(fold.number, train, vali, fold.test))
     return replace(dataset, folds=tuple(folds))

@@ -104,7 +104,8 @@ def _connections(
     graph: LabelledGraph, number: int, combine: str, numbers: dict[tuple[Hashable, Hashable], int]
 ) -> dict[int, float]:
     """Return G by the number of a pair of labels, of which new ones are given the next number."""
-    walks, count = walk_weights(graph.adjacency, number), len(graph.labels)
+    walks = walk_weights(graph.adjacency, number)
+    count = len(graph.labels)
     if count != len(walks):
         raise DatasetError(f"graphs[{number}]: expected labels of {len(walks)} vertices, got {count}.")
     vertices: dict[Hashable, list[int]] = {}

@@ -148,9 +148,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, after a progress event; its criterion is the leave-query-out error."""
         rows: QueryData = training_data(data).whole(self.entry.label)
-        kernel, regularization = kernel_of(self), self.checked("regularization")
+        kernel = kernel_of(self)
+        regularization = self.checked("regularization")
         decomposed = yield from self._decomposed(rows, kernel)
-        weights, n = decomposed.system.dual(regularization), rows.X.shape[1]
+        weights = decomposed.system.dual(regularization)
+        n = rows.X.shape[1]
         columns = tuple(range(n))
         if rows.ptr.size == 2 and rows.preferences is None:
             decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
@@ -245,7 +247,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         refuse_too_large(len(data.y), None, exact=True)
         all_rows = np.arange(len(data.y), dtype=np.int64)
         kernel = _kernel_rows(data, kernel_of(self))(all_rows)
-        regularization, weighting = self.checked("regularization"), held_out_weighting(self.pair_cost())
+        regularization = self.checked("regularization")
+        weighting = held_out_weighting(self.pair_cost())
         decomposed = KernelDecomposition.of_kernel(kernel)
         return HeldOutPredictor(decomposed, data.y, regularization, weighting=weighting)
 
@@ -281,7 +284,8 @@ def _decompose(
     data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int, cost: PairCost
 ) -> _Decomposed:
     """Decompose RankRLS on a kernel."""
-    m, factor = len(data.y), _factor(data, cost)
+    m = len(data.y)
+    factor = _factor(data, cost)
     exact = n_basis is None or n_basis >= m
     if exact:
         refuse_too_large(m, None, exact=True)

@@ -71,7 +71,9 @@ class KernelSystem(ABC):
         no training data left, and all scores are 0.
         """
         outputs = as_columns(self.along)
-        count, ptr, documents = len(regularizations), self.factor.ptr, self.factor.documents
+        count = len(regularizations)
+        ptr = self.factor.ptr
+        documents = self.factor.documents
         left_out = np.zeros((count, int(documents[-1]), outputs.shape[1]))
         targets = as_columns(self.factor.targets)
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
@@ -146,7 +148,8 @@ class DualSystem(KernelSystem):
 
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
-        rows, inverse = self.rows[span], 1.0 / (self.values + grid[:, None])
+        rows = self.rows[span]
+        inverse = 1.0 / (self.values + grid[:, None])
         right = rows @ (inverse[:, :, None] * outputs)
         left_out = np.linalg.solve(products(rows, inverse), right)
         if self.scores is None:
@@ -217,7 +220,8 @@ class ReducedSystem(KernelSystem):
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
         span, documents = slice(*self.factor.ptr[q : q + 2]), slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
-        held_weights, p = self.weights[first:last], span.stop - span.start
+        held_weights = self.weights[first:last]
+        p = span.stop - span.start
         arguments = self.rows[span], held_weights, self.values, grid
         score_rows = self.rows if self.scores is None else self.scores
         if p > len(self.values):
@@ -331,7 +335,8 @@ class LeftOutSystem:
     """
 
     def __init__(self, rows: Floats, held: Floats, values: Floats, grid: Floats) -> None:
-        self._rows, self._held = rows, held
+        self._rows = rows
+        self._held = held
         self._diagonal = (values + grid[:, None])[:, :, None]
         self._bordered = np.concatenate((rows, held))
         self._inverse = 1.0 / (values + grid[:, None])
@@ -364,7 +369,8 @@ class LeftOutSystem:
 
     def _solve(self, along: Floats, targets: Floats, weights: Floats) -> LeftOutSolution:
         """Return (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights solved."""
-        p, inner = len(self._rows), self._products
+        p = len(self._rows)
+        inner = self._products
         transformed = self._bordered @ (self._inverse[:, :, None] * along)
         # μ is eliminated first, so that both systems are symmetric and definite.
         rhs = np.concatenate((inner[:, p:, :p], transformed[:, p:] - weights), axis=2)
@@ -391,7 +397,8 @@ def long_query(
     right = along - rows.T @ targets
     if not len(held):
         return np.asarray(np.linalg.solve(left, np.broadcast_to(right, (grid.size, *right.shape))))
-    k, h = len(values), len(held)
+    k = len(values)
+    h = len(held)
     system = np.zeros((grid.size, k + h, k + h))
     system[:, :k, :k], system[:, :k, k:], system[:, k:, :k] = left, -held.T, held
     bordered = np.concatenate((right, np.zeros((h, right.shape[1]))))

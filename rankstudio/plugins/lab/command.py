@@ -100,7 +100,8 @@ def run(args: argparse.Namespace) -> int:
     simulation, dataset, settings = _simulation(args)
     steps = simulation.steps(dataset)
     state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
-    summary, varied = state.found, state.varied
+    summary = state.found
+    varied = state.varied
     if args.json:
         tell(as_json({**settings, **state.as_dict()}))
     else:
@@ -137,7 +138,8 @@ def _simulation(
     elif args.values is not None:
         raise ParameterError("--values", args.values, "--vary with the name of a quantity")
     n_each = _one(EACH[kind], args.each) if quantity else 0
-    dataset, data = None, {}
+    dataset = None
+    data = {}
     if kind == "selection":
         from rankstudio.engine.experiment.runner import open_data
         from rankstudio.plugins.lab.simulation.simulation import without_test

@@ -97,7 +97,8 @@ class MlflowLog:
             work()
         except Exception as error:  # the library, a server or a disk: whatever it is, the run is worth more
             self._run = ""
-            store, reason = _without_password(self._store), _without_password(_reason(error))
+            store = _without_password(self._store)
+            reason = _without_password(_reason(error))
             self._say(f"MLflow at {store}: {reason}. The run continues without this log.")
 
     def _begin(self, plan: Plan) -> None:
@@ -166,7 +167,8 @@ class MlflowLog:
 
     def _log_metrics(self, run: str, rows: list[tuple[str, float, int]]) -> None:
         """Log values with their steps; undefined ones are left out."""
-        milliseconds, metric = int(time.time() * 1000), self._mlflow.entities.Metric
+        milliseconds = int(time.time() * 1000)
+        metric = self._mlflow.entities.Metric
         values = [
             metric(_key(name), float(v), milliseconds, step) for name, v, step in rows if math.isfinite(v)
         ]

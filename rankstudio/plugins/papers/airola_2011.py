@@ -147,7 +147,9 @@ def _weight(regularization: float, cost: str, pairs: str) -> float:
 
 
 SIZES = (200, 500, 750, 1000, 1500)
-_FEATURES, _POSITIVE, _SHIFT = 20, 94 / 500, 0.5  # of the positive documents as in the set acq
+_FEATURES = 20  # of the positive documents as in the set acq
+_POSITIVE = 94 / 500
+_SHIFT = 0.5
 _LEAST = 750  # documents, below which what does not grow takes a part of the time
 
 _GROWTH_COLUMNS = (
@@ -223,7 +225,8 @@ def _exponent(seconds: Mapping[float, float]) -> str:
     return f"{slope:.1f}"
 
 
-MEASURE, _STRICT = "Disagreement", "StrictDisagreement"
+MEASURE = "Disagreement"
+_STRICT = "StrictDisagreement"
 REFERENCE = "RankRLS (21)"
 ALL_PAIRS = " All pairs"
 """Ending of the names of rows that learn from pairs of different queries too."""
@@ -316,7 +319,8 @@ def ohsumed_rows(
         Printed values by the paper's names in Table 3; a row without a run has no value of ours.
     """
     is_letor2 = dataset.n_features == _LETOR2_FEATURES
-    rows, agrees = [], []
+    rows = []
+    agrees = []
     for name, value in printed.items():
         result = results.get(_run_of(name))
         ours = None if result is None else bipartite_error(result, dataset)
@@ -420,7 +424,8 @@ def held_out_errors(
         Mean squared error of all documents for each λ of :data:`GRID`, by the treatment of the basis vectors
         of held-out queries: "removed" or "kept".
     """
-    kernel, y = Kernel("rbf", gamma), data.y
+    kernel = Kernel("rbf", gamma)
+    y = data.y
     mapped = _mapped(kernel, data, per_query, seed)
     fold = _folds(data, seed)[data.query_index]
     errors = {"removed": np.zeros(len(GRID)), "kept": np.zeros(len(GRID))}
@@ -445,7 +450,8 @@ def _squared_errors(features: Floats, y: Floats, held: Bools) -> Floats:
 def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> PrintedExperiment:
     """Compare estimates with and without the basis vectors of held-out queries (Figure 1)."""
     errors = held_out_errors(data, per_query)
-    removed, basis_kept = errors["removed"], errors["kept"]
+    removed = errors["removed"]
+    basis_kept = errors["kept"]
     rows = tuple(
         zip(GRID, removed.tolist(), basis_kept.tolist(), (basis_kept / removed).tolist(), strict=True)
     )
@@ -491,7 +497,8 @@ def removal_time(
     list of PrintedExperiment
         Leave-query-out, which replaces leave-sentence-out, and 10 folds.
     """
-    kernel, query = Kernel("rbf", GAMMA), data.query_index
+    kernel = Kernel("rbf", GAMMA)
+    query = data.query_index
     ways = {"leave-query-out": np.arange(data.n_queries), "10 folds of queries": _folds(data, 0)}
     rows: dict[str, list[tuple[float | int | None, ...]]] = {way: [] for way in ways}
     for index, per_query in enumerate(sizes):
@@ -562,13 +569,12 @@ def _anew(kernel: Kernel, data: RankingDataset, basis: Ints, held: Ints) -> Nyst
     return NystromFeatures.of(kernel.matrix(data.X[remaining], data.X), remaining)
 
 
-PAIRS, ONE, POOLED, AVERAGED = (
-    "leave-pair-out",
-    "leave-one-out, pooled",
-    "10-fold, pooled",
-    "10-fold, averaged",
-)
-NEARLY_UNBIASED, ALIKE = 0.02, 0.01
+PAIRS = "leave-pair-out"
+ONE = "leave-one-out, pooled"
+POOLED = "10-fold, pooled"
+AVERAGED = "10-fold, averaged"
+NEARLY_UNBIASED = 0.02
+ALIKE = 0.01
 """Up to which mean deviation an estimate is nearly unbiased, and up to which difference two sd are alike."""
 
 
@@ -678,7 +684,8 @@ def _of(values: Any, estimator: str) -> float:
     return float(values[ESTIMATORS.index(estimator)])
 
 
-_MEASURE, _BASIS = "AUC", 10  # basis vectors of a query
+_MEASURE = "AUC"  # basis vectors of a query
+_BASIS = 10
 _FIFTHS = 5
 
 

@@ -20,7 +20,8 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.auc import mean_auc_interval, pooled_auc
 
-BEST_F, CLASS_SHARE = "best F", "class share"
+BEST_F = "best F"
+CLASS_SHARE = "class share"
 """Rules by which a threshold is chosen on the training part."""
 
 
@@ -125,7 +126,8 @@ def share_threshold(scores: Floats, relevant: Bools) -> Decision:
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
     """Return the decision that takes all documents with scores of at least the threshold."""
     is_taken = scores >= threshold
-    right, total = int(np.count_nonzero(is_taken & relevant)), int(np.count_nonzero(is_taken))
+    right = int(np.count_nonzero(is_taken & relevant))
+    total = int(np.count_nonzero(is_taken))
     n_relevant = int(np.count_nonzero(relevant))
     if not right:
         return Decision(threshold, 0.0, 0.0, 0.0)
@@ -156,15 +158,19 @@ def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) 
     parts = {fold.number: fold for fold in data.folds}
     tested = not sealed and all(parts[chosen_fold.fold].test is not None for chosen_fold in run.folds)
     least = convention(run.plan.convention).relevant_from
-    decisions, rankings = [], []
+    decisions = []
+    rankings = []
     for fold_result in run.folds:
         fold = parts[fold_result.fold]
-        part, step = fold.test if tested else fold.vali, fold_result.chosen.step
+        part = fold.test if tested else fold.vali
+        step = fold_result.chosen.step
         if part is None or not step.covers(part.X):
             text = tr("fold {fold} has no documents to judge by a threshold, or no complete model")
             raise PlanError(text.format(fold=fold_result.fold))
-        train, scores = ScoredPart(fold.train).scores(step), ScoredPart(part).scores(step)
-        relevant, train_relevant = _relevant(part, least), _relevant(fold.train, least)
+        train = ScoredPart(fold.train).scores(step)
+        scores = ScoredPart(part).scores(step)
+        relevant = _relevant(part, least)
+        train_relevant = _relevant(fold.train, least)
         rankings.append((scores, relevant))
         single = part.n_queries == 1
         decisions.append(

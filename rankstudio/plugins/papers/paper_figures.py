@@ -148,8 +148,10 @@ def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
     Similarities and importance are computed before the clock starts. The parameters are those that the run
     chose on the fold.
     """
-    fold, chosen = data.folds[0], run.folds[0].chosen.unit
-    train, series = group_training(fold), []
+    fold = data.folds[0]
+    chosen = run.folds[0].chosen.unit
+    train = group_training(fold)
+    series = []
     for number, (solver, label) in enumerate(
         (("nesterov", tr("FSMRank (Nesterov)")), ("subgradient", tr("subgradient descent")))
     ):
@@ -211,7 +213,8 @@ def significance_bars(
     """
     series = []
     for number, selector in enumerate(selectors):
-        values, marks = [], []
+        values = []
+        marks = []
         for ranker in rankers:
             run = results.get(f"{selector}, {ranker}")
             values.append(run.average[name] if run is not None else float("nan"))
@@ -248,11 +251,13 @@ def _marks(
 
 def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigure | None:
     """Return the densities that FS-ED compared, of its best or its last feature on the first fold."""
-    fold, result = data.folds[0], run.folds[0]
+    fold = data.folds[0]
+    result = run.folds[0]
     path = result.paths[0]
     order = path.steps[-1].selected
     column = order[0] if which == "best" else order[-1]
-    train, ids = group_training(fold).whole("FS-ED"), fold.train.feature_ids
+    train = group_training(fold).whole("FS-ED")
+    ids = fold.train.feature_ids
     (densities,) = compared_densities(run.plan, path, train, ids, [column])
     if not densities.grid.size:
         return None
@@ -330,7 +335,8 @@ def turned_directions() -> CurvesFigure:
     """Return the scores that RankRLS learns of four inputs from all and from relevant pairs (Figure 2)."""
     example = airola_2011.irrelevant_pairs()
     _, relevant, all_pairs = next(row for row in example.rows if row[0].endswith("(21)"))
-    x, scores = airola_2011.X[:, 0], airola_2011.SCORES
+    x = airola_2011.X[:, 0]
+    scores = airola_2011.SCORES
     learned = (tr("relevant pairs"), relevant), (tr("all pairs"), all_pairs)
     series = [Series(tr("given scores"), tuple(x), tuple(scores - scores.mean()), kind="points")]
     for number, (label, weight) in enumerate(learned, start=1):
@@ -350,7 +356,8 @@ def turned_directions() -> CurvesFigure:
 
 def removal_curves(data: FoldedDataset, done: PrintedExperiment | None) -> CurvesFigure:
     """Return the error by λ with the basis vectors of held-out queries removed and kept (Paper III)."""
-    name, train = data.name, data.folds[0].train
+    name = data.name
+    train = data.folds[0].train
     with STEADY:  # as the table has it: the ratio at the smallest λ is that of roundings
         experiment = airola_2011.removal_error(train, name) if done is None else done
     lambdas, removed, basis_kept, _ = zip(*experiment.rows, strict=True)

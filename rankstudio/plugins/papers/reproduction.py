@@ -180,7 +180,8 @@ class Reproduction:
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
         """Return a table of folds × methods."""
-        measure, columns = printed["measure"], printed["columns"]
+        measure = printed["measure"]
+        columns = printed["columns"]
         rows = []
         for row_index, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
             runs = [results[name] for name in columns]
@@ -247,7 +248,8 @@ def _used(
     """
     measure = printed["measure"]
     rankers = tuple(next(iter(printed["used"].values())))
-    rows, measured = [], []
+    rows = []
+    measured = []
     sizes = tuple(printed.get("coarse_sizes", ()))
     for selector in printed.get("coarse", ()):
         if data is None:

@@ -141,7 +141,8 @@ def _without_summand(
 ) -> Iterator[Step | WorkProgress]:
     """Rank with the new features of a model, of which one feature is left out of its sum."""
     assert plan.ranker_entry is not None
-    data, unit = train.for_method(accepts_sparse=False), chosen.unit
+    data = train.for_method(accepts_sparse=False)
+    unit = chosen.unit
     selector = estimator(plan, plan.entry, unit.parameters, feature_ids)
     for event in selector.work(data):  # the search depends on its seed alone
         if isinstance(event, WorkProgress):

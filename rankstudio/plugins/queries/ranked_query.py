@@ -147,7 +147,8 @@ def ranked_query(
     """
     begin, end = (int(pointer) for pointer in data.query_ptr[position : position + 2])
     one_query = np.array([0, end - begin])
-    of_a, of_b = scores_a[begin:end], scores_b[begin:end]
+    of_a = scores_a[begin:end]
+    of_b = scores_b[begin:end]
     grading = data.grading.taken(slice(begin, end))
     order, other = (rank_order(scores, one_query, convention, grading) for scores in (of_a, of_b))
     rank_b = np.empty(order.size, dtype=np.int64)
@@ -157,9 +158,11 @@ def ranked_query(
     unnamed = tr("document {number}")
     documents = []
     for rank, row in enumerate(order.tolist(), start=1):
-        label, comment = float(data.y[begin + row]), data.comments[begin + row] if data.comments else ""
+        label = float(data.y[begin + row])
+        comment = data.comments[begin + row] if data.comments else ""
         name = document_id(comment) or comment.strip() or unnamed.format(number=row + 1)
-        ranks, scores = (rank, int(rank_b[row])), (float(of_a[row]), float(of_b[row]))
+        ranks = (rank, int(rank_b[row]))
+        scores = (float(of_a[row]), float(of_b[row]))
         documents.append(RankedDocument(row, name, comment, label, label >= least, *ranks, *scores))
     names = tuple(data.feature_names[column] for column in split.columns)
     return RankedQuery(data.query_ids[position], tuple(documents), split, names)

@@ -173,10 +173,13 @@ def kernel_contributions(
     order = np.argsort(columns)
     weights = np.array(beyond["weights"], dtype=np.float64)
     vectors = np.array(beyond["vectors"], dtype=np.float64).reshape(weights.size, columns.size)
-    columns, vectors, kernel = columns[order], vectors[:, order], Kernel(**beyond["kernel"])
+    columns = columns[order]
+    vectors = vectors[:, order]
+    kernel = Kernel(**beyond["kernel"])
     if not weights.size:
         return columns, np.zeros((len(X), columns.size)), 0.0
-    start, values = vectors.mean(axis=0), np.empty((len(X), columns.size))
+    start = vectors.mean(axis=0)
+    values = np.empty((len(X), columns.size))
     split = _of_distances if kernel.by_distance else _of_products
     step = max(1, VALUES // weights.size)
     for first in range(0, len(X), step):
@@ -197,7 +200,8 @@ def _of_distances(kernel: Kernel, vectors: Floats, start: Floats, weights: Float
     With e(t) a vector's exponential, I the integral of e and J that of t e, e(0) - e(1) = 2γ(||d||²J - d'vI):
     J follows from I, so that nothing of the score is lost however I is rounded.
     """
-    along, length = steps @ vectors.T, np.sum(steps**2, axis=1)[:, None]
+    along = steps @ vectors.T
+    length = np.sum(steps**2, axis=1)[:, None]
     away = np.sum(vectors**2, axis=1)
     plain = np.zeros_like(along)
     for node, weight in zip(*_line(), strict=True):
@@ -214,7 +218,8 @@ def _of_products(kernel: Kernel, vectors: Floats, start: Floats, weights: Floats
     shifted = vectors + start
     if kernel.function == "linear":
         return np.asarray(steps * (weights @ shifted))
-    offsets, along = shifted @ start, steps @ shifted.T
+    offsets = shifted @ start
+    along = steps @ shifted.T
     slopes = np.zeros_like(along)
     for node, weight in zip(*_line(), strict=True):
         inner = kernel.gamma * (offsets + node * along) + kernel.coef0

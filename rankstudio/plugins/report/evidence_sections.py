@@ -66,7 +66,8 @@ class _Names:
     """Ids and names of the features of a run."""
 
     def __init__(self, run: ReportedRun) -> None:
-        self._ids, self._names = run.result.feature_ids.tolist(), run.result.feature_names
+        self._ids = run.result.feature_ids.tolist()
+        self._names = run.result.feature_names
 
     def id(self, column: int) -> str:
         return str(self._ids[column])

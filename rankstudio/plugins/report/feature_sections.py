@@ -31,7 +31,11 @@ from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.support.number_format import NOTHING, percent
 from rankstudio.plugins.report.document import Block, ReportFigure
 
-_MOST_FEATURES, _MOST_MAPPED, _MOST_MAPS, _MOST_FOLDS, _MOST_NAMED = 40, 30, 8, 40, 6
+_MOST_FEATURES = 40
+_MOST_MAPPED = 30
+_MOST_MAPS = 8
+_MOST_FOLDS = 40
+_MOST_NAMED = 6
 
 
 def feature_blocks(source: ReportSource) -> Iterator[Block]:

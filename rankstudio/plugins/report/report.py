@@ -182,7 +182,8 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the uses of the test part of each dataset."""
     datasets = grouped(source.runs, lambda run: dataset_keys(run.recorded)[0])
     for runs in datasets.values():
-        name, recorded = runs[0].result.data_name, runs[0].recorded
+        name = runs[0].result.data_name
+        recorded = runs[0].recorded
         marks = marks_of(source.seal_marks, recorded)
         if not marks:
             yield Paragraph(f"The test part of {name} was never sealed in this study.")

@@ -24,7 +24,8 @@ from rankstudio.engine.support.number_format import NOTHING, fixed
 from rankstudio.plugins.report.best_run import group_sentences
 from rankstudio.plugins.report.document import Block, ReportFigure
 
-_MOST_FOLDS, _MOST_RUNS = 30, 12
+_MOST_FOLDS = 30
+_MOST_RUNS = 12
 
 
 def sealed_text(source: ReportSource) -> str:
@@ -103,7 +104,8 @@ def _curves(group: ReportedGroup) -> ReportFigure | None:
 
 def _folds(group: ReportedGroup) -> TextTable | None:
     """Return a measure fold by fold; None for too many folds."""
-    runs, name = group.runs, group.measure
+    runs = group.runs
+    name = group.measure
     numbers = group.group.key.folds
     measured_runs = [run for run in runs if name in run.result.average][:_MOST_RUNS]
     if not measured_runs or not 1 < len(numbers) <= _MOST_FOLDS:
@@ -141,7 +143,9 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _tests(group: ReportedGroup) -> TextTable:
-    name, reference, tested = group.measure, group.best, group.tests
+    name = group.measure
+    reference = group.best
+    tested = group.tests
     titles = {run.number: run.title for run in group.runs}
     rows = tuple(_test_row(row, titles[row.key]) for row in tested)
     header = (

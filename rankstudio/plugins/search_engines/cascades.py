@@ -210,7 +210,8 @@ def find_cascades(
         (i, j, depth) for j in range(len(places)) for i in range(j) for depth in sorted_depths
     ]
     tried += [(i, i, None) for i in range(len(places))]
-    values, times = [], []
+    values = []
+    times = []
     for number, cascade in enumerate(tried):
         if number % 10 == 0:
             yield WorkProgress(tr("measuring cascades"), number / len(tried))
@@ -278,7 +279,10 @@ class _Fold:
     ) -> None:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
-        self.steps, self._name, self._ids, self._parts = steps, name, run.feature_ids, parts
+        self.steps = steps
+        self._name = name
+        self._ids = run.feature_ids
+        self._parts = parts
         self._evaluators = {
             key: Evaluator(part.y, part.query_ptr, run.plan.convention, (name,), grading=part.grading)
             for key, part in parts.items()

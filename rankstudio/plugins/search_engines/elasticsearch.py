@@ -19,7 +19,8 @@ from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, V
 from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr, translatable
 
-_LINEAR, _RANKLIB = "model/linear", "model/ranklib"
+_LINEAR = "model/linear"
+_RANKLIB = "model/ranklib"
 
 
 def write(function: ScoreFunction) -> Files:
@@ -31,14 +32,13 @@ def write(function: ScoreFunction) -> Files:
     features = _features(function)
     names = list(function.called)
     if function.linear:
-        kind, definition = _LINEAR, json.dumps(dict(zip(names, function.weights, strict=True)))
+        kind = _LINEAR
+        definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
         shifted_trees = replace(function, trees=tuple(moved(tree, function) for tree in function.trees))
         number_of = {feature["name"]: number for number, feature in enumerate(features, start=1)}
-        kind, definition = (
-            _RANKLIB,
-            ranklib_text.model_text(shifted_trees, [number_of[name] for name in names]),
-        )
+        kind = _RANKLIB
+        definition = ranklib_text.model_text(shifted_trees, [number_of[name] for name in names])
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
     return {
         "": json_bytes({"model": model}),

@@ -324,7 +324,8 @@ class _JoinedDocuments:
     """
 
     def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
-        self._judged, self._builder = judged, builder
+        self._judged = judged
+        self._builder = builder
         self._columns: list[str] = []
         self._tensors: set[str] = set()
         self._absent: set[bool] = set()  # whether what is absent is missing, in the documents so far
@@ -332,7 +333,8 @@ class _JoinedDocuments:
         self._hashes = np.zeros(len(judged.labels), dtype=np.int64)  # of values
         self._waiting: list[tuple[str, str, int, LoggedDocument]] = []
         self._whole_ids: dict[int, str] = {}  # of Vespa, of documents that are judged by the user's part
-        self._unjudged, self._repeated = 0, 0
+        self._unjudged = 0
+        self._repeated = 0
         self._first: list[tuple[str, str]] = []  # of those without a judgment
         self._example: LoggedDocument | None = None
 
@@ -345,7 +347,8 @@ class _JoinedDocuments:
             if len(self._first) <= _LISTED:
                 self._first.append((document.queries[0], document.documents[0]))
             return False
-        number, row = matched[2], self._builder.n_documents + len(self._waiting)
+        number = matched[2]
+        row = self._builder.n_documents + len(self._waiting)
         self._check_id(document, matched[1], number, path)
         hashed = hash(frozenset(document.values.items()))
         self._repeated += bool(self._rows[number] >= 0 and self._hashes[number] != hashed)
@@ -485,7 +488,8 @@ def read_logs(
     judges = [read_judgments(text.in_lines()) for text in part.judgments]
     judged = JudgedDocuments(judges or [_all_logged(part.paths, progress)])
     joined = _JoinedDocuments(judged, builder)
-    total, before = sum(map(regular_file_size, part.paths)), 0
+    total = sum(map(regular_file_size, part.paths))
+    before = 0
     for file in files:
         for document in logged_documents(file):
             if joined.add(document, file.path):

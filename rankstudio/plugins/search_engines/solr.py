@@ -27,10 +27,12 @@ def write(function: ScoreFunction) -> Files:
     names = list(function.called)
     parameters: dict[str, Any]
     if function.linear:
-        kind, parameters = "LinearModel", {"weights": dict(zip(names, function.weights, strict=True))}
+        kind = "LinearModel"
+        parameters = {"weights": dict(zip(names, function.weights, strict=True))}
     else:
         trees = [{"weight": "1", "root": _root(tree.nested(), names)} for tree in function.trees]
-        kind, parameters = "MultipleAdditiveTreesModel", {"trees": trees}
+        kind = "MultipleAdditiveTreesModel"
+        parameters = {"trees": trees}
     features = [_definition(model_input, function.name) for model_input in function.inputs]
     store = features[0].get("store", _DEFAULT) if features else function.name
     model = {
@@ -48,7 +50,8 @@ def _definition(given: ModelInput, store: str) -> dict[str, Any]:
     """Return a feature of the store: as it was read, or else the value of a field of its name."""
     if given.definition:
         return dict(json.loads(given.definition))
-    name, kind = given.identifier, f"{_PACKAGE}.feature.FieldValueFeature"
+    name = given.identifier
+    kind = f"{_PACKAGE}.feature.FieldValueFeature"
     return {"store": store, "name": name, "class": kind, "params": {"field": name}}
 
 

@@ -266,7 +266,8 @@ def _without_lists(table: Any) -> Any:
     lists = [field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)]
     if not lists:
         return table
-    columns, names = [], []
+    columns = []
+    names = []
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.name not in lists:
             columns.append(column)
@@ -356,7 +357,8 @@ class _Pieces(io.RawIOBase):
 
     def drained(self) -> Iterator[bytes]:
         """Yield the bytes written since the last call."""
-        chunks, self._kept = self._kept, []
+        chunks = self._kept
+        self._kept = []
         yield from chunks
 
 

@@ -102,7 +102,8 @@ class CatBoostSelection(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
-        algorithm, n_stages = _ALGORITHMS[self.checked("importance")], self.checked("n_stages")
+        algorithm = _ALGORITHMS[self.checked("importance")]
+        n_stages = self.checked("n_stages")
         rows = data.whole(self.entry.label)
         parameters = catboost_parameters(self, rows.X)
         catboost = boosting_library("CatBoost", self.entry.label)

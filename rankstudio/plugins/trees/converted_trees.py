@@ -131,9 +131,14 @@ class ConvertedRanker(TreeRanker):
             For labels that the library does not take.
         """
         train = training_data(data)
-        n, trees = train.X.shape[1], self._grow(train)
-        loss, scores = TrainingLoss(train, self._loss_at()), np.zeros(train.y.size)
-        features, coef, number, grown = dict[int, None](), np.zeros(n), 0, ConvertedTrees(n)
+        n = train.X.shape[1]
+        trees = self._grow(train)
+        loss = TrainingLoss(train, self._loss_at())
+        scores = np.zeros(train.y.size)
+        features = dict[int, None]()
+        coef = np.zeros(n)
+        number = 0
+        grown = ConvertedTrees(n)
         try:
             for event in trees:
                 if isinstance(event, WorkProgress):
@@ -237,7 +242,8 @@ class XGBoostTrees(ConvertedRanker):
         return MemoryNeed(read + kept_bytes + sums, reading=reading, kept=kept_bytes)
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
-        parameters, n_rounds = self._parameters(), self.checked("n_rounds")
+        parameters = self._parameters()
+        n_rounds = self.checked("n_rounds")
         xgboost = _xgboost_library(self.entry.label)
         check_labels(self.entry, data)
         if data.several:
@@ -373,8 +379,11 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
 def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
     """Return the number that each node of XGBoost's tree has among the leaves of ours; 0 for a split."""
     (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
-    left, right = tree["left_children"], tree["right_children"]
-    numbers, waiting, n_leaves = np.zeros(len(left), dtype=np.int64), [0], 0
+    left = tree["left_children"]
+    right = tree["right_children"]
+    numbers = np.zeros(len(left), dtype=np.int64)
+    waiting = [0]
+    n_leaves = 0
     while waiting:  # from left to right, as `tree_of_lists` goes
         node = waiting.pop()
         if left[node] == -1:

@@ -256,7 +256,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         booster = lightgbm.Booster(parameters, training)
         grown = GrownTrees(booster)
         loss = TrainingLoss(data, parameters["lambdarank_truncation_level"])
-        features, number = dict[int, None](), 0
+        features = dict[int, None]()
+        number = 0
         coef = np.zeros(data.X.shape[1])
         try:
             for _ in range(n_rounds):
@@ -374,7 +375,8 @@ class _Reader:
     """Reads one shard after the other; mapped pages of the one before are released."""
 
     def __init__(self, data: TrainingData) -> None:
-        self._data, self._index = data, -1
+        self._data = data
+        self._index = -1
 
     def features(self, index: int) -> Floats:
         if index != self._index:
@@ -395,7 +397,9 @@ class _ShardRows:
     batch_size = 4096
 
     def __init__(self, reader: _Reader, index: int, count: int) -> None:
-        self._reader, self._index, self._count = reader, index, count
+        self._reader = reader
+        self._index = index
+        self._count = count
 
     def __len__(self) -> int:
         return self._count

@@ -94,7 +94,9 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         n_wanted = self._most(data.X.shape[1])
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
-        ranker, costs, weight = self._ranker(), None, self.checked("cost_weight")
+        ranker = self._ranker()
+        costs = None
+        weight = self.checked("cost_weight")
         if self.costs is not None:
             costs = weight * prices_of(self.costs, data.X.shape[1])
         stage = tr("growing trees with all features")

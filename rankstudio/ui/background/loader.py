@@ -41,7 +41,8 @@ class Loader(QObject):
 
     def __init__(self, worker: Worker, names: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._worker, self._names = worker, names
+        self._worker = worker
+        self._names = names
         self._job: Job | None = None
 
     @property

@@ -100,9 +100,15 @@ class OnDemand(QObject):
         gives_way: bool = False,
     ) -> None:
         super().__init__(parent)
-        self._worker, self._key_of, self._compute, self._clear = worker, key, compute, clear
+        self._worker = worker
+        self._key_of = key
+        self._compute = compute
+        self._clear = clear
         self._failed = failed
-        self._slot, self._panel, self._stops, self._gives_way = slot, panel, stops, gives_way
+        self._slot = slot
+        self._panel = panel
+        self._stops = stops
+        self._gives_way = gives_way
         self._key: Key | None = None
         self._job: Job | None = None
         self._settled = single_shot(settled, self.update, self)

@@ -55,7 +55,9 @@ class BackgroundSimulation(QObject):
 
     def __init__(self, worker: Worker, what: str, slot: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._worker, self._what, self._slot = worker, what, slot
+        self._worker = worker
+        self._what = what
+        self._slot = slot
         self._state = SimulationState.NEW
         self._steps: Steps | None = None
         self._job: Job | None = None

@@ -237,7 +237,8 @@ class FoldCache:
                 rows.append(update)
             if time.perf_counter() > until:
                 yield rows or None
-                rows, until = [], time.perf_counter() + _MOMENT
+                rows = []
+                until = time.perf_counter() + _MOMENT
         if rows:
             yield rows
 
@@ -253,7 +254,8 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
 
         plan, data = wanted.plan, self.prepared(wanted.plan, wanted.fold).train
-        method, judge = self._method(wanted), self._judge(wanted)
+        method = self._method(wanted)
+        judge = self._judge(wanted)
         options = EvidenceOptions(
             n_steps=wanted.n_steps,
             selected=wanted.selected,
@@ -277,7 +279,8 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
 
-        judge, data = self._judge(wanted), self.prepared(wanted.plan, wanted.fold).train
+        judge = self._judge(wanted)
+        data = self.prepared(wanted.plan, wanted.fold).train
         n_others = data.X.shape[1] - len(columns)
         if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MOST_SECONDS:
             return None
@@ -336,7 +339,8 @@ class FoldCache:
         from rankstudio.engine.experiment.plan.plan import estimator  # noqa: PLC0415 - on the worker only
 
         plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
-        parameters, ids = dict(combination.parameters), wanted.fold.train.feature_ids
+        parameters = dict(combination.parameters)
+        ids = wanted.fold.train.feature_ids
         if set(parameters.get("pinned", ())) == {int(ids[column]) for column in wanted.selected}:
             parameters["pinned"], plan = (), plan.changed(groups={})
         return estimator(plan, plan.entry, parameters, ids)

@@ -153,7 +153,8 @@ class ComparisonDialog(QDialog):
         return self._work.text()
 
     def _lay_out(self) -> None:
-        left, right = QVBoxLayout(), QVBoxLayout()
+        left = QVBoxLayout()
+        right = QVBoxLayout()
         title = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines")
         adding, ranker, pipelines = (named(PlainLabel(text), role="title") for text in title)
         places = QHBoxLayout()
@@ -228,7 +229,8 @@ class ComparisonDialog(QDialog):
         models = ", ".join(dict.fromkeys(entry.final_ranker(None) for entry in selectors))
         text = tr("Own model: {models}").format(models=models) if models else tr("Own model of the selector")
         self.ranker.setItemText(self.ranker.findData(OWN_MODEL), text)
-        n, chosen = len(self._new()), bool(ticked(self.methods))
+        n = len(self._new())
+        chosen = bool(ticked(self.methods))
         self.add.setEnabled(n > 0)
         self.add.setText(trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n) if n else tr("&Add"))
         reason = (
@@ -262,7 +264,8 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _update(self) -> None:
         """Show the pipelines, and how much work they are."""
-        data, labels = ticked(self.data), ticked(self.labels)
+        data = ticked(self.data)
+        labels = ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed, data, labels)
         self._offered |= {row.run for row in pipelines if row.run is not None}
         shows_columns = len(data) > 1, len(labels) > 1

@@ -51,7 +51,9 @@ class ComparisonRuns(Controller):
     def __init__(self, models: Models, settings: Settings, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._models, self._settings, self._window = models, settings, parent
+        self._models = models
+        self._settings = settings
+        self._window = parent
         self._waiting: deque[tuple[Plan, ...]] = deque()
         models.loader.ended.connect(self._load_next)
 
@@ -99,7 +101,8 @@ class ComparisonRuns(Controller):
         bundled = [file for file in sorted(resource("plans").glob("*.toml")) if is_comparison(file)]
         files = [Path(path)] * bool(path) + [file for file in bundled if str(file) != path]
         comparisons = {str(file): load_comparison(file) for file in files}
-        data, labels = self._data(path, comparisons.get(path)), self._labels(every_label)
+        data = self._data(path, comparisons.get(path))
+        labels = self._labels(every_label)
         offers = Offers(self._methods(), self._rankers(), data, labels)
         pipelines = Pipelines(self._models.session, self._models.runs, comparisons)
         return ComparisonDialog(self._theme, offers, pipelines, path, self._window)
@@ -150,7 +153,8 @@ class ComparisonRuns(Controller):
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
-        session, runs = self._models.session, self._models.runs
+        session = self._models.session
+        runs = self._models.runs
         pipelines = Pipelines(session, runs, {})
         is_shown = dataset is session.dataset and runs.shown is None  # else the view stays as it is
         for plan in plans:

@@ -45,8 +45,14 @@ class CompareController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, runs, measured, marks = models.session, models.runs, models.measured, models.marks
-        self._session, self._runs, self._measured, self._marks = session, runs, measured, marks
+        session = models.session
+        runs = models.runs
+        measured = models.measured
+        marks = models.marks
+        self._session = session
+        self._runs = runs
+        self._measured = measured
+        self._marks = marks
         self._changed: set[int] = set()
         self.views = ResultsPanel(theme)
         self.panel = RunsPanel(theme)

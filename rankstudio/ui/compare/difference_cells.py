@@ -23,7 +23,8 @@ Scale = tuple[float, float]
 """Least and greatest difference of a group, 0 among them."""
 
 _AIR = 10.0  # pixels at each end of the scale
-_DOT, _RING = 4.5, 3.5  # radii; the line of a ring is half outside
+_DOT = 4.5  # radii; the line of a ring is half outside
+_RING = 3.5
 _BAR = 96.0  # pixels of the bar of counts, and its least and its height
 _LEAST_BAR = 32.0
 _BAR_HEIGHT = 7.0
@@ -124,7 +125,8 @@ class DifferenceCells:
     def __init__(
         self, compared: Callable[[int], ComparedRun | None], scale: Callable[[int], Scale | None]
     ) -> None:
-        self._compared, self._scale = compared, scale
+        self._compared = compared
+        self._scale = scale
 
     def columns(self, name: str) -> list[Column]:
         """Return the columns for a measure."""
@@ -225,7 +227,8 @@ class DifferenceCells:
         return "\n".join(filter(None, (self._difference_spoken(row), differs)))
 
     def _paint_difference(self, painter: QPainter, rect: QRect, colors: Colors, row: Any) -> QRect | None:
-        scale, test = self._scale(row.key), self._test(row)
+        scale = self._scale(row.key)
+        test = self._test(row)
         if scale is None or test is None:
             return rect
         draw_difference(painter, rect, colors, row.key - 1, test, scale)

@@ -51,15 +51,19 @@ class ComparisonScope:
     """
 
     def __init__(self, models: Models) -> None:
-        self.session, self.runs, self.worker = models.session, models.runs, models.task_worker
-        self.measured, self.marks = models.measured, models.marks
+        self.session = models.session
+        self.runs = models.runs
+        self.worker = models.task_worker
+        self.measured = models.measured
+        self.marks = models.marks
         # With the runs themselves: the id of one that is gone could be that of another one.
         self._grouped: tuple[object, dict[int, MeasuredRun], tuple[RunGroup, ...]] | None = None
 
     @property
     def changes(self) -> tuple[SignalInstance, ...]:
         """When other runs are compared, or they are compared by something else."""
-        runs, session = self.runs, self.session
+        runs = self.runs
+        session = self.session
         of_runs = runs.added, runs.ended, runs.shownChanged
         of_measures = session.measureChanged, session.datasetChanged
         return (*of_runs, *of_measures, self.marks.changed, self.measured.changed)
@@ -90,7 +94,8 @@ class ComparisonScope:
 
     def group(self) -> RunGroup | None:
         """Return the group that plots show: that of the shown run, or the first on the open data."""
-        dataset, shown_run = self.session.dataset, self.runs.shown
+        dataset = self.session.dataset
+        shown_run = self.runs.shown
         if dataset is None:
             return None
         on_data = {record.key for record in self.runs.records if record.dataset.name == dataset.name}
@@ -145,7 +150,9 @@ class PairedTests(Controller):
 
     def __init__(self, scope: ComparisonScope, panel: QWidget, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._scope, self._session, self._runs = scope, scope.session, scope.runs
+        self._scope = scope
+        self._session = scope.session
+        self._runs = scope.runs
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         self._found: dict[Pair, PairedComparison] = {}
         # Comparisons are jobs of their own, so that a path that the slider asks for waits for one at most.
@@ -230,7 +237,8 @@ class PairedTests(Controller):
     def _forget_all(self) -> None:
         """Forget everything: in another study the same numbers are other runs."""
         self._demand.forget()
-        self._found, self.groups = {}, ()
+        self._found = {}
+        self.groups = ()
         self.changed.emit()
         self.update()
 
@@ -247,7 +255,10 @@ class CurvesFeeder(Controller):
 
     def __init__(self, scope: ComparisonScope, view: CurvesView, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._scope, self._session, self._runs, self._view = scope, scope.session, scope.runs, view
+        self._scope = scope
+        self._session = scope.session
+        self._runs = scope.runs
+        self._view = view
         arguments = self, scope.worker, self._key, self._compare, self.failed.emit
         self._demand = OnDemand(*arguments, slot="run curves", panel=view)
         signals = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
@@ -326,8 +337,11 @@ class ViewFeeder(Controller):
         self, scope: ComparisonScope, tests: PairedTests, views: ResultsPanel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._scope, self._session, self._runs = scope, scope.session, scope.runs
-        self._tests, self._views = tests, views
+        self._scope = scope
+        self._session = scope.session
+        self._runs = scope.runs
+        self._tests = tests
+        self._views = views
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,
@@ -385,7 +399,8 @@ class ViewFeeder(Controller):
     # Views
 
     def _show_folds(self) -> Computation | None:
-        record, folds = self._record, self._views.folds
+        record = self._record
+        folds = self._views.folds
         table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
         if table is not None and record is not None and record.result is not None:
             show = partial(folds.show_table, table, run_name(record))
@@ -409,7 +424,8 @@ class ViewFeeder(Controller):
         if not record.plan.entry.selects:
             self._views.stability.clear(tr("{record} uses all features").format(record=run_name(record)))
             return None
-        show, data = partial(self._views.stability.show_stability, run_name(record)), record.dataset
+        show = partial(self._views.stability.show_stability, run_name(record))
+        data = record.dataset
         arguments = folds, data.feature_ids, data.feature_names
         return computation(
             tr("Comparing selected features between folds"), show, selection_stability, *arguments
@@ -419,7 +435,8 @@ class ViewFeeder(Controller):
         if not self._tests.complete:
             self._views.pareto.wait()
             return None
-        paired, name = self._scope.together(), self._session.measure
+        paired = self._scope.together()
+        name = self._session.measure
         titles = self._scope.titles()
         plans = [(key, titles[key], run.plan) for key, run in paired.items()]
         data = [self._runs.record(key).dataset for key in paired]
@@ -446,7 +463,9 @@ class ViewFeeder(Controller):
             self._views.published.show_runs((), SEALED)
 
     def _compare_conventions(self) -> Computation:
-        name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed
+        name = self._session.measure
+        looked_at = self._session.convention
+        sealed = self._session.sealed
         data = self._session.dataset
         keys = self._scope.together()
         runs = self._scope.own() if self._session.has_documents else {}

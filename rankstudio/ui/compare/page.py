@@ -54,7 +54,8 @@ class ComparePage(CompareController):
         return {"export_table": self.table.open}
 
     def palette_entries(self) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
-        session, runs = self._session, self._runs
+        session = self._session
+        runs = self._runs
         for run in runs.records:
             title = tr("run {key} {title}").format(key=run.key, title=run.title)
             yield PaletteEntry(tr("run"), title, partial(look_at, session, runs, run), run.dataset.name)

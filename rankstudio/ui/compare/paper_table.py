@@ -115,7 +115,8 @@ class TableDialog(SavingDialog):
     def query(self) -> TableQuery:
         """Measures, columns and tests of the table."""
         names = (*ticked(self.measures), *split_names(self.others.text()))
-        by, against = str(self.by.value()), str(self.against.currentData() or "")
+        by = str(self.by.value())
+        against = str(self.against.currentData() or "")
         test = str(self.test.currentData())
         return TableQuery(names, by, against, self.marks.isChecked(), test=test)  # type: ignore[arg-type]
 
@@ -174,7 +175,8 @@ class TableDialog(SavingDialog):
         self._enable()
         if self._table is None:
             return
-        as_text, form = self.shown.value() == "text", self.chosen_format
+        as_text = self.shown.value() == "text"
+        form = self.chosen_format
         try:
             if as_text and form.text is not None:
                 self.sheet.show_text(form.text(self._table, self.style_of_table))
@@ -184,7 +186,8 @@ class TableDialog(SavingDialog):
             self.refuse(str(error))
 
     def _enable(self) -> None:
-        has_table, form = self._table is not None, self.chosen_format
+        has_table = self._table is not None
+        form = self.chosen_format
         self.save.setEnabled(has_table)
         self.copy.setEnabled(has_table and form.text is not None)
         self.shown.setEnabled(form.text is not None)
@@ -204,10 +207,12 @@ class TableDialog(SavingDialog):
     @Slot()
     def copy_table(self) -> None:
         """Put the table on the clipboard: HTML as such, so that a word processor has a table of it."""
-        form, table = self.chosen_format, self._table
+        form = self.chosen_format
+        table = self._table
         if table is None or form.text is None:
             return
-        data, text = QMimeData(), form.text(table, self.style_of_table)
+        data = QMimeData()
+        text = form.text(table, self.style_of_table)
         data.setText(text)
         if form.key == "html":
             data.setHtml(text)
@@ -224,7 +229,9 @@ class TableDialog(SavingDialog):
 
     def save_as(self, path: Path) -> None:
         """Write the table, in the format that is chosen."""
-        table, style, form = self._table, self.style_of_table, self.chosen_format
+        table = self._table
+        style = self.style_of_table
+        form = self.chosen_format
         if table is not None and self.write(path, lambda: write_bytes(path, form.content(table, style))):
             self.tell_written(path)
 
@@ -331,7 +338,10 @@ class TableController(QObject):
 
     def __init__(self, scope: ComparisonScope, over: QWidget, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._scope, self._over = scope.session, scope.runs, scope, over
+        self._session = scope.session
+        self._runs = scope.runs
+        self._scope = scope
+        self._over = over
         self._folder = Path.home()
         self._query: TableQuery | None = None
         self._made = OnDemand(self, scope.worker, self._key, self._make, self._refuse, slot="result table")
@@ -366,7 +376,9 @@ class TableController(QObject):
         return (self._query,) if self.dialog is not None else None
 
     def _make(self) -> Computation | None:
-        dialog, query, listed = self.dialog, self._query, tuple(self._listed())
+        dialog = self.dialog
+        query = self._query
+        listed = tuple(self._listed())
         if dialog is None or query is None:
             return None
         if not listed:

@@ -72,10 +72,8 @@ class ParetoView(View):
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plot.shared = Shared("pareto", tr("Size against measure"), compares=True)
-        placeholder, about = (
-            tr("Pareto-optimal models appear here."),
-            tr("The Pareto-optimal models by size and measure."),
-        )
+        placeholder = tr("Pareto-optimal models appear here.")
+        about = tr("The Pareto-optimal models by size and measure.")
         self.table = self.add_table(
             "pareto", tr("Pareto front"), about, placeholder, lambda row: row.position, _BEATEN
         )
@@ -223,7 +221,8 @@ def _rule(found: ParetoFront) -> str:
 
 def _said(found: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
     """Return which size is enough, and by what rule."""
-    best, suggested = found.models[found.best], found.models[found.suggested]
+    best = found.models[found.best]
+    suggested = found.models[found.suggested]
     if found.by != "size":
         return _said_of_costs(found, name)
     if suggested is best and best.size == min(model.size for model in found.models):
@@ -272,7 +271,8 @@ def _cost(found: ParetoFront, model: ParetoModel) -> str:
 
 def _said_of_costs(found: ParetoFront, name: str) -> str:
     """Return which cost is enough."""
-    best, suggested = found.models[found.best], found.models[found.suggested]
+    best = found.models[found.best]
+    suggested = found.models[found.suggested]
     costs = [_cost(found, model) for model in (best, suggested)]
     if suggested is best:
         text = tr("The best model has {name} {mean:.4f}: {best}. No cheaper one is good enough.")
@@ -320,10 +320,8 @@ _X = {
 
 def _columns(name: str, by: str) -> tuple[Column, ...]:
     costs = () if by == "size" else (_COST if by == "cost" else _MILLISECONDS,)
-    k, mean = (
-        tr("Features, mean over the folds"),
-        tr("Validation {name}, mean over the folds").format(name=name),
-    )
+    k = tr("Features, mean over the folds")
+    mean = tr("Validation {name}, mean over the folds").format(name=name)
     return (
         RUN_DOT,
         *costs,

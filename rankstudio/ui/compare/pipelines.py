@@ -78,7 +78,9 @@ class Pipelines:
     """
 
     def __init__(self, session: Session, runs: Runs, files: Mapping[str, Comparison]) -> None:
-        self._session, self._runs, self.files = session, runs, files
+        self._session = session
+        self._runs = runs
+        self.files = files
 
     def listed(self, file: str) -> list[Plan]:
         """Return the pipelines of a file; of none, the finished runs that fit, and the plan of the form."""
@@ -105,7 +107,8 @@ class Pipelines:
         """
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
-        limit, parameters = StepKind.FEATURES.limit, method(selector).parameters
+        limit = StepKind.FEATURES.limit
+        parameters = method(selector).parameters
         common = {p.name for p in parameters if p.name == limit or p.kind is Kind.FEATURES}
         is_same_method = selector == form.method
         settings = {
@@ -154,7 +157,8 @@ class Pipelines:
 
     def work(self, plans: Sequence[Plan]) -> Workload:
         """Return how much work plans are."""
-        dataset, form_data = self._session.dataset, self._session.plan.data
+        dataset = self._session.dataset
+        form_data = self._session.plan.data
         n_folds = len(dataset.folds) if dataset is not None else _FOLDS
         results = [record.result for record in self._runs.records if record.result is not None]
         plan_folds = [(plan, n_folds if plan.data == form_data else _FOLDS) for plan in plans]
@@ -170,7 +174,8 @@ class Pipelines:
         guessed = work.n_guessed > 0
         if record is None:
             return Pipeline(plan, position, None, None, work.seconds, guessed)
-        seconds, n_done = work.seconds * (1 - record.progress), len(record.folds)
+        seconds = work.seconds * (1 - record.progress)
+        n_done = len(record.folds)
         return Pipeline(plan, position, record.key, record.state, seconds, guessed, n_done, record.n_folds)
 
     def _run_of(self, plan: Plan) -> RunRecord | None:
@@ -187,7 +192,8 @@ class Pipelines:
 
     def _fits(self, record: RunRecord) -> bool:
         """Return whether a finished run can be compared with the form's: data, protocol and measure."""
-        form, plan = self._session.plan, record.plan
+        form = self._session.plan
+        plan = record.plan
         has_same_folds = (reading(plan), plan.folds) == (reading(form), form.folds)
         measured = self._session.measure in plan.evaluated
         return (

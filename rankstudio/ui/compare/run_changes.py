@@ -46,7 +46,9 @@ class RunChanges(Controller):
 
     def __init__(self, models: Models, panel: RunsPanel, parent: QWidget) -> None:
         super().__init__(parent)
-        self._models, self._runs, self._undo = models, models.runs, models.session.undo
+        self._models = models
+        self._runs = models.runs
+        self._undo = models.session.undo
         self._window = parent
         self._offer = ""
         panel.written.connect(self._write)
@@ -88,7 +90,8 @@ class RunChanges(Controller):
 
     @Slot(int, str, str)
     def _write(self, key: int, what: str, text: str) -> None:
-        record, text = self._runs.record(key), " ".join(text.split())
+        record = self._runs.record(key)
+        text = " ".join(text.split())
         if what == "tags":
             tags = tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
             label = replace(record.label, tags=tags)
@@ -150,14 +153,17 @@ class RunChanges(Controller):
 
     @Slot(object)
     def _store_choice(self, record: RunRecord) -> None:
-        study, key, choice = self._models.study_store.study, record.stored, record.choice
+        study = self._models.study_store.study
+        key = record.stored
+        choice = record.choice
         if study is not None and key is not None and not study.read_only:
             text = tr("Storing the choice of run {key}").format(key=record.key)
             self._store(text, partial(study.set_choice, key, choice.values, choice.place))
 
     def _store_label(self, record: RunRecord) -> None:
         """Note it in the study; a run that has not begun is not there yet."""
-        study, key = self._models.study_store.study, record.stored
+        study = self._models.study_store.study
+        key = record.stored
         if study is not None and key is not None:
             text = tr("Storing the name of run {key}").format(key=record.key)
             self._store(text, partial(study.set_label, key, record.label))
@@ -165,7 +171,8 @@ class RunChanges(Controller):
     @Slot(object, bool)
     def _mark(self, record: RunRecord, removed: bool) -> None:
         """Note in the study whether a run is removed."""
-        study, key = self._models.study_store.study, record.stored
+        study = self._models.study_store.study
+        key = record.stored
         if study is not None and key is not None:
             text = tr("{removed} run {key}").format(
                 removed=tr("Removing") if removed else tr("Restoring"), key=record.key
@@ -199,8 +206,11 @@ class _Relabelling(LastingChange):
         before: RunLabel | None = None,
     ) -> None:
         super().__init__(_CHANGED.get(what, tr("the name of run {key}")).format(key=record.key))
-        self._relabel, self._record, self._what = relabel, record, what
-        self._before, self._after = record.label if before is None else before, label
+        self._relabel = relabel
+        self._record = record
+        self._what = what
+        self._before = record.label if before is None else before
+        self._after = label
         self._done = before is not None
 
     def again(self) -> _Relabelling:
@@ -220,7 +230,10 @@ class _Removal(LastingChange):
 
     def __init__(self, session: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
         super().__init__(tr("removing run {key}").format(key=record.key))
-        self._session, self._runs, self._record, self._was_shown = session, runs, record, was_shown
+        self._session = session
+        self._runs = runs
+        self._record = record
+        self._was_shown = was_shown
 
     def again(self) -> _Removal:
         return _Removal(self._session, self._runs, self._record, self._was_shown)

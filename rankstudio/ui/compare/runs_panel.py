@@ -650,7 +650,8 @@ def _way_to_every_fold(group: RunGroup) -> tuple[str, str]:
     """Return the link of a group of runs on some folds, and what it does; "" for both elsewhere."""
     if not group.partial:
         return "", ""
-    n_runs, n_folds = len(group.partial), group.n_folds
+    n_runs = len(group.partial)
+    n_folds = group.n_folds
     hint = trn(
         "Run the same plan on all {n_folds} folds, to compare it with the other runs.",
         "Run the same {n} plans on all {n_folds} folds, to compare them with the other runs.",
@@ -893,7 +894,9 @@ def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
 
 def folds_text(record: RunRecord) -> str:
     """Return how many folds a run has, or has done where it was stopped: "5 folds", "2 of 5 folds"."""
-    n_done, n_folds, folds = len(record.folds), record.n_folds, record.plan.folds
+    n_done = len(record.folds)
+    n_folds = record.n_folds
+    folds = record.plan.folds
     if n_folds == 1:
         return tr("fold {folds}").format(folds=folds[0]) if folds else tr("1 fold")
     stopped = record.state.value in ("unfinished", "cancelled", "failed")

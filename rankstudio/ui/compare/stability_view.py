@@ -25,7 +25,8 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 _JACCARD = "Jaccard"
-_INDEX_WIDTH, _LEAST_INDEX_WIDTH = 300, 240  # pixels of the indices, and of them in a narrow view
+_INDEX_WIDTH = 300  # pixels of the indices, and of them in a narrow view
+_LEAST_INDEX_WIDTH = 240
 _ROOM_FOR_MAP = 520  # pixels of the view, below which the names need the room
 _LEAST_NAME = 128  # pixels of the name of a feature
 _MAPPED = 60  # folds, of which a map can be read
@@ -85,7 +86,8 @@ class StabilityView(View):
 
     def show_stability(self, name: str, found: SelectionStability) -> None:
         """Show the features that the folds of a run share; ``name`` says which run it is."""
-        before, self._found = self._found, found
+        before = self._found
+        self._found = found
         if before is None or before.indices.index != found.indices.index:
             chosen = self.index.value()
             self.index.set_options([(_JACCARD, _JACCARD), (found.indices.index, found.indices.index)])
@@ -166,7 +168,8 @@ def _mean(found: SelectionStability, index: str) -> float:
 
 def _facts(found: SelectionStability) -> list[Fact]:
     """Return the indices with what they mean."""
-    indices, sizes = found.indices, sorted({int(size) for size in found.indices.sizes})
+    indices = found.indices
+    sizes = sorted({int(size) for size in found.indices.sizes})
     if len(found.folds) < 2:
         return []
     value, _, low, high = indices.nogueira

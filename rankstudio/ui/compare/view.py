@@ -19,7 +19,8 @@ from rankstudio.ui.widgets.layout import fill, named
 LEAST_PLOT = 44
 """Least height in pixels of a plot here: in the smallest window no view needs more room than the runs do."""
 
-ALL, ONE = "all", "one"
+ALL = "all"
+ONE = "one"
 """The runs of a view: all on the same folds, or only the shown one."""
 
 RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30)

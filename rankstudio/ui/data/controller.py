@@ -42,15 +42,18 @@ class DataController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, worker = models.session, models.task_worker
-        self._session, self._absence = session, models.absence
+        session = models.session
+        worker = models.task_worker
+        self._session = session
+        self._absence = models.absence
         self._reports: dict[tuple[int | None, str], QualityReport] = {}  # by fold and convention
         self._kept: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
         self.panels = self.panel, self.statistics
-        fail, panel = self.failed.emit, self.statistics
+        fail = self.failed.emit
+        panel = self.statistics
         self._described = OnDemand(self, worker, self._described_key, self._describe, fail)
         arguments = self, worker, self._quality_key, self._look_at_features, fail
         self._qualities = OnDemand(*arguments, slot="feature quality", panel=panel)
@@ -82,7 +85,8 @@ class DataController(PageController):
 
     @Slot()
     def _show(self) -> None:
-        self._reports, self._kept = self._kept, {}
+        self._reports = self._kept
+        self._kept = {}
         for demand in (self._described, self._qualities):  # of the data that were open
             demand.forget()
         for column in self._contributed:
@@ -110,13 +114,15 @@ class DataController(PageController):
             self._described.update()
 
     def _described_key(self) -> Key | None:
-        dataset, fold = self._session.dataset, self._session.fold
+        dataset = self._session.dataset
+        fold = self._session.fold
         if dataset is None or self.panel.has_summary(fold) or not self._session.has_documents:
             return None
         return dataset, fold
 
     def _describe(self) -> Computation | None:
-        dataset, fold = self._session.dataset, self._session.fold
+        dataset = self._session.dataset
+        fold = self._session.fold
         if dataset is None:
             return None
 
@@ -139,7 +145,9 @@ class DataController(PageController):
         """Show the statistics of the shown fold, where they are visible; ask for the rest."""
         if not self.statistics.isVisible() or not self.panel.shows(self._session.dataset):
             return  # with other data, signals of plan or measure may come before that of the data themselves
-        dataset, summary, fold = self._session.dataset, self.panel.summary(), self._session.watched
+        dataset = self._session.dataset
+        summary = self.panel.summary()
+        fold = self._session.watched
         if dataset is None or summary is None:
             self.statistics.clear(self._why_none())
             return
@@ -153,7 +161,8 @@ class DataController(PageController):
         """Return the features with all that is known of them by now."""
         report = self._reports.get(self._wanted)
         qualities = report.features if report is not None else [None] * len(summary.features)
-        dataset, costs = self._session.dataset, self._costs()
+        dataset = self._session.dataset
+        costs = self._costs()
         plan = self._session.plan
         groups = group_names(feature_groups_of(plan))
         plan_costs = plan.extension(FeatureCosts)
@@ -217,13 +226,16 @@ class DataController(PageController):
         return self._session.fold, self._session.convention
 
     def _quality_key(self) -> Key | None:
-        dataset, view = self._session.dataset, self._wanted
+        dataset = self._session.dataset
+        view = self._wanted
         if dataset is None or view in self._reports or not self._session.has_documents:
             return None
         return dataset, *view
 
     def _look_at_features(self) -> Computation | None:
-        dataset, summary, view = self._session.dataset, self.panel.summary(), self._wanted
+        dataset = self._session.dataset
+        summary = self.panel.summary()
+        view = self._wanted
         if dataset is None or summary is None:
             return None
 

@@ -77,7 +77,9 @@ class FeatureNames(Controller):
 
     def __init__(self, models: Models, data: DataController, parent: QWidget) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._data = models.session, models.runs, data
+        self._session = models.session
+        self._runs = models.runs
+        self._data = data
         self._folder = models.names_folder
         self._window = parent
         self._notes = FeatureNotes()
@@ -133,7 +135,8 @@ class FeatureNames(Controller):
 
     def read_set(self, path: Path | str) -> None:
         """Take the feature set in a file; one that has none of the features is refused."""
-        dataset, path = self._session.dataset, Path(path)
+        dataset = self._session.dataset
+        path = Path(path)
         if dataset is None:
             self.failed.emit(tr("{path}: open the data of this feature set first.").format(path=path))
             return
@@ -164,7 +167,9 @@ class FeatureNames(Controller):
 
     def read_costs(self, path: Path | str) -> None:
         """Take the costs of features in a file; the method selects by them from now on, where it can."""
-        dataset, plan, path = self._session.dataset, self._session.plan, Path(path)
+        dataset = self._session.dataset
+        plan = self._session.plan
+        path = Path(path)
         if dataset is None:
             self.failed.emit(tr("{path}: open the data with these features first.").format(path=path))
             return
@@ -236,7 +241,8 @@ class FeatureNames(Controller):
 
     def _keep(self, notes: FeatureNotes) -> None:
         """Show other names and notes everywhere, and keep them."""
-        dataset, names = self._session.dataset, notes.names != self._notes.names
+        dataset = self._session.dataset
+        names = notes.names != self._notes.names
         if dataset is None or notes == self._notes:
             return
         self._notes = notes
@@ -299,7 +305,9 @@ class FeatureGroups(Controller):
 
     def __init__(self, session: Session, data: DataController, parent: QWidget) -> None:
         super().__init__(parent)
-        self._session, self._table, self._window = session, data.statistics.table, parent
+        self._session = session
+        self._table = data.statistics.table
+        self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)
         self._edits: set[tuple[str, Groups, Groups]] = set()  # of which data, and the groups before and after
         data.statistics.table.rows_model.written.connect(self._write)
@@ -361,7 +369,8 @@ class FeatureGroups(Controller):
         )
 
     def _change(self, text: str, groups: Groups) -> None:
-        dataset, before = self._session.dataset, feature_groups_of(self._session.plan)
+        dataset = self._session.dataset
+        before = feature_groups_of(self._session.plan)
         if dataset is not None and groups != before:
             self._edits.add((dataset.origin.checksum, before, groups))
             self._session.change(text, groups=groups)
@@ -372,7 +381,9 @@ class FeatureGroups(Controller):
 
         Those that come with the plan of a run or of a file are the plan's alone.
         """
-        dataset, before, groups = self._session.dataset, self._groups, feature_groups_of(self._session.plan)
+        dataset = self._session.dataset
+        before = self._groups
+        groups = feature_groups_of(self._session.plan)
         self._groups = groups
         checksum = dataset.origin.checksum if dataset is not None else ""
         if before != groups and {(checksum, before, groups), (checksum, groups, before)} & self._edits:

@@ -70,7 +70,8 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
 def read_as_sentence(dataset: FoldedDataset) -> str:
     """Return as what a dataset was read, as a sentence."""
-    read_as, train = dataset.origin.read_as, dataset.folds[0].train
+    read_as = dataset.origin.read_as
+    train = dataset.folds[0].train
     features = trn("{n:,} feature", "{n:,} features", train.n_features).format(n=train.n_features)
     queries = trn("{n:,} query in the first part", "{n:,} queries in the first part", train.n_queries)
     counts = f"{features}, {queries.format(n=train.n_queries)}"

@@ -90,7 +90,8 @@ class PreferencesView(QWidget):
 
     def show_file(self, preferences: Mapping[str, str], where: str = "") -> None:
         """Show that the preferences of a plan are learned from, in words where; {} hides all."""
-        title, clicks = learned_from(preferences), "pairs" in preferences
+        title = learned_from(preferences)
+        clicks = "pairs" in preferences
         if clicks:  # how they become preferences is shown below
             title = tr("clicks: {file}").format(file=Path(preferences["path"]).name)
         self.title.say(" · ".join(filter(None, (title, where))) if title else "")
@@ -158,8 +159,10 @@ class PreferencesController(Controller):
 
     def __init__(self, models: Models, view: PreferencesView, parent: QWidget) -> None:
         super().__init__(parent)
-        self._session, self._worker = models.session, models.task_worker
-        self._view, self._window = view, parent
+        self._session = models.session
+        self._worker = models.task_worker
+        self._view = view
+        self._window = parent
         self._dataset: FoldedDataset | None = None
         self._summaries: dict[_Counted, Described] = {}
         arguments = self, self._worker, self._key, self._count, self.failed.emit
@@ -206,13 +209,15 @@ class PreferencesController(Controller):
             self.failed.emit(why)
             self._show()  # the rule of the plan
 
-        label, arguments = tr("Reading preferences"), (session.plan, dataset, Path(path), rule)
+        label = tr("Reading preferences")
+        arguments = (session.plan, dataset, Path(path), rule)
         self._worker.task(label, _named, *arguments, on_done=use, on_error=fail, slot="preferences")
 
     @Slot()
     def use_rule(self) -> None:
         """Make preferences of the clicks by the rule that is shown."""
-        preferences, view = preferences_of(self._session.plan), self._view
+        preferences = preferences_of(self._session.plan)
+        view = self._view
         chosen = str(view.pairs.currentData()), view.eta.text().strip()
         if "pairs" not in preferences or chosen == (preferences["pairs"], preferences["eta"]):
             return
@@ -234,7 +239,8 @@ class PreferencesController(Controller):
         """Show the file of the plan, and its counts for the shown fold."""
         session, preferences = self._session, preferences_of(self._session.plan)
         if session.dataset is not self._dataset:
-            self._dataset, self._summaries = session.dataset, {}
+            self._dataset = session.dataset
+            self._summaries = {}
             self._counted.forget()
         has_several = session.dataset is not None and len(session.dataset.folds) > 1
         fold = (
@@ -249,13 +255,16 @@ class PreferencesController(Controller):
         return tuple(preferences_of(self._session.plan).items()), self._session.fold
 
     def _key(self) -> Key | None:
-        dataset, target = self._session.dataset, self._wanted
+        dataset = self._session.dataset
+        target = self._wanted
         if dataset is None or target in self._summaries or not self._session.has_documents:
             return None
         return dataset, *target
 
     def _count(self) -> Computation | None:
-        session, target, dataset = self._session, self._wanted, self._session.dataset
+        session = self._session
+        target = self._wanted
+        dataset = self._session.dataset
         if dataset is None:
             return None
 

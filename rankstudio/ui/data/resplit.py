@@ -31,14 +31,17 @@ class ResplitController(Controller):
 
     def __init__(self, session: Session, runs: Runs, loader: Loader, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._loader = session, runs, loader
+        self._session = session
+        self._runs = runs
+        self._loader = loader
         self._asked: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
 
     @Slot()
     def _follow(self) -> None:
-        session, plan = self._session, self._session.plan
+        session = self._session
+        plan = self._session.plan
         target = reading(plan)
         if not session.has_documents:
             return

@@ -525,7 +525,8 @@ class DocumentTable(QTableView):
 
     def _fill(self) -> None:
         """Put the rows into the table, if these are others than it has."""
-        part, before = self._part, self.model()
+        part = self._part
+        before = self.model()
         if part is None or (isinstance(before, _Rows) and before.part is part):
             return
         self.setModel(_Rows(part, self))

@@ -83,7 +83,9 @@ class EvidenceController(PageController):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._models, self._session, self._current = models, models.session, models.current
+        self._models = models
+        self._session = models.session
+        self._current = models.current
         self._absence = models.absence
         self.evidence = models.evidence
         self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
@@ -216,7 +218,8 @@ class EvidenceController(PageController):
         """Show how far everything is, and which panels there are."""
         if not self.panel.isVisible():
             return
-        evidence, model = self.evidence, self.evidence.model
+        evidence = self.evidence
+        model = self.evidence.model
         gap = gap_so_far(evidence.found)
         for package, line in self._rows.items():
             text = gap if package is Package.BEST and gap else _DOING[package]
@@ -253,7 +256,8 @@ class EvidenceController(PageController):
     @property
     def _permutes(self) -> bool:
         """Whether the features of the model are permuted: no losses without them can be known."""
-        evidence, model = self.evidence, self._current.model
+        evidence = self.evidence
+        model = self._current.model
         if model is None or preferences_of(model.plan):
             return False
         if evidence.model is None:
@@ -277,7 +281,8 @@ class EvidenceController(PageController):
 
     def _known(self, what: str, *parts: object) -> SelectionEvidence | None:
         """Return the evidence, where some parts of it differ from those that a panel shows."""
-        evidence, model = self.evidence.found, self.evidence.model
+        evidence = self.evidence.found
+        model = self.evidence.model
         if evidence is None or model is None or not self.panel.isVisible():
             return None
         state = self.evidence.key, evidence.rules, *(getattr(evidence, str(part), part) for part in parts)
@@ -329,8 +334,10 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_stop(self) -> None:
-        progress, has_steps = self.evidence.progress(Package.STOP), self.evidence.steps_tested
-        final, is_done = progress is not Progress.RUNNING, progress is Progress.DONE
+        progress = self.evidence.progress(Package.STOP)
+        has_steps = self.evidence.steps_tested
+        final = progress is not Progress.RUNNING
+        is_done = progress is Progress.DONE
         evidence = self._known("stop", "significance", "repeated", final, has_steps, is_done)
         if evidence is not None:
             self.stop.show_stop(evidence, self._columns[0], whole=has_steps, final=final, done=is_done)
@@ -386,7 +393,8 @@ class EvidenceController(PageController):
         return (*key, *sorted(self._wanted.items()))
 
     def _search(self) -> Computation | None:
-        request, dataset = self.evidence.wanted, self._session.dataset
+        request = self.evidence.wanted
+        dataset = self._session.dataset
         if request is None or dataset is None:
             return None
         columns = {int(feature): index for index, feature in enumerate(dataset.feature_ids)}
@@ -414,7 +422,8 @@ class EvidenceController(PageController):
     @Slot()
     def compare_best(self) -> None:
         """Run the best set and the selection, and compare the two."""
-        best_set, model = best_of_size(self.evidence.found), self.evidence.model
+        best_set = best_of_size(self.evidence.found)
+        model = self.evidence.model
         if best_set is None or model is None:
             return
         k = best_set.size
@@ -431,7 +440,9 @@ class EvidenceController(PageController):
     @Slot()
     def show_sizes(self) -> None:
         """List the best set of each size."""
-        request, dataset, models = self.evidence.wanted, self._session.dataset, self._models
+        request = self.evidence.wanted
+        dataset = self._session.dataset
+        models = self._models
         if request is None or dataset is None:
             return
         largest = max(self.evidence.most_size, 2)
@@ -449,7 +460,8 @@ class EvidenceController(PageController):
 
     def compare_set(self, columns: Sequence[int], name: str) -> None:
         """Run exactly some features on the folds of the run that is shown, and compare the two runs."""
-        source, marks = self._models.runs.shown, self._models.marks
+        source = self._models.runs.shown
+        marks = self._models.marks
         record = self.run_set(columns, name, shown=False, all_folds=True)
         if record is None:
             return
@@ -475,7 +487,9 @@ class EvidenceController(PageController):
             Whether the run has all folds of the run whose model is shown: on one fold alone the two could
             not be compared.
         """
-        model, dataset, runs = self.evidence.model, self._session.dataset, self._models.runs
+        model = self.evidence.model
+        dataset = self._session.dataset
+        runs = self._models.runs
         if model is None or dataset is None:
             return None
         ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))

@@ -43,7 +43,10 @@ _NAMES = 116  # pixels for names, for which other columns give way
 _GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # the first one first
 DECIDING = "deciding"
 """Key of the column with the numbers of deciding queries."""
-_PROBABILITY, _POSITION, _LOST, _PER_MILLISECOND = "probability", "position", "loss", "per_millisecond"
+_PROBABILITY = "probability"
+_POSITION = "position"
+_LOST = "loss"
+_PER_MILLISECOND = "per_millisecond"
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +122,12 @@ def evidence_rows(
 
     rows = []
     for row in found.rows:
-        verdict, tone, reason = "", "muted", row.reason(called).replace(". ", ".\n")  # tooltips do not wrap
+        verdict = ""  # tooltips do not wrap
+        tone = "muted"
+        reason = row.reason(called).replace(". ", ".\n")
         if row.verdict is not None:
-            verdict, tone = row.verdict.label, _TONES[row.verdict.value]
+            verdict = row.verdict.label
+            tone = _TONES[row.verdict.value]
         elif not row.selected:
             verdict = tr("not selected")
         elif row.column in found.required:
@@ -187,7 +193,9 @@ class EvidenceTable(TableView):
 
     def __init__(self, theme: Theme) -> None:
         self.lists_queries = False
-        self.threshold, self.k, self.n_steps = 0.9, 1, 12
+        self.threshold = 0.9
+        self.k = 1
+        self.n_steps = 12
         self._reach = 1.0
         self._dragged = False
         about = tr("Evidence for each selected feature, with its verdict.")
@@ -224,7 +232,8 @@ class EvidenceTable(TableView):
         by_margins : bool
             Whether the numbers of deciding queries are approximate.
         """
-        self.k, self.n_steps = k, n_steps
+        self.k = k
+        self.n_steps = n_steps
         losses = [row.found.loss for row in rows if row.found.loss is not None]
         self._reach = max((abs(end) for loss in losses for end in (loss.low, loss.high)), default=1.0) or 1.0
         columns = self._columns(measure, permuted=permuted, by_margins=by_margins)
@@ -449,7 +458,8 @@ class EvidenceTable(TableView):
 
     def _paint_loss(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
         """Draw the loss with its interval, and zero; its number follows."""
-        loss, bar = row.found.loss, QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
+        loss = row.found.loss
+        bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
             return room
         low = min(0.0, -0.25 * self._reach)

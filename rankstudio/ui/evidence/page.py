@@ -35,8 +35,10 @@ class EvidencePage(EvidenceController):
         ]
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
-        select, compare = pages.find("select"), pages.find("compare")
-        queries, features = pages.find("queries"), pages.find("features")
+        select = pages.find("select")
+        compare = pages.find("compare")
+        queries = pages.find("queries")
+        features = pages.find("features")
         if features is not None:
             for path in (features.features, features.path):
                 path.offered = self.tray.actions

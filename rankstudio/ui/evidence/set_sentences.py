@@ -48,10 +48,12 @@ class FeatureChange:
         inside = column in found.features
         if inside:
             position = found.features.index(column)
-            changed_error, errors = float(found.without[position]), found.swapped[position]
+            changed_error = float(found.without[position])
+            errors = found.swapped[position]
             columns = tuple(range(errors.size))
         else:
-            changed_error, errors = float(found.added[column]), found.swapped[:, column]
+            changed_error = float(found.added[column])
+            errors = found.swapped[:, column]
             columns = found.features
         order = [index for index in np.argsort(errors, kind="stable").tolist() if not np.isnan(errors[index])]
         swaps = tuple((int(columns[index]), found.relative(errors[index])) for index in order)
@@ -59,7 +61,8 @@ class FeatureChange:
 
     def sentence(self, called: Callable[[int], str]) -> str:
         """Return the change in words; features are those that ``called`` returns for columns."""
-        feature, change = called(self.column), signed_percent(self.alone)
+        feature = called(self.column)
+        change = signed_percent(self.alone)
         if not self.inside:
             swaps = ", ".join(f"{called(member)} {signed_percent(share)}" for member, share in self.swaps)
             return tr("Adding {feature} changes the error by {change}; as a replacement: {swaps}.").format(

@@ -56,13 +56,17 @@ FEATURE = "application/x-rankstudio-feature"
 _CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set, with the id of its feature
 _OFFERED = 10
 """Changes in a menu, the best ones first."""
-_MOST_NAMED, _MOST_CHIPS = 3, 16
+_MOST_NAMED = 3
+_MOST_CHIPS = 16
 """Chips with names, and chips at all: the others are counted."""
 _MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
-_NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
+_NAMED = 220  # pixels of chips with a name, with an id alone, and besides
+_NUMBERED = 52
+_CROSS = 40
 _TARGET_LINE = 1.6  # pixels of the line around the tray while a feature is dragged
 _ABOUT_RUN = tr("Run RankRLS with this set on all folds of this run, and compare the two runs")
-_AIR, LEAST_SAID = 4, 210  # pixels between chips, and of the sentence on the error
+_AIR = 4  # pixels between chips, and of the sentence on the error
+LEAST_SAID = 210
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,9 @@ class SetChip(FeatureChip):
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
 
-    feature_id, name, _shows_name = 0, "", False  # until it is built: Qt may change the font before
+    feature_id = 0  # until it is built: Qt may change the font before
+    name = ""
+    _shows_name = False
     _swap: float | None = None
 
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
@@ -134,7 +140,8 @@ class SetChip(FeatureChip):
         if self._swap is None:
             super().paintEvent(event)
             return
-        colors, painter = self._theme.colors, QPainter(self)
+        colors = self._theme.colors
+        painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(colors.q("accent"))
         painter.setBrush(colors.q("panel"))
@@ -170,7 +177,8 @@ class SetChip(FeatureChip):
         if (event.position().toPoint() - self._pressed).manhattanLength() < QApplication.startDragDistance():
             return
         self._pressed = None
-        drag, data = QDrag(self), QMimeData()
+        drag = QDrag(self)
+        data = QMimeData()
         data.setText(f"{self.feature_id} {self.name}")
         data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
@@ -232,7 +240,8 @@ class SetTray(QFrame):
 
     def show_set(self, shown: ShownSet, *, undoable: bool) -> None:
         """Show a set."""
-        before, self._shown = self._shown, shown
+        before = self._shown
+        self._shown = shown
         if before is None or before.features != shown.features:
             self._make_chips(shown.features)
         self._say()
@@ -259,7 +268,8 @@ class SetTray(QFrame):
         super().paintEvent(event)
         if not self._target:
             return
-        colors, painter = self._theme.colors, QPainter(self)
+        colors = self._theme.colors
+        painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         style = Qt.PenStyle.SolidLine if self._is_under_drag else Qt.PenStyle.DashLine
         painter.setPen(QPen(colors.q("accent"), _TARGET_LINE, style))
@@ -349,7 +359,10 @@ class _SetChange(QUndoCommand):
         self, sets: SetTrayController, of: object, before: tuple[int, ...], after: tuple[int, ...]
     ) -> None:
         super().__init__(tr("changing the set"))
-        self._sets, self.of, self._before, self._after = sets, of, before, after
+        self._sets = sets
+        self.of = of
+        self._before = before
+        self._after = after
 
     def redo(self) -> None:
         self._sets.put(self.of, self._after)
@@ -383,12 +396,15 @@ class SetTrayController(Controller):
         self, theme: Theme, models: Models, evidence: EvidenceController, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._models, self._session, self._evidence = models, models.session, evidence
+        self._models = models
+        self._session = models.session
+        self._evidence = evidence
         self._columns: tuple[int, ...] = ()
         self._sets: dict[object, tuple[int, ...]] = {}  # that were edited, by what identifies the selection
         self._of: object = None
         self._changes: SetChanges | None = None
-        self._pointed, self._looked_at = 0, 0
+        self._pointed = 0
+        self._looked_at = 0
         self._told = ""  # of the feature under the mouse, where no tray is seen
         self._menu: QMenu | None = None
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
@@ -440,7 +456,8 @@ class SetTrayController(Controller):
 
     def exchange(self, removed: int, added: int) -> None:
         """Put a feature in the place of another one."""
-        old, new = self._session.column_of(removed), self._session.column_of(added)
+        old = self._session.column_of(removed)
+        new = self._session.column_of(added)
         if old in self._columns and new is not None and new not in self._columns:
             self._change(tuple(new if c == old else c for c in self._columns))
 
@@ -562,10 +579,12 @@ class SetTrayController(Controller):
     @Slot()
     def _show(self) -> None:
         """Show the set in the visible trays."""
-        evidence, dataset = self._evidence.evidence, self._session.dataset
+        evidence = self._evidence.evidence
+        dataset = self._session.dataset
         model = evidence.model
         if evidence.key != self._of:
-            self._of, self._changes = evidence.key, None
+            self._of = evidence.key
+            self._changes = None
             selected = () if model is None else tuple(model.step.selected)
             self._columns = self._sets.get(self._of, selected)
         for tray in self.trays:
@@ -584,7 +603,8 @@ class SetTrayController(Controller):
             tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
-        model, changes = self._evidence.evidence.model, self._found
+        model = self._evidence.evidence.model
+        changes = self._found
         if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
         change = self._change_of(self._pointed or self._looked_at)
@@ -614,7 +634,8 @@ class SetTrayController(Controller):
 
     def _change_of(self, feature: int) -> FeatureChange | None:
         """Return the changes by a feature, by its id; None before they are known."""
-        changes, column = self._found, self._session.column_of(feature) if feature else None
+        changes = self._found
+        column = self._session.column_of(feature) if feature else None
         return None if changes is None or column is None else FeatureChange.of(changes, column)
 
     def _in_words(self, change: FeatureChange) -> str:
@@ -640,7 +661,8 @@ class SetTrayController(Controller):
     @Slot(QPoint)
     def _offer(self, place: QPoint) -> None:
         """Offer features to add, the best ones first."""
-        menu, changes = self._new_menu(), self._found
+        menu = self._new_menu()
+        changes = self._found
         if changes is not None:
             for column in _best(changes.added):
                 change = signed_percent(changes.relative(changes.added[column]))
@@ -653,7 +675,9 @@ class SetTrayController(Controller):
     @Slot(int, QPoint)
     def _show_menu(self, feature: int, place: QPoint) -> None:
         """Offer the actions on a feature of the set."""
-        menu, changes, column = self._new_menu(), self._found, self._session.column_of(feature)
+        menu = self._new_menu()
+        changes = self._found
+        column = self._session.column_of(feature)
         menu.addAction(tr("Remove from the set"), lambda: self.remove(feature))
         if changes is not None and column in changes.features:
             row = changes.swapped[changes.features.index(column)]
@@ -694,7 +718,8 @@ class SetTrayController(Controller):
         request = self._evidence.evidence.wanted
         if request is None:
             return None
-        text, function = tr("Computing the changes of a set"), self._models.fold_cache.set_changes
+        text = tr("Computing the changes of a set")
+        function = self._models.fold_cache.set_changes
         return computation(text, self._take, function, request, self._columns)
 
     def _take(self, found: SetChanges | None) -> None:
@@ -708,7 +733,8 @@ class SetTrayController(Controller):
 
     def _said(self, feature: int) -> str:
         """Return a feature's id and name."""
-        dataset, column = self._session.dataset, self._session.column_of(feature)
+        dataset = self._session.dataset
+        column = self._session.column_of(feature)
         return (
             f"{feature} {dataset.feature_names[column]}" if dataset and column is not None else f"{feature}"
         )

@@ -91,7 +91,8 @@ class SetsPanel(Panel):
             [column_of[feature] for feature, state in wanted.items() if state == choice]
             for choice in (REQUIRED, EXCLUDED)
         )
-        sets, lowest = near_best.containing(required, excluded), near_best.best.criterion
+        sets = near_best.containing(required, excluded)
+        lowest = near_best.best.criterion
         listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]

@@ -135,7 +135,8 @@ class SizesDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        title, searching = tr("Best set of each size"), tr("Searching …")
+        title = tr("Best set of each size")
+        searching = tr("Searching …")
         named(self, "sizes-dialog", title)
         self.setWindowTitle(title)
         self._ids = tuple(ids)

@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 
-P, CURVE, PATH = "p", "curve", "path"
+P = "p"
+CURVE = "curve"
+PATH = "path"
 _VIEWS = (P, tr("steps")), (CURVE, tr("curve"))
 _PATH_VIEW = PATH, tr("path")
-_BLUE, _ORANGE = 0, 1
+_BLUE = 0
+_ORANGE = 1
 _P_HERE = tr("The p value of each step appears here.")
 _CURVE_HERE = tr("The left-out error with the whole selection repeated appears here.")
 TOO_LARGE = tr("Not possible: the products of all features in each query take too much space.")
@@ -99,7 +102,9 @@ class StopPanel(Panel):
         possible : callable
             Returns whether there is something to see.
         """
-        self._path, self._path_title, self.path_possible = widget, title, possible
+        self._path = widget
+        self._path_title = title
+        self.path_possible = possible
         self.view.set_options((*_VIEWS, _PATH_VIEW))
         self.body.addWidget(widget, 1)
         self._show_view()
@@ -122,7 +127,8 @@ class StopPanel(Panel):
             Whether the steps were tested, as far as that is possible.
         """
         self.show_steps(whole)
-        tests, repeated = found.significance, found.repeated
+        tests = found.significance
+        repeated = found.repeated
         self._path_ids = tuple(int(ids[column]) for column in found.selected)
         neither = tests is None and repeated is None
         self.p_plot.placeholder = (TOO_LARGE if neither else _NO_TIES) if done and tests is None else _P_HERE

@@ -79,7 +79,8 @@ class WorkRow(QWidget):
         is_bound : bool
             Whether it may take much less time.
         """
-        running, waiting = progress is Progress.RUNNING, progress is Progress.WAITING
+        running = progress is Progress.RUNNING
+        waiting = progress is Progress.WAITING
         offered = progress in (Progress.OFFERED, Progress.STOPPED)
         self.setVisible(running or offered or waiting)
         self.button.setVisible(offered)

@@ -58,8 +58,11 @@ class ExportController(Controller):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._theme, self._session, self._settings = theme, models.session, settings
-        self._models, self._sections = models, sections
+        self._theme = theme
+        self._session = models.session
+        self._settings = settings
+        self._models = models
+        self._sections = sections
         self._window = parent
 
     def dialog(self) -> ExportDialog:

@@ -33,7 +33,9 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 _ROW = 29
-_LIST, _WIDEST_LIST, _LIST_MARGIN = 210, 320, 36
+_LIST = 210
+_WIDEST_LIST = 320
+_LIST_MARGIN = 36
 
 
 class ExportDialog(SavingDialog):
@@ -110,7 +112,9 @@ class ExportDialog(SavingDialog):
     @Slot()
     def save(self) -> None:
         """Write the selected item; an existing file is only replaced when this is asked for twice."""
-        item, path, writer = self.current, self.path, self._writer
+        item = self.current
+        path = self.path
+        writer = self._writer
         if not item.writes or self._unavailable or path in self._writing:
             return
         paths = writer.paths(path)

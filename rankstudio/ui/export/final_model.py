@@ -43,7 +43,8 @@ class _FinalModel:
     """
 
     def __init__(self, result: RunResult, dataset: FoldedDataset) -> None:
-        self._result, self._dataset = result, dataset
+        self._result = result
+        self._dataset = dataset
         self._model: Model | None = None
 
     def steps(self) -> Waiting[Model]:
@@ -79,7 +80,9 @@ def final_model_item(
     feature_set : FeatureSet, optional
         Of a search engine, with the definitions of the features.
     """
-    key, label, stem = "final-model", tr("Final model (all queries)"), f"{stem}-final-model"
+    key = "final-model"
+    label = tr("Final model (all queries)")
+    stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
     formats = _formats(is_linear=True)
     reason = _unavailable(session, record)
@@ -168,7 +171,8 @@ def _writers(
     """Yield the writer of each format."""
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
-    step, plan = result.folds[0].chosen.step, result.plan
+    step = result.folds[0].chosen.step
+    plan = result.plan
     begin = partial(_begin, final, plan, worker)
     summaries = {
         ".json": tr("RankStudio's own format, which says how the model was trained and chosen."),

@@ -49,10 +49,13 @@ _NO_MODEL = tr("No current model: run a method first.")
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
-    session, current, pages = models.session, models.current, sections.pages.values()
+    session = models.session
+    current = models.current
+    pages = sections.pages.values()
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     absent = no_model_reason(session, current)
-    model, reason = current.model, _why_no_model(current.model, absent)
+    model = current.model
+    reason = _why_no_model(current.model, absent)
     portable = partial(_portable_model, session, current, model)
     return (
         _model_item(model, portable, name, reason),
@@ -71,7 +74,8 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
 
 
 def _final_model_item(models: Models, name: str) -> ExportItem:
-    session, record = models.session, models.current.shown.record
+    session = models.session
+    record = models.current.shown.record
     measured = models.measured.view(record) if record is not None else None
     return final_model_item(session, record, measured, models.task_worker, name, _feature_set(session))
 
@@ -86,7 +90,8 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
     """Return the content of a plot as a figure, with a caption that says of what."""
     plot.flush()
     shared = plot.shared
-    figure, dataset = plot.figure(), models.session.dataset
+    figure = plot.figure()
+    dataset = models.session.dataset
     title = ": ".join(dict.fromkeys(filter(None, [shared.label or plot.accessibleName(), figure.title])))
     if figure.caption:  # of no run: it says itself what it is of
         return replace(figure, name=shared.key or "figure", title=title)
@@ -100,8 +105,10 @@ def _caption(models: Models, *, compared: bool) -> str:
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
 
-    session, view = models.session, models.current.shown
-    dataset, model = view.dataset, view.model
+    session = models.session
+    view = models.current.shown
+    dataset = view.dataset
+    model = view.model
     drawn = ComparisonScope(models).together() if compared else {}
     if drawn:
         return captions.runs_text(list(drawn.items()), session.measure)
@@ -151,7 +158,8 @@ def _of_model(about: str, model: SelectedModel | None) -> str:
 
 def no_model_reason(session: Session, current: CurrentModel) -> str:
     """Return why there is no current model, and what to do, as a sentence."""
-    record, fold = current.shown.record, session.watched
+    record = current.shown.record
+    fold = session.watched
     if session.dataset is None:
         return tr("No data are open. Open data and run a method first.")
     if record is None:
@@ -257,7 +265,8 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
 
 def _heading(session: Session, *, compared: bool) -> str:
     """Return of which data and fold a plot is; several runs are compared over all folds."""
-    dataset, fold = session.dataset, session.fold
+    dataset = session.dataset
+    fold = session.fold
     if dataset is None or compared or len(dataset.folds) == 1:
         return dataset.name if dataset is not None else ""
     if fold is None:
@@ -299,7 +308,8 @@ def code_items(
     }
     for suffix, label in labels.items():
         text = summaries[suffix]
-        source, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
+        source = code.get(suffix, "")
+        formats = ((suffix.removeprefix("."), suffix),)
         yield ExportItem(
             *(f"{key}{suffix}", label, text, formats, name),
             *(partial(_write_text, source), source.rstrip),
@@ -323,13 +333,15 @@ def feature_set_item(
     ``absent`` says why there is no current model, where there is none.
     """
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
-    text, reason = "", ""
+    text = ""
+    reason = ""
     if feature_set is None or dataset is None:
         reason = tr("No feature set: choose File → Import feature set….")
     elif selected is None or not selected.step.selected:
         reason = absent
     else:
-        ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+        ids = dataset.feature_ids.tolist()
+        names = dataset.feature_names
         try:
             definitions = feature_set.of([(ids[column], names[column]) for column in selected.step.selected])
             text = feature_set.reduced(definitions.values()).text()
@@ -465,7 +477,9 @@ def selected_data_item(
         Why there is no current model, where there is none.
     """
     dataset = session.dataset
-    label, key, stem = tr("Data with the selected features"), "selected-data", f"{stem}-selected"
+    label = tr("Data with the selected features")
+    key = "selected-data"
+    stem = f"{stem}-selected"
     if dataset is None or model is None or not model.step.selected or not session.has_documents:
         return ExportItem(
             key,

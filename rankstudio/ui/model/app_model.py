@@ -60,7 +60,10 @@ class Absence(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._current, self._loader = session, runs, current, loader
+        self._session = session
+        self._runs = runs
+        self._current = current
+        self._loader = loader
         self._reads = False
         for signal in (loader.started, loader.ended, runs.shownChanged, runs.changed, runs.ended):
             signal.connect(self.changed)
@@ -183,7 +186,8 @@ class Models(QObject):
     @Slot()
     def _look_at_fold_of_run(self) -> None:
         """Show a fold that the shown run has: a run on fold 5 has nothing on fold 1."""
-        record, fold = self.runs.shown, self.session.fold
+        record = self.runs.shown
+        fold = self.session.fold
         if record is None or record.dataset is not self.session.dataset or fold is None:
             return
         if record.plan.folds and fold not in record.plan.folds:

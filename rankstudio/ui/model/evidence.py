@@ -51,7 +51,8 @@ MOST_SECONDS = 20.0
 SETTLED_MILLISECONDS = 150
 """After which a slider that moved is at rest."""
 _KEPT = 200
-_MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
+_MOST_SETS = 80_000_000  # of a list of all sizes
+_MOST_SIZE = 12
 _FEW_SEARCHED = 0.01  # share of sets from which it is known how long the others take
 _FEW_SETS = 1_000_000  # that are searched by the way
 
@@ -163,8 +164,12 @@ class Evidence(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._current, self._fold_cache = session, runs, current, fold_cache
-        self._worker, self._study_store = worker, study_store
+        self._session = session
+        self._runs = runs
+        self._current = current
+        self._fold_cache = fold_cache
+        self._worker = worker
+        self._study_store = study_store
         self._reading: _Key | None = None
         self.n_kept = 0  # times that something was stored
         self._known: OrderedDict[_Key, Known] = OrderedDict()
@@ -214,10 +219,13 @@ class Evidence(QObject):
         model = self._current.model
         if model is None or preferences_of(model.plan):
             return False
-        plan, chosen = model.plan, model.plan.combination(model.values)
-        entry, values = plan.entry, chosen.parameters
+        plan = model.plan
+        chosen = model.plan.combination(model.values)
+        entry = plan.entry
+        values = chosen.parameters
         if plan.ranker_entry is not None:
-            entry, values = plan.ranker_entry, chosen.ranker
+            entry = plan.ranker_entry
+            values = chosen.ranker
         return (entry.ranks_with or entry.label) == RANKRLS.label and values.get("pairs", "query") == "query"
 
     @property
@@ -227,14 +235,16 @@ class Evidence(QObject):
         if model is None or not self.whole:
             return False
         tested = {"paths_from_sums", "step_test"} <= set(model.plan.entry.capabilities)
-        defaults, parameters = {"search": "forward", "fitting": "pre"}, model.parameters
+        defaults = {"search": "forward", "fitting": "pre"}
+        parameters = model.parameters
         forward = all(parameters.get(name, value) == value for name, value in defaults.items())
         return tested and forward and not self._groups
 
     @property
     def _groups(self) -> tuple[tuple[int, ...], ...]:
         """Columns that are selected jointly; a set that was made by hand is judged without its group."""
-        model, dataset = self._current.model, self._session.dataset
+        model = self._current.model
+        dataset = self._session.dataset
         if model is None or dataset is None or not feature_groups_of(model.plan):
             return ()
         ids = dataset.feature_ids.tolist()
@@ -278,7 +288,8 @@ class Evidence(QObject):
         parameters = dict(model.parameters)
         if "n_features_to_select" in parameters:
             parameters["n_features_to_select"] = len(model.step.selected)
-        plan, measure = single_plan(model.plan, parameters, model.fold.number), self._session.measure
+        plan = single_plan(model.plan, parameters, model.fold.number)
+        measure = self._session.measure
         with_these = {"RankStudio": rankstudio.__version__}
         return {
             ".sh": evidence_as_command(plan, measure) + "\n",
@@ -297,7 +308,8 @@ class Evidence(QObject):
 
     def progress(self, package: Package) -> Progress:
         """Return how far a package is."""
-        state, key = self._known.get(self._key) if self._key else None, self._key
+        state = self._known.get(self._key) if self._key else None
+        key = self._key
         if state is None or key is None or (package is not Package.FEATURES and not self.whole):
             return Progress.ABSENT
         if package is Package.STOP and not self.steps_tested:
@@ -328,11 +340,13 @@ class Evidence(QObject):
             return inf
         # Measured on two cores with MQ2008 and the sample; a path copies and adds up a matrix of each query,
         # and shares of the gain are those of all subsets.
-        q, k = model.fold.train.n_queries, len(model.step.selected)
+        q = model.fold.train.n_queries
+        k = len(model.step.selected)
         shares = 2.0**k * (8e-5 + 8e-8 * q) if k <= MOST_SHARED else 0.0
         if package is Package.FEATURES and not self.steps_tested:
             return self._refit_seconds(model) + shares
-        n, steps = self._n_candidates(model), self._n_steps(model)
+        n = self._n_candidates(model)
+        steps = self._n_steps(model)
         sets = float(self._n_sets(model))
         seconds: dict[Package, float] = {
             Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2 + shares,
@@ -433,7 +447,8 @@ class Evidence(QObject):
     @Slot()
     def _go_on(self) -> None:
         """Begin the next package that is asked for or takes a moment."""
-        model, key = self.model, self._key
+        model = self.model
+        key = self._key
         idle = self._working is None and self._reading != key
         if not idle or model is None or key is None or not self.seen():
             self.changed.emit()
@@ -447,8 +462,10 @@ class Evidence(QObject):
         self.changed.emit()
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
-        self._working, self._share = (key, package), 0.0
-        specification, evidence = self._wanted(model, package), self._known[key].found
+        self._working = (key, package)
+        self._share = 0.0
+        specification = self._wanted(model, package)
+        evidence = self._known[key].found
         if evidence is not None and package is Package.BEST:
             evidence = _without(_without(evidence, "alternatives"), "best")
         self._work.start(lambda: self._fold_cache.evidence(specification, evidence))
@@ -532,7 +549,9 @@ class Evidence(QObject):
 
     def place(self) -> Place | None:
         """Return where the study keeps the evidence of the shown selection."""
-        study, record, model = self._study_store.study, self._current.shown.record, self._current.model
+        study = self._study_store.study
+        record = self._current.shown.record
+        model = self._current.model
         if study is None or record is None or record.stored is None or model is None or model.live:
             return None
         from rankstudio.engine.analysis.evidence.model_importance import model_place  # noqa: PLC0415 - brings kernels
@@ -542,7 +561,8 @@ class Evidence(QObject):
     def _keep(self, key: _Key, known: Known, *, tell: bool = True) -> None:
         """Store the evidence of a selection that is of a stored run and measured as its plan says."""
         location = self.place()
-        evidence, model = known.found, self.model
+        evidence = known.found
+        model = self.model
         if location is None or evidence is None or key != self._key or model is None:
             return
         if self._session.convention == model.plan.convention:
@@ -560,7 +580,8 @@ class Evidence(QObject):
         tell : bool
             Whether `kept` is emitted then.
         """
-        on_done, text = self._note_kept if tell else ignore, tr("Storing the evidence")
+        on_done = self._note_kept if tell else ignore
+        text = tr("Storing the evidence")
         if not place[0].read_only:
             self._study_store.note(partial(_store, *place, found))  # at the latest before it is closed
             self._worker.task(text, self._study_store.write_notes, on_done=on_done, on_error=self.failed.emit)
@@ -578,7 +599,8 @@ class Evidence(QObject):
 
     def _read(self, key: _Key) -> None:
         """Have it read what the study knows of a selection."""
-        location, model = self.place(), self._current.model
+        location = self.place()
+        model = self._current.model
         if location is None or model is None:
             return
         self._reading = key
@@ -611,7 +633,8 @@ class Evidence(QObject):
 
     def _n_sets(self, model: SelectedModel) -> int:
         """Return how many sets are as large as the selection; a group counts as one feature."""
-        groups, selected = self._groups, set(model.step.selected)
+        groups = self._groups
+        selected = set(model.step.selected)
         joint = sum(len(group) - 1 for group in groups)
         joint_selected = sum(len(group) - 1 for group in groups if group[0] in selected)
         return comb(max(1, self._n_candidates(model) - joint), len(selected) - joint_selected)
@@ -633,7 +656,8 @@ class Evidence(QObject):
         return (halves / 2 + refits) * seconds_once
 
     def _key_now(self) -> _Key | None:
-        dataset, model = self._session.dataset, self._current.model
+        dataset = self._session.dataset
+        model = self._current.model
         if dataset is None or model is None or not self._session.has_documents:
             return None
         train = model.fold.train

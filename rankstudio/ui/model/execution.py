@@ -17,8 +17,10 @@ from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.study_store import RunTarget
 from rankstudio.ui.process.settings import Settings
 
-LIVE, PROCESSES = "live", "processes"
-_KEY, _ADDRESS = "run/crew", "run/scheduler"
+LIVE = "live"
+PROCESSES = "processes"
+_KEY = "run/crew"
+_ADDRESS = "run/scheduler"
 
 
 class ExecutionBackend(QObject):

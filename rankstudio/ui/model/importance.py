@@ -75,7 +75,9 @@ class Importance(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._current = session, runs, current
+        self._session = session
+        self._runs = runs
+        self._current = current
         self._evidence = evidence
         self.wanted: Callable[[], bool] = lambda: False
         self._models: dict[_Key, _Known] = {}
@@ -108,7 +110,8 @@ class Importance(QObject):
     @property
     def _known(self) -> _Known | None:
         """State of the shown model, on the part and by the measure; None for no model."""
-        model, part = self._current.model, self.part
+        model = self._current.model
+        part = self.part
         if model is None or part is None or not model.step.learned or part.n_queries < 2:
             return None
         key = id(model.step), id(part), self._session.measure, self._session.convention
@@ -161,7 +164,9 @@ class Importance(QObject):
         if analysis is None or analysis.found is not None:
             return
         analysis.stopped = False
-        self._working, self.share, self._last = analysis, 0.0, None
+        self._working = analysis
+        self.share = 0.0
+        self._last = None
         measured = self._session.measure, self._session.convention
         self._work.start(lambda: _steps(analysis.step, analysis.part, *measured, analysis.seed))
         self.changed.emit()
@@ -197,7 +202,8 @@ class Importance(QObject):
         """Keep the importance found at the end."""
         if self._working is None or self._work.busy:
             return
-        analysis, self._working = self._working, None
+        analysis = self._working
+        self._working = None
         if self._last is not None and self._work.state is SimulationState.DONE and analysis is self._known:
             analysis.found = self._last
             self._keep(analysis.step, analysis.found)
@@ -242,7 +248,8 @@ class Importance(QObject):
             or analysis is self._working
         ):
             return
-        analysis.read, self._reading = True, analysis
+        analysis.read = True
+        self._reading = analysis
 
         def take(found: PermutationImportance | None) -> None:
             if self._reading is analysis:

@@ -87,7 +87,10 @@ class LeftOutMeasures(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._measured, self._current = session, runs, measured, current
+        self._session = session
+        self._runs = runs
+        self._measured = measured
+        self._current = current
         self._fold_cache = fold_cache
         self._asked = self._of_all = False
         # Weak keys, the steps of a path: an entry goes with the last reference to its path.
@@ -107,7 +110,8 @@ class LeftOutMeasures(QObject):
     @property
     def possible(self) -> bool:
         """Whether the shown plan has such predictions of the open data."""
-        dataset, plan = self._current.shown.dataset, self._current.shown.plan
+        dataset = self._current.shown.dataset
+        plan = self._current.shown.plan
         if dataset is None or not self._session.has_documents:
             return False
         return plan.can_leave_out and all(fold.train.n_queries > 1 for fold in dataset.folds)
@@ -209,8 +213,11 @@ class LeftOutMeasures(QObject):
 
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
         """Yield the chosen path of the shown fold, or its like on every fold; then all others."""
-        view, values = self._current.shown, self._session.choice.values
-        model, record, chosen = view.model, view.record, None
+        view = self._current.shown
+        values = self._session.choice.values
+        model = view.model
+        record = view.record
+        chosen = None
         number = view.fold.number if view.fold is not None else None
         if model is not None:
             if record is None or model.live:

@@ -98,7 +98,9 @@ class MeasuredRuns(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._worker = session, runs, worker
+        self._session = session
+        self._runs = runs
+        self._worker = worker
         self._study_store = study_store
         self._fitted: set[RunRecord] = set()
         # By the run itself: another study has other runs of the same numbers.
@@ -118,7 +120,8 @@ class MeasuredRuns(QObject):
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _own(record)
-        state, key = _state(record), (record, measurement)
+        state = _state(record)
+        key = (record, measurement)
         measured_state, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
         if measured_state == state:
             return measured
@@ -149,7 +152,8 @@ class MeasuredRuns(QObject):
 
     def _is_new(self, record: RunRecord, wanted: Measurement) -> bool:
         """Return whether a run is to be measured, and neither has been nor is about to be."""
-        state, request = _state(record), self._asked.get(record)
+        state = _state(record)
+        request = self._asked.get(record)
         if wanted.plan(record.plan) is record.plan and not wanted.sealed:
             return False
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(state[1:])
@@ -206,7 +210,8 @@ class MeasuredRuns(QObject):
                 failure = error
             if time.perf_counter() - began > _MOST_SECONDS and answers:
                 yield answers
-                answers, began = [], time.perf_counter()
+                answers = []
+                began = time.perf_counter()
         if answers:
             yield answers
         if failure is not None:
@@ -228,8 +233,10 @@ class MeasuredRuns(QObject):
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store cross-fitted values that it does not have of a run, once."""
-        record, study = request.record, self._study_store.study
-        run_result, result = record.result, measured.result
+        record = request.record
+        study = self._study_store.study
+        run_result = record.result
+        result = measured.result
         if study is None or study.read_only or record.stored is None or run_result is None or result is None:
             return
         is_own = request.wanted.convention == record.plan.convention
@@ -251,7 +258,8 @@ class MeasuredRuns(QObject):
     def _measure(self, dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement) -> MeasuredRun:
         """Measure the paths of a run; on the worker, the only thread that has the engine's part."""
         engine = self._remeasurement()
-        parts, plan = {fold.number: fold for fold in dataset.folds}, found.plan
+        parts = {fold.number: fold for fold in dataset.folds}
+        plan = found.plan
         folds = {n: engine.fold(fold, parts[n], plan, wanted) for n, fold in found.folds.items()}
         by_unit = {(n, path.unit.position): path for n, fold in folds.items() for path in fold.paths}
         paths = {
@@ -349,7 +357,9 @@ class RunRankings(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._runs, self._worker, self._rank_models = runs, worker, rank_models
+        self._runs = runs
+        self._worker = worker
+        self._rank_models = rank_models
         self._begun: set[int] = set()
         self._rest: Iterator[None] | None = None
         self._job: Job | None = None
@@ -392,7 +402,8 @@ class RunRankings(QObject):
         return self._rank_models(record.result, record.dataset)
 
     def _take(self, rest: Iterator[None] | None) -> None:
-        self._job, self._rest = None, rest
+        self._job = None
+        self._rest = rest
         self.go_on()
 
     @Slot(int)

@@ -116,7 +116,8 @@ class Runs(QObject):
         super().__init__(parent)
         self._worker = worker
         self._study_store = study_store
-        self._runner, self._other_runner = runner, other_runner
+        self._runner = runner
+        self._other_runner = other_runner
         self._records: dict[int, RunRecord] = {}
         self._jobs: dict[int, Job] = {}
         self._begun: set[int] = set()  # keys of runs whose turn has come
@@ -194,7 +195,8 @@ class Runs(QObject):
     def adopt(self, records: Iterable[RunRecord], dataset: FoldedDataset) -> None:
         """Give runs their data, which were not at hand before."""
         for record in records:
-            record.dataset, record.recorded = dataset, None
+            record.dataset = dataset
+            record.recorded = None
             record.revision += 1
             self.changed.emit(record)
 
@@ -208,7 +210,9 @@ class Runs(QObject):
     def _submit(self, record: RunRecord, paused: bool) -> None:
         # Who goes step by step watches this window at work.
         runner = (None if paused else self._other_runner()) or self._runner
-        plan, dataset, stored = record.plan, record.dataset, record.stored
+        plan = record.plan
+        dataset = record.dataset
+        stored = record.stored
         job = Job(
             tr("{title} on {name}").format(title=plan.title, name=dataset.name),
             lambda _: self._work(plan, dataset, stored, runner),
@@ -377,7 +381,8 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     What is chosen in the window is so of the run that is shown, unless that run has other data, another
     method or no such model, as the first one of a comparison may.
     """
-    plan, chosen = record.plan, session.choice
+    plan = record.plan
+    chosen = session.choice
     other = (plan.method, plan.ranker) != (session.plan.method, session.plan.ranker)
     if other or record is not runs.shown or record.dataset is not session.dataset:
         return record.choice
@@ -441,5 +446,6 @@ class RunMarks(QObject):
 
     @Slot()
     def _forget_all(self) -> None:
-        self._unticked, self._reference = frozenset(), None
+        self._unticked = frozenset()
+        self._reference = None
         self.changed.emit()

@@ -238,7 +238,8 @@ class RunRecord:
 
     def wait_again(self) -> None:
         """Get ready to go on: the study's events come again."""
-        self.state, self.failure = RunState.QUEUED, ""
+        self.state = RunState.QUEUED
+        self.failure = ""
         self.unit = self.working = None
         self.units_done = 0
         self.growing.clear()

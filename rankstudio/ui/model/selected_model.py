@@ -87,7 +87,8 @@ class SelectedModel:
     @property
     def learned_by(self) -> tuple[str, int, str]:
         """Key of how the path was learned: method, fold, and the rest in words."""
-        plan, parameters = self.plan, {**self.plan.parameters, **self.parameters}
+        plan = self.plan
+        parameters = {**self.plan.parameters, **self.parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, feature_groups_of(plan)
         description = repr((sorted(parameters.items()), *read, preferences_of(plan), plan.ranker))
         return plan.method, self.fold.number, description
@@ -198,8 +199,11 @@ class CurrentModel(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._measured = session, runs, measured
-        self._worker, self._fold_cache = worker, fold_cache
+        self._session = session
+        self._runs = runs
+        self._measured = measured
+        self._worker = worker
+        self._fold_cache = fold_cache
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._failure = ""
@@ -242,7 +246,8 @@ class CurrentModel(QObject):
     @property
     def is_by_hand(self) -> bool:
         """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
-        choice, record = self._session.choice, self._shown.record
+        choice = self._session.choice
+        record = self._shown.record
         fits = choice.values is not None and _on(self._shown.plan.axes, choice.values)
         return record is not None and (fits or choice.place is not None)
 
@@ -258,7 +263,8 @@ class CurrentModel(QObject):
     @Slot()
     def choose_inspected(self) -> None:
         """Choose the model that is inspected, on all folds; without one nothing happens."""
-        choice, axes = self._session.inspection, self._shown.plan.axes
+        choice = self._session.inspection
+        axes = self._shown.plan.axes
         if choice is not None and choice.values is not None and _on(axes, choice.values):
             self._session.select(choice.values, choice.place)
 
@@ -312,7 +318,8 @@ class CurrentModel(QObject):
     @property
     def baseline(self) -> Baseline | None:
         """The best single feature of the shown fold, where the shown run has found it."""
-        record, fold = self._shown.record, self._shown.fold
+        record = self._shown.record
+        fold = self._shown.fold
         if record is None or fold is None:
             return None
         return self._measured.view(record).baselines.get(fold.number)
@@ -320,7 +327,8 @@ class CurrentModel(QObject):
     @Slot()
     def refresh(self) -> None:
         """Find the shown model anew; have its path computed where no run has it."""
-        session, record = self._session, self._record()
+        session = self._session
+        record = self._record()
         plan = record.plan if record is not None else session.plan
         bare = Shown(session.dataset, record, plan, session.watched)
         model, request = self._from_run(bare), self._wanted(bare)
@@ -337,7 +345,8 @@ class CurrentModel(QObject):
     @Slot()
     def _inspect(self) -> None:
         """Show the model that is inspected by now; have its path computed where no run has it."""
-        choice, view = self._session.inspection, self._shown
+        choice = self._session.inspection
+        view = self._shown
         on_axes = choice is not None and choice.values is not None and _on(view.plan.axes, choice.values)
         request = self._wanted_inspection(view, choice.values) if on_axes else None  # type: ignore[union-attr,arg-type]
         self._probe.ask(request)
@@ -349,7 +358,8 @@ class CurrentModel(QObject):
 
     def _with_inspection(self, shown: Shown) -> Shown:
         """Return the view with the model that is inspected, unless that is the chosen one."""
-        choice, chosen = self._session.inspection, shown.model
+        choice = self._session.inspection
+        chosen = shown.model
         inspection = None if choice is None else self._find_inspected(shown, choice)
         if inspection is not None and chosen is not None:
             is_chosen = inspection.path is chosen.path and inspection.position == chosen.position
@@ -368,7 +378,8 @@ class CurrentModel(QObject):
 
     def _wanted_inspection(self, shown: Shown, values: tuple[Any, ...]) -> PathWanted | None:
         """Return the path of inspected values that the shown run has not, where it can be computed."""
-        plan, record = self._live_plan(shown), shown.record
+        plan = self._live_plan(shown)
+        record = shown.record
         if record is None or shown.fold is None or plan is not shown.plan or not plan.live:
             return None
         if record.combination_of(values) is not None:
@@ -391,7 +402,8 @@ class CurrentModel(QObject):
 
     def _chosen_by_validation(self, shown: Shown) -> tuple[tuple[Any, ...], int] | None:
         """Return values and position of the model that the shown run chose on this fold."""
-        record, fold = shown.record, shown.fold
+        record = shown.record
+        fold = shown.fold
         if record is None or fold is None:
             return None
         result = self._measured.view(record).folds.get(fold.number) or record.folds.get(fold.number)
@@ -405,7 +417,8 @@ class CurrentModel(QObject):
         With a run in sight it is that run's, with what the form says by now of the same method. What the form
         says of another one is for the next run.
         """
-        session, form = self._session, self._session.plan
+        session = self._session
+        form = self._session.plan
         if not session.has_documents:
             return None
         if shown.record is None:
@@ -431,7 +444,9 @@ class CurrentModel(QObject):
 
     def _wanted(self, shown: Shown) -> PathWanted | None:
         """Return the path that the slider, a pin or a ban asks for, where it can be computed."""
-        plan, fold, values = self._live_plan(shown), shown.fold, self._values(shown)
+        plan = self._live_plan(shown)
+        fold = shown.fold
+        values = self._values(shown)
         if plan is None or fold is None or not plan.live:
             return None
         if shown.record is None:
@@ -449,11 +464,14 @@ class CurrentModel(QObject):
 
     def _of_run(self, shown: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run, where it has such a path."""
-        record, fold, values = shown.record, shown.fold, self._values(shown, choice)
+        record = shown.record
+        fold = shown.fold
+        values = self._values(shown, choice)
         combination = record.combination_of(values) if record is not None and values is not None else None
         if record is None or fold is None or values is None or combination is None:
             return None
-        measured, unit_key = self._measured.view(record), (fold.number, combination)
+        measured = self._measured.view(record)
+        unit_key = (fold.number, combination)
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
@@ -467,7 +485,8 @@ class CurrentModel(QObject):
 
         None where that is of other data or another plan than what is asked for.
         """
-        live, request = self._live, self._asked
+        live = self._live
+        request = self._asked
         if (
             live is None
             or request is None
@@ -526,7 +545,8 @@ class CurrentModel(QObject):
 
     def _recover(self) -> None:
         """Withdraw the message of a failure."""
-        failure, self._failure = self._failure, ""
+        failure = self._failure
+        self._failure = ""
         if failure:
             self.recovered.emit(failure)
 
@@ -543,7 +563,8 @@ class CurrentModel(QObject):
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
         if self._session.sealed and (model is None or model.fold.test is not None):
-            self._test, self._untested = {}, SEALED
+            self._test = {}
+            self._untested = SEALED
         if model is not None and model.fold.test is not None and not self._test and not self._untested:
 
             def handle(measures: dict[str, float]) -> None:
@@ -560,7 +581,8 @@ class CurrentModel(QObject):
 
     def _known_test(self) -> dict[str, float]:
         """Return the run's test measures of its chosen model, which need no documents."""
-        record, model = self._shown.record, self._shown.model
+        record = self._shown.record
+        model = self._shown.model
         if record is None or model is None:
             return {}
         result = self._measured.view(record).folds.get(model.fold.number)
@@ -594,8 +616,10 @@ class _Probe:
         arrived: Callable[[], None],
         failed: Callable[[str], None],
     ) -> None:
-        self._worker, self._fold_cache = worker, fold_cache
-        self._arrived, self._failed = arrived, failed
+        self._worker = worker
+        self._fold_cache = fold_cache
+        self._arrived = arrived
+        self._failed = failed
         self._wanted: PathWanted | None = None
         self._path: LivePath | None = None
         self._job: Job | None = None

@@ -222,7 +222,8 @@ class Session(QObject):
         choice : Choice
             Of a model of the plan.
         """
-        picked, sealed = self._convention, self.sealed
+        picked = self._convention
+        sealed = self.sealed
         if plan is None:
             parameters = {
                 p.name: self.plan.parameters[p.name]
@@ -247,7 +248,8 @@ class Session(QObject):
                 plan = plan.changed(select_by=plan.measures[0])
         plan = plan.resolved(dataset.convention)
         self._dataset = dataset
-        before, self._state = self.plan, SessionState(plan.changed(data=data), choice)
+        before = self.plan
+        self._state = SessionState(plan.changed(data=data), choice)
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
@@ -398,7 +400,8 @@ class Session(QObject):
 
     def _feature_in_words(self, feature: int) -> str:
         """Return id and name of a feature: "25 BM25 of anchor", or "feature 25" where it has no name."""
-        data, column = self.dataset, self.column_of(feature)
+        data = self.dataset
+        column = self.column_of(feature)
         name = data.feature_names[column] if data is not None and column is not None else ""
         [nameless] = default_names(np.array([feature]))
         return f"{feature} {name}" if name not in ("", nameless) else tr("feature {i}").format(i=feature)
@@ -411,8 +414,10 @@ class Session(QObject):
 
     def _put(self, state: SessionState) -> None:
         """Make a state the present one (called by the undo commands only)."""
-        before, self._state = self._state, state
-        inspection, self._inspection = self._inspection, None
+        before = self._state
+        self._state = state
+        inspection = self._inspection
+        self._inspection = None
         if before.plan != state.plan:
             self._keep_measure(before.plan, self._convention)
             self.planChanged.emit()
@@ -459,7 +464,10 @@ class _Change(QUndoCommand):
         self, session: Session, before: SessionState, after: SessionState, text: str, series: str
     ) -> None:
         super().__init__(text)
-        self._session, self._before, self._after, self._series = session, before, after, series
+        self._session = session
+        self._before = before
+        self._after = after
+        self._series = series
 
     def id(self) -> int:
         return _SERIES[self._series]

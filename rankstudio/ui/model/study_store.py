@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".rankstudio"
 """The ending of a study's name; the engine's own constant would bring its heavy modules."""
-_WAIT_SECONDS, _MOST_WAITS = 0.1, 100  # for a study to be closed, between two checks of `cancelled`
+_WAIT_SECONDS = 0.1  # for a study to be closed, between two checks of `cancelled`
+_MOST_WAITS = 100
 READ_ONLY = tr("Its study is read-only.")
 """Why a run of a study that can only be read is not gone on with."""
 
@@ -153,7 +154,9 @@ class StudyStore:
                     self._closed.wait(_WAIT_SECONDS)
             study = self._add(Study.open(path, reading=True))
             try:
-                runs, last_id, marks = study.runs(), study.last_id, study.seal_marks
+                runs = study.runs()
+                last_id = study.last_id
+                marks = study.seal_marks
             except StoreError:
                 self.close(study)
                 raise
@@ -171,7 +174,8 @@ class StudyStore:
         Returns the one before, which is to be closed once its run has finished.
         """
         with self._lock:
-            before, self._study = self._study, study
+            before = self._study
+            self._study = study
         return before
 
     def save_as(self, path: Path) -> None:
@@ -267,7 +271,8 @@ def read_sample_run() -> RunRecord:
     if record.state is not RunState.DONE:
         raise StoreError(record.failure)
     record.plan = record.plan.changed(data=SAMPLE)
-    record.stored, record.why_not_on = None, ""
+    record.stored = None
+    record.why_not_on = ""
     return record
 
 
@@ -278,11 +283,13 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
     from here. Until they are open, a dataset without documents stands for them; runs of the same data share
     it (``known``).
     """
-    key, recorded = summary.key, study.data(summary.key)
+    key = summary.key
+    recorded = study.data(summary.key)
     plan = key.plan.changed(data=recorded.opened_by(key.plan))
     paths: dict[tuple[int, int], PathResult] = {}
     folds: tuple[FoldResult, ...] = ()
-    result, problem = None, summary.damage
+    result = None
+    problem = summary.damage
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)
@@ -314,7 +321,8 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
         clock=Clock(worked=summary.seconds),
     )
     if problem:
-        record.state, record.failure = RunState.FAILED, problem
+        record.state = RunState.FAILED
+        record.failure = problem
     return record
 
 

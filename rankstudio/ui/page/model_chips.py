@@ -30,7 +30,8 @@ def as_choice(model: SelectedModel | None) -> Choice:
 
 def model_words(plan: Plan, choice: Choice, beside: Choice = NOTHING_CHOSEN) -> str:
     """Return the name of a model: "k = 7"; with its parameters where they differ from those of another."""
-    axes, values = plan.axes, choice.values
+    axes = plan.axes
+    values = choice.values
     # While another plan takes the place of this one, the choice is that of the other.
     fits = values is not None and len(values) == len(axes)
     fits = fits and all(axis.allows(value) for axis, value in zip(axes, values or (), strict=True))
@@ -68,7 +69,8 @@ class ChooseButtons(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._current, self._session = current, session
+        self._current = current
+        self._session = session
         self.buttons: list[QPushButton] = []
         self._offers: list[Callable[[], bool]] = []  # whether models are inspected there, of each button
         for panel in panels:
@@ -96,7 +98,8 @@ class ChooseButtons(QObject):
     @Slot()
     def show(self) -> None:
         """Show by now whether another model than the chosen one is inspected."""
-        view, choice = self._current.shown, self._current.differs
+        view = self._current.shown
+        choice = self._current.differs
         text = ""
         if choice is not None:
             inspected = choice if view.inspection is None else as_choice(view.inspection)
@@ -131,7 +134,9 @@ class ChoiceChip(QObject):
         self, current: CurrentModel, session: Session, chip: Chip, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._current, self._session, self._chip = current, session, chip
+        self._current = current
+        self._session = session
+        self._chip = chip
         for signal in (current.changed, session.choiceChanged):
             signal.connect(self.show)
         self.show()
@@ -139,12 +144,14 @@ class ChoiceChip(QObject):
     @Slot()
     def show(self) -> None:
         """Show by now whether a model was chosen by hand."""
-        view, choice = self._current.shown, self._session.choice
+        view = self._current.shown
+        choice = self._session.choice
         if not self._current.is_by_hand:
             self._chip.say("", {})
             return
         protocol = self._current.by_protocol
-        chosen, usual = choice if view.model is None else as_choice(view.model), as_choice(protocol)
+        chosen = choice if view.model is None else as_choice(view.model)
+        usual = as_choice(protocol)
         text = tr("{model}, chosen by hand").format(model=model_words(view.plan, chosen, usual))
         action_text = _BY_PROTOCOL
         if protocol is not None and usual != chosen:
@@ -180,7 +187,8 @@ class FormChip(QObject):
     @Slot()
     def show(self) -> None:
         """Show by now whether the form says something else than the shown run."""
-        record, form = self._current.shown.record, self._session.plan
+        record = self._current.shown.record
+        form = self._session.plan
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})
             return
@@ -199,7 +207,8 @@ class FormChip(QObject):
 
     def _run_of_form(self) -> RunRecord | None:
         """Return the last run with the settings of the form; None where no run has them."""
-        form, dataset = self._session.plan, self._session.dataset
+        form = self._session.plan
+        dataset = self._session.dataset
         runs = (
             run for run in reversed(self._runs.records) if run.dataset is dataset and run.plan.agrees(form)
         )

@@ -164,7 +164,9 @@ class Page(QWidget):
             other.show()
         for splitter, sizes in self._sizes.items():
             splitter.setSizes(sizes)
-        self._hidden, self._sizes, self._alone = [], {}, None
+        self._hidden = []
+        self._sizes = {}
+        self._alone = None
 
     def pop_out(self, panel: Panel) -> None:
         """Give a panel a window of its own; those that stay share its room."""
@@ -207,7 +209,8 @@ class Page(QWidget):
     def _show_if_used(self, splitter: Splitter) -> None:
         """Hide a splitter that has nothing to show, or show it again; the widest takes the room."""
         while True:
-            room, inside = sum(splitter.sizes()), [splitter.widget(i) for i in range(splitter.count())]
+            room = sum(splitter.sizes())
+            inside = [splitter.widget(i) for i in range(splitter.count())]
             visible = [widget is not None and not widget.isHidden() for widget in inside]
             sizes = [
                 size if is_visible else 0 for size, is_visible in zip(splitter.sizes(), visible, strict=True)
@@ -274,7 +277,8 @@ class Page(QWidget):
 
     def reopen_windows(self) -> None:
         """Give the panels a window of their own that had one the last time."""
-        names, self._left_open = self._left_open, []
+        names = self._left_open
+        self._left_open = []
         for panel in self._panels:
             if panel.objectName() in names:
                 self.pop_out(panel)

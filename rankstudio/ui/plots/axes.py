@@ -180,14 +180,16 @@ def title_box(frame: Frame) -> QRectF:
 
 def shown_title(axes: Axes, frame: Frame, beside: float) -> str:
     """Return the title as there is room for it, beside what stands at its right."""
-    metrics, room = QFontMetrics(font(SMALL)), int(frame.outer.width() - beside)
+    metrics = QFontMetrics(font(SMALL))
+    room = int(frame.outer.width() - beside)
     title = axes.title if _width(metrics, axes.title) <= room else axes.short or axes.title
     return metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
 
 
 def cut_texts(axes: Axes, frame: Frame, beside: float, placeholder: str | None) -> list[str]:
     """Return the texts that have no room, as :func:`draw_axes` draws them."""
-    metrics, outer = QFontMetrics(font(SMALL)), frame.outer
+    metrics = QFontMetrics(font(SMALL))
+    outer = frame.outer
     title = axes.title if _width(metrics, axes.title) <= outer.width() - beside else axes.short or axes.title
     cut = [title] if _width(metrics, title) > outer.width() - beside else []
     if placeholder is not None:
@@ -233,15 +235,14 @@ def _draw_placeholder(placeholder: str, painter: QPainter, frame: Frame, colors:
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-    box, metrics = _placeholder_box(frame), painter.fontMetrics()
+    box = _placeholder_box(frame)
+    metrics = painter.fontMetrics()
     if (
         metrics.boundingRect(box.toRect(), Qt.TextFlag.TextWordWrap.value, placeholder).height()
         > box.height()
     ):
-        flags, placeholder = (
-            Qt.AlignmentFlag.AlignCenter,
-            metrics.elidedText(placeholder, Qt.TextElideMode.ElideRight, int(box.width())),
-        )
+        flags = Qt.AlignmentFlag.AlignCenter
+        placeholder = metrics.elidedText(placeholder, Qt.TextElideMode.ElideRight, int(box.width()))
     painter.drawText(box, flags, placeholder)
 
 

@@ -99,7 +99,8 @@ class BarsPlot(Plot):
 
     def count_text(self, frame: Frame) -> str:
         """Return how many of how many candidates are shown: "14 of 41"; "" where all are."""
-        total, n_shown = len(self.bars), len(self.shown(frame.area.width()))
+        total = len(self.bars)
+        n_shown = len(self.shown(frame.area.width()))
         return tr("{shown} of {total}").format(shown=n_shown, total=total) if total > n_shown else ""
 
     def beside_title(self, frame: Frame) -> float:
@@ -136,7 +137,8 @@ class BarsPlot(Plot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Show zero and the values of the bars that fit, with room for the numbers of their axis."""
         values = [0.0, *(bar.value for bar in self.shown(self._room(size.width())))]
-        low, high = min(values), max(values)
+        low = min(values)
+        high = max(values)
         plain = self.axes.frame(size, (0.0, 1.0), (low, high if high > low else low + 1.0))
         plain.area.setLeft(max(_SCALE, plain.area.left()))  # numbers of many digits take more
         return plain
@@ -176,7 +178,8 @@ class BarsPlot(Plot):
 
     def readout(self, number: int) -> list[Line]:
         """Name a bar, by its number."""
-        first, bar = self.shown()[0], self.shown()[number]
+        first = self.shown()[0]
+        bar = self.shown()[number]
         lines = [Line(bar.name, f"{bar.value:.4g}", bold=True), Line(tr("id {id}").format(id=bar.id))]
         if bar is not first:
             lines.append(Line(tr("behind the longest by"), f"{first.value - bar.value:.2g}"))
@@ -244,7 +247,8 @@ class BarsPlot(Plot):
             painter.setPen(colors.q("text" if is_winner else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, BELOW, str(bar.id))
-        zero, area = frame.y_px(0.0), frame.area
+        zero = frame.y_px(0.0)
+        area = frame.area
         hairline(painter, colors.q("line"), QPointF(area.left(), zero), QPointF(area.right(), zero))
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))

@@ -280,7 +280,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def say(self, found: Any, at: QPointF) -> None:
         """Show a target in the box, and as much on its feature as has room: a line at least."""
-        feature, readout, self._said_at = self.feature_of(found), self.readout(found), at
+        feature = self.feature_of(found)
+        readout = self.readout(found)
+        self._said_at = at
         feature_lines = self.about_feature(feature) if feature else ()
         lines = [*readout, *feature_lines[: max(1, self.box.room_for() - len(readout))]]
         self.box.say(lines, at, self.kept_in_sight(found))
@@ -447,7 +449,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Recognise a click: press and release at one spot."""
         super().mouseReleaseEvent(event)
-        began, self._pressed = self._pressed, None
+        began = self._pressed
+        self._pressed = None
         if began is None:
             return
         event.accept()

@@ -31,7 +31,8 @@ from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _LINE = 16.0
-_SWATCH, _BETWEEN = 16.0, 12.0
+_SWATCH = 16.0
+_BETWEEN = 12.0
 _NARROW = 10.0, 8.0  # the same, where the legend would take too many lines
 _AIR = 6.0
 _MOST_LEGEND = 0.4  # of the height of a plot
@@ -90,7 +91,8 @@ class DensityPlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
         filled = [d for d in self.densities if d.xs.size]
-        low, high = min(float(d.xs[0]) for d in filled), max(float(d.xs[-1]) for d in filled)
+        low = min(float(d.xs[0]) for d in filled)
+        high = max(float(d.xs[-1]) for d in filled)
         top = max(float(np.nanmax(d.ys)) for d in filled)
         return (low, high) if high > low else (low - 0.5, low + 0.5), (0.0, top * 1.06 or 1.0)
 
@@ -99,7 +101,8 @@ class DensityPlot(Plot):
         frame = super().frame_for(size)
         if self.is_empty():
             return frame
-        left_edge, top = round(self._strip(size.width())), round(self._legend_height(size))
+        left_edge = round(self._strip(size.width()))
+        top = round(self._legend_height(size))
         return replace(frame, area=frame.area.adjusted(left_edge, top, 0, 0))
 
     def _legend_height(self, size: QSizeF) -> float:
@@ -215,7 +218,8 @@ class DensityPlot(Plot):
         drawn = [(i, d) for i, d in enumerate(self.densities) if not np.isnan(d.zeros)]
         if not drawn:
             return
-        strip, area = self._strip(frame.outer.width()), frame.area
+        strip = self._strip(frame.outer.width())
+        area = frame.area
         bar_width = (strip - _BETWEEN) / len(drawn)
         left_edge = area.left() - strip
         painter.setFont(font(TINY))
@@ -305,7 +309,8 @@ class HistogramPlot(Plot):
         if values.size == 0:
             self.starts = self.counts = np.zeros(0, dtype=np.int64)
         else:
-            low, high = int(values.min()), int(values.max())
+            low = int(values.min())
+            high = int(values.max())
             self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)
             first = low // width * width
             self.counts = np.bincount((values - first) // width)
@@ -315,7 +320,8 @@ class HistogramPlot(Plot):
 
     def summary(self) -> str:
         """Return in words how many numbers there are, and between which most of them lie."""
-        fullest, bin_width = int(self.counts.argmax()), self.width_of_bins
+        fullest = int(self.counts.argmax())
+        bin_width = self.width_of_bins
         first = int(self.starts[fullest])
         bin_text = (
             f"{first}"
@@ -341,7 +347,8 @@ class HistogramPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return how often numbers occur, a bar a bin."""
         half = (self.width_of_bins - 1) / 2
-        x, y = tuple(float(start) + half for start in self.starts), floats(self.counts)
+        x = tuple(float(start) + half for start in self.starts)
+        y = floats(self.counts)
         axes = FigureAxis(self.axes.x_label, whole=True), FigureAxis(self.axes.title, whole=True, low=0.0)
         return CurvesFigure(NAME, self.axes.title, "", *axes, (Series("", x, y, kind="bars"),))
 
@@ -374,7 +381,8 @@ class HistogramPlot(Plot):
 
     def readout(self, number: int) -> list[Line]:
         """Return the count of a bin."""
-        first, last = int(self.starts[number]), int(self.starts[number]) + self.width_of_bins - 1
+        first = int(self.starts[number])
+        last = int(self.starts[number]) + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"
         return [Line(span, count_text(int(self.counts[number])), bold=True), Line(self.axes.title)]
 

@@ -24,7 +24,8 @@ from rankstudio.engine.export.figures.ticks import EQUAL
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
 
-_SHORT, _PIECE = 100, 32  # points of a line that is drawn at once, and segments that are of a longer one
+_SHORT = 100  # points of a line that is drawn at once, and segments that are of a longer one
+_PIECE = 32
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,12 @@ class Frame:
         (x0, x1), (y0, y1) = self.x_range, self.y_range
         if self.log_y:  # what is not above 0 lies at the lower end
             ys = np.log10(np.maximum(ys, y0))
-            y0, y1 = np.log10(y0), np.log10(y1)
+            y0 = np.log10(y0)
+            y1 = np.log10(y1)
         if self.log_x:
-            xs, x0, x1 = np.log10(xs), np.log10(x0), np.log10(x1)
+            xs = np.log10(xs)
+            x0 = np.log10(x0)
+            x1 = np.log10(x1)
         px = self.area.left() + (xs - x0) * (self.area.width() / (x1 - x0))
         py = self.area.bottom() - (ys - y0) * (self.area.height() / (y1 - y0))
         return px, py
@@ -94,7 +98,8 @@ class Frame:
             distances = np.nan_to_num(np.hypot(px - at.x(), py - at.y()), nan=np.inf)
             point = int(distances.argmin()) if distances.size else 0
             if distances.size and distances[point] <= reach:
-                nearest_point, reach = (number, point), float(distances[point])
+                nearest_point = (number, point)
+                reach = float(distances[point])
         return nearest_point
 
     def x_at(self, px: float) -> float:
@@ -137,7 +142,8 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
     if finite.size == 0:
         return 0.0, 1.0
-    low, high = float(finite.min()), float(finite.max())
+    low = float(finite.min())
+    high = float(finite.max())
     ordered = np.sort(finite)  # numpy's own quantiles import 40 ms of modules
     places = np.array([0.05, 0.95]) * (ordered.size - 1)
     core_low, core_high = np.interp(places, np.arange(ordered.size), ordered).tolist()
@@ -147,7 +153,8 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
         low = max(low, core_low - 0.5 * core)
         high = min(high, core_high + 0.5 * core)
         if required.size:
-            low, high = min(low, float(required.min())), max(high, float(required.max()))
+            low = min(low, float(required.min()))
+            high = max(high, float(required.max()))
     return padded(low, high)
 
 
@@ -177,7 +184,10 @@ class Layer(QGraphicsItem):
 
     def __init__(self, theme: Theme, frame: Callable[[], Frame], draw: Draw, z: float, clipped: bool) -> None:
         super().__init__()
-        self._theme, self._frame, self._draw, self._clipped = theme, frame, draw, clipped
+        self._theme = theme
+        self._frame = frame
+        self._draw = draw
+        self._clipped = clipped
         self._bounds = QRectF()
         self._broken = False
         self.setZValue(z)
@@ -251,11 +261,13 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
     times as long for two thousand points. Each piece begins with the last segment of the one before: so they
     join. Dashes go on along the whole line, and what shines through would be darker where pieces overlap.
     """
-    line, gaps = painter.pen(), np.flatnonzero(~np.isfinite(px + py)).tolist()
+    line = painter.pen()
+    gaps = np.flatnonzero(~np.isfinite(px + py)).tolist()
     solid = line.style() == Qt.PenStyle.SolidLine and line.color().alpha() == 255
     is_wide = line.widthF() * painter.deviceTransform().m11() > 1
     for before, after in pairwise([-1, *gaps, px.size]):
-        xs, ys = px[before + 1 : after], py[before + 1 : after]
+        xs = px[before + 1 : after]
+        ys = py[before + 1 : after]
         step = _PIECE if solid and is_wide and xs.size > _SHORT else max(1, xs.size)
         for first in range(0, xs.size - 1, step):
             piece = slice(max(0, first - 1), first + step + 1)
@@ -286,7 +298,9 @@ def hairline(painter: QPainter, color: QColor, first: QPointF, second: QPointF) 
 
 def draw_marker(painter: QPainter, shape: str, at: QPointF, radius: float) -> None:
     """Draw one of the markers of `rankstudio.ui.style.palettes.Category` with the painter's pen and brush."""
-    x, y, r = at.x(), at.y(), radius
+    x = at.x()
+    y = at.y()
+    r = radius
     if shape == "square":
         painter.drawRect(QRectF(x - r * 0.88, y - r * 0.88, 1.76 * r, 1.76 * r))
     elif shape == "diamond":
@@ -317,7 +331,10 @@ def _draw_strokes(painter: QPainter, shape: str, at: QPointF, radius: float) -> 
         painter.brush().color() if painter.brush().style() != Qt.BrushStyle.NoBrush else painter.pen().color()
     )
     painter.setPen(pen(color, max(1.4, radius * 0.5)))
-    x, y, r, d = at.x(), at.y(), radius, radius * 0.72
+    x = at.x()
+    y = at.y()
+    r = radius
+    d = radius * 0.72
     if shape in ("plus", "star"):
         painter.drawLine(QPointF(x - r, y), QPointF(x + r, y))
         painter.drawLine(QPointF(x, y - r), QPointF(x, y + r))

@@ -30,10 +30,12 @@ def flow(widths: Iterable[float], room: float, apart: float) -> list[tuple[float
     [(0.0, 0), (40.0, 0), (0.0, 1)]
     """
     spots: list[tuple[float, int]] = []
-    x, line = 0.0, 0
+    x = 0.0
+    line = 0
     for width in widths:
         if x > 0 and x + width > room:
-            x, line = 0.0, line + 1
+            x = 0.0
+            line = line + 1
         spots.append((x, line))
         x += width + apart
     return spots

@@ -30,7 +30,9 @@ from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.theme import Theme
 
 _REACH = 14.0  # pixels from a marker in which the mouse means it
-_PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
+_PLAIN = 2.6
+_FRONT = 4.2
+_RING = 8.0
 _FADED = 0.4
 _LOG_AIR = 1.08  # by which factor a logarithmic axis goes on beyond the least and the greatest size
 _GRAIN = 4.0  # pixels between those of the front that a name had better not hide
@@ -133,7 +135,8 @@ class ParetoPlot(Plot):
 
     def set_spots(self, spots: Sequence[Spot], marks: Marks | None = None) -> None:
         """Show other models; no marks where there are none."""
-        self.spots, self.marks = tuple(spots), marks if spots else None
+        self.spots = tuple(spots)
+        self.marks = marks if spots else None
         self.chosen = self.inspected = None
         self.show_anew()
 
@@ -173,7 +176,8 @@ class ParetoPlot(Plot):
 
     def figure(self) -> CurvesFigure:
         """Return models by size and worth, with those that nothing beats."""
-        spots, marks = self.spots, self.marks
+        spots = self.spots
+        marks = self.marks
         series = []
         if marks is not None:
             front = [spots[i] for i in marks.front]
@@ -195,7 +199,8 @@ class ParetoPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return one row a model: which it is, size, worth, error, and what is marked."""
-        y_title, front = self.axes.title or "value", self.marks.front if self.marks else ()
+        y_title = self.axes.title or "value"
+        front = self.marks.front if self.marks else ()
         header = ["model", "combination", "size", y_title, "standard error", "front", "chosen"]
         return header, [
             [s.title, s.note, s.x, s.y, s.error, "front" if i in front else "", self._called(i)]
@@ -229,7 +234,8 @@ class ParetoPlot(Plot):
         """Move along the front; begin at the suggested model, or at the best."""
         if self.marks is None or down:
             return False
-        front, suggested = self.marks.front, self.marks.suggested
+        front = self.marks.front
+        suggested = self.marks.suggested
         start = suggested if suggested in front else self.marks.best
         present = self.chosen if self.inspected is None else self.inspected
         index = front.index(present) + right if present in front else front.index(start)
@@ -273,7 +279,8 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
 
     A size buys what the last smaller one on the front is worth.
     """
-    marks, spots = plot.marks, plot.spots
+    marks = plot.marks
+    spots = plot.spots
     if marks is None:
         return
     if len(marks.front) > 1 and marks.rule in _BANDS:
@@ -447,7 +454,8 @@ def text_size(text: str, bold: bool) -> QSizeF:
 
 def around(at: QPointF, size: QSizeF) -> list[QRectF]:
     """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left."""
-    w, h = size.width(), size.height()
+    w = size.width()
+    h = size.height()
     boxes = []
     for gap in (_RING + 2, _RING + 10, _RING + 20, _RING + 32):
         across = (at.x() - w / 2, at.x() - 6, at.x() - w + 6, at.x() + gap, at.x() - gap - w)

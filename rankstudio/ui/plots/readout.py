@@ -144,7 +144,10 @@ class ValueBox(QWidget):
         All spots lie inside the plot, below its title.
         """
         room, point = self._room(), anchor.toPoint()
-        x, y, w, h = point.x(), point.y(), size.width(), size.height()
+        x = point.x()
+        y = point.y()
+        w = size.width()
+        h = size.height()
         heights = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
         corners = [(left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in heights]
         corners += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]

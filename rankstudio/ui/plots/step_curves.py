@@ -87,7 +87,8 @@ class StepCurvesPlot(Plot):
         self.step_shown: int | None = None
         self.decimals = 4
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
-        self._limits, self._x_label = limits, x_label
+        self._limits = limits
+        self._x_label = x_label
         self._marked: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
         self.setMinimumHeight(_LEAST_HEIGHT)
@@ -108,7 +109,8 @@ class StepCurvesPlot(Plot):
             Where a line stands.
         """
         self.curves = tuple(sorted(curves, key=lambda curve: curve.number != BEHIND))
-        self.level, self.step_shown = level, step
+        self.level = level
+        self.step_shown = step
         self.show_anew()
 
     def mark(self, key: int | None) -> None:

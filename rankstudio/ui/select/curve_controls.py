@@ -24,7 +24,8 @@ class LeftOutBox(QCheckBox):
 
     def sizeHint(self) -> QSize:
         """Return room for the longest text: what is said while it works is shorter."""
-        hint, metrics = super().sizeHint(), self.fontMetrics()
+        hint = super().sizeHint()
+        metrics = self.fontMetrics()
         longer = metrics.horizontalAdvance(tr("Left-out queries")) - metrics.horizontalAdvance(self.text())
         return QSize(hint.width() + max(0, longer), hint.height())
 
@@ -78,11 +79,13 @@ class SmallestButton(QPushButton):
         self.setVisible(mark is not None)
         if mark is None:
             return
-        is_best, is_chosen = mark.x == best, chosen == (mark.key, mark.x)
+        is_best = mark.x == best
+        is_chosen = chosen == (mark.key, mark.x)
         back = is_chosen and not is_best
         self._to = mark.key, best if back else mark.x
         self.setEnabled(not (is_best and is_chosen))
-        best_text, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
+        best_text = tr("Best: {x_name} = {x:g}")
+        short = tr("Smallest: {x_name} = {x:g}")
         full = tr("Smallest not significantly worse: {x_name} = {x:g}")
         full, short = (best_text, best_text) if back else (full, short)
         fields = {"x_name": x_name, "x": self._to[1]}

@@ -92,7 +92,8 @@ _LEFT_OUT = "left_out"  # key of the curve of left-out queries
 _HIGH = 0.8  # times its width is a panel in which plots above each other are better to read
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
 _BESIDE_SLIDER = 335  # pixels from which on the choice of the view stands beside the slider
-CURVES, MAP = "curves", "map"
+CURVES = "curves"
+MAP = "map"
 """Views of the validation."""
 _VIEWS = ((CURVES, tr("curves")), (MAP, tr("map")))
 _NAMED = 500  # pixels from which on the button of the smallest model says in full which it is
@@ -165,7 +166,8 @@ class CurvesPanel(Panel):
         self.over: OverGrid | None = None
         self._sign = 1.0
         self._selects = self._alone = self._pairs = False
-        self._measure, self._data_label = "MAP", ""
+        self._measure = "MAP"
+        self._data_label = ""
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -184,7 +186,8 @@ class CurvesPanel(Panel):
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
         self._map: QWidget | None = None
-        self._mapped, self._measurable = False, True
+        self._mapped = False
+        self._measurable = True
         self.hint = named(Notice(theme, stacked=True), "curves-hint")
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
@@ -242,7 +245,8 @@ class CurvesPanel(Panel):
         self.setAccessibleName(f"{method_label} · {data_label}")
         self._data_label = data_label
         self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
-        self._several, self._sized = n_steps > 1, sized
+        self._several = n_steps > 1
+        self._sized = sized
         self.over = over_grid(axes, combinations) if sized and not self._several else None
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
@@ -265,11 +269,14 @@ class CurvesPanel(Panel):
         x_range: tuple[float, float] | None = (
             (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         )
-        names, labels = list(self._paths), [self.label(key) for key in self._paths]
+        names = list(self._paths)
+        labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()
         if self.over is not None:
-            grid, labels = tuple(sorted(set(self.over.xs))), list(self.over.labels)
-            names, x_range = list(range(len(labels))), (grid[0], grid[-1])
+            grid = tuple(sorted(set(self.over.xs)))
+            labels = list(self.over.labels)
+            names = list(range(len(labels)))
+            x_range = (grid[0], grid[-1])
         for plot in self.plots().values():
             plot.x_name = tr(self.over.axis.label) if self.over is not None else X_NAMES[step_kind]
             plot.set_axes(replace(plot.axes, show_x=sized, grid=grid, integer_x=not grid))
@@ -534,7 +541,8 @@ class CurvesPanel(Panel):
     def _across(self, curve: int, name: str) -> tuple[list[float], list[float]]:
         """Return the values of the grid on a curve that have a measure, or the criterion (""), and these."""
         assert self.over is not None
-        xs, ys = [], []
+        xs = []
+        ys = []
         for combination in self.over.of_curve(curve):
             path = self._paths.get(combination, _Path())
             values = path.validation.get(name, []) if name else path.criterion
@@ -598,7 +606,8 @@ class CurvesPanel(Panel):
                 plot.select(None)
             return
         key, k = self._chosen
-        curve, x = self._curve(key), self._x(key, k)
+        curve = self._curve(key)
+        x = self._x(key, k)
         self.criterion_plot.select(curve, x)
         self.validation_plot.select(curve, x, self._note(key, k))
 
@@ -608,7 +617,8 @@ class CurvesPanel(Panel):
                 plot.inspect(None)
             return
         key, k = self._inspected
-        curve, x = self._curve(key), self._x(key, k)
+        curve = self._curve(key)
+        x = self._x(key, k)
         self.criterion_plot.inspect(curve, x)
         self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
 
@@ -621,7 +631,8 @@ class CurvesPanel(Panel):
         step_text = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
         size = [*step_text, *named, state] if self._sized else [tr("given")]
         model_label = " · ".join(size)
-        validated, left_out = tr("validation {measure} {values:.4f}"), tr("left-out {measure} {values:.4f}")
+        validated = tr("validation {measure} {values:.4f}")
+        left_out = tr("left-out {measure} {values:.4f}")
         parts = [(left_out if self._alone else validated, values[k])]
         left_out_values = [] if self._alone else path.validation.get(self._left_out, [])
         parts += [(left_out, value) for x, value in zip(path.ks, left_out_values, strict=False) if x == k]

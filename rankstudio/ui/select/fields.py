@@ -477,7 +477,8 @@ class ChoicesField(ChoiceField):
 
     def show_value(self) -> None:
         """Select the value's label, or that of several values."""
-        box, choices = self.editor, self.parameter.choices
+        box = self.editor
+        choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
         has_several = self.parameter.several(self._value)
@@ -503,7 +504,8 @@ class ChoicesField(ChoiceField):
 
     def _make_menu(self) -> QMenu:
         name = tr("{label}: several values, each tried").format(label=self.parameter.label)
-        menu, page = named(QMenu(self), f"several-{self.parameter.name}", name), QWidget()
+        menu = named(QMenu(self), f"several-{self.parameter.name}", name)
+        page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 8, 12, 8)
         for key, label in self.parameter.choices:
@@ -634,8 +636,10 @@ class FeatureChip(QFrame):
 
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool = True) -> None:
         super().__init__()
-        self.feature_id, self.name = feature_id, name
-        self._theme, self._shows_name = theme, shows_name
+        self.feature_id = feature_id
+        self.name = name
+        self._theme = theme
+        self._shows_name = shows_name
         named(
             self,
             f"chip-{feature_id}",
@@ -724,7 +728,8 @@ class FeaturesField(Field):
 
     def set_features(self, ids: Sequence[int] | Ints, names: Sequence[str]) -> None:
         """Take the features of the data, for completion, names and checks."""
-        self._there, self._names = np.asarray(ids, dtype=np.int64), names
+        self._there = np.asarray(ids, dtype=np.int64)
+        self._names = names
         self.show_value()
 
     @Slot()
@@ -740,7 +745,8 @@ class FeaturesField(Field):
         named = [i for id_set in self.parameter.values(ids) for i in id_set]
         unknown = [i for i in named if self._names and self._place_of(i) is None]
         if unknown:
-            first, last = self._there.min(), self._there.max()
+            first = self._there.min()
+            last = self._there.max()
             raise ParameterError(
                 self.parameter.label,
                 unknown[0],
@@ -826,7 +832,8 @@ class FeaturesField(Field):
         """Yield the ids and names of features in which a text in small letters is, as "25 BM25 of anchor"."""
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (*range(n_listed), *asked_for(self._there, self._names, self._line.text().strip())):
-            i, name = int(self._there[column]), self._names[column]
+            i = int(self._there[column])
+            name = self._names[column]
             if written in f"{i} {name}".casefold():
                 yield i, name
 

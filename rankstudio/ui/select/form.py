@@ -237,7 +237,8 @@ class MethodForm(Panel):
         entries = methods()
         if more is not None and more.key not in {entry.key for entry in (*entries, *GIVEN)}:
             entries = (*entries, more)
-        chosen, parameter = self.method_key(), _method_choice(entries)
+        chosen = self.method_key()
+        parameter = _method_choice(entries)
         if parameter == self._method.parameter:
             return
         self._method.set_choices(parameter)
@@ -334,7 +335,8 @@ class MethodForm(Panel):
 
     def _show(self) -> None:
         """Show the fields of the method and of the ranker."""
-        entry, ranker = method(self.method_key()), self.ranker_key()
+        entry = method(self.method_key())
+        ranker = self.ranker_key()
         self._ranker.setVisible(entry.selects)
         if entry.selects:
             self._offer_rankers(entry)
@@ -356,7 +358,8 @@ class MethodForm(Panel):
 
     def _offer_rankers(self, selector: Method) -> None:
         """Offer the final rankers of a selector, its own model by the name of what that is."""
-        ranker, parameter = self._ranker.value, _ranker_choice(selector)
+        ranker = self._ranker.value
+        parameter = _ranker_choice(selector)
         if parameter != self._ranker.parameter:
             self._ranker.set_choices(parameter)
             self._ranker.set_value(ranker)

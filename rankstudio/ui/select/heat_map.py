@@ -221,7 +221,8 @@ class HeatController(QObject):
         self, theme: Theme, session: Session, shown: ShownPaths, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._shown = session, shown
+        self._session = session
+        self._shown = shown
         self.panel = HeatView(theme)
         self._drawn: RunRecord | None = None  # whose cells there are
         self._grids: GridMap | None = None
@@ -251,8 +252,10 @@ class HeatController(QObject):
     @Slot()
     def draw(self) -> None:
         """Draw the measures found by now."""
-        current, problem = self._shown.current.shown, self._shown.problem
-        record, dataset = current.record, current.dataset
+        current = self._shown.current.shown
+        problem = self._shown.problem
+        record = current.record
+        dataset = current.dataset
         self._drawn = self._grids = self._pair = None
         self._shown.left_out.measure_all(self.panel.left_out())
         view = self.panel.view()
@@ -297,7 +300,8 @@ class HeatController(QObject):
         self.panel.show_sizes(labels, matrix, title, _SEP.join(tr(axes[i].label) for i in varied))
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
-        axes, higher = record.plan.axes, measure(self._session.measure).higher_is_better
+        axes = record.plan.axes
+        higher = measure(self._session.measure).higher_is_better
         self._pair = pair
         grids = grid_map(axes, record.combinations, pair, lambda at: self._curve(record, at), higher)
         self._grids = grids
@@ -315,7 +319,8 @@ class HeatController(QObject):
 
         Of an optimiser's iterations only the last one is a model.
         """
-        name, fold = self._session.measure, self._shown.fold
+        name = self._session.measure
+        fold = self._shown.fold
         name = left_out_name(name, pairs=record.plan.pairs_out) if self.panel.left_out() else name
         last = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
         if fold is None:

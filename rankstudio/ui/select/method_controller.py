@@ -56,7 +56,8 @@ class MethodController(QObject):
         dataset = self._session.dataset
         if dataset is not None:
             self._note_given_folds(dataset)
-            ids, names = dataset.feature_ids, dataset.feature_names
+            ids = dataset.feature_ids
+            names = dataset.feature_names
             self.form.set_features(ids, names, dataset.greatest_grade)
 
     def _choosable(self, changes: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +74,8 @@ class MethodController(QObject):
 
         What nothing validates, the criterion chooses; once something validates again, what chose before does.
         """
-        plan, validates = self._session.plan, self._session.validates
+        plan = self._session.plan
+        validates = self._session.validates
         if not (protocol.validates or (protocol.kind == GIVEN and self._given_validates())):
             if plan.leaves_out:
                 return {}
@@ -140,7 +142,8 @@ class FoldHint(QObject):
         self, session: Session, bars: Mapping[str, Sequence[Notice]], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._bars = session, bars
+        self._session = session
+        self._bars = bars
         self._said = ""
         session.datasetChanged.connect(self._update)
         session.planChanged.connect(self._update)

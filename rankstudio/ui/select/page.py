@@ -52,7 +52,8 @@ class SelectPage(RunController):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(theme, models, parent)
         self._models = models
-        session, runs = models.session, models.runs
+        session = models.session
+        runs = models.runs
         self.method = MethodController(theme, session, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
@@ -89,7 +90,8 @@ class SelectPage(RunController):
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
         SliderController(self._models.session, self._models.current, self.curves.slider, self)
-        compare, features = pages.find("compare"), pages.find("features")
+        compare = pages.find("compare")
+        features = pages.find("features")
         tested: Sequence[Notice] = ()
         if compare is not None:
             tested = compare.views.tests.hint, compare.views.folds.hint
@@ -133,7 +135,8 @@ class SelectPage(RunController):
 
     def palette_entries(self) -> Iterator[PaletteEntry]:
         """Yield the fields of the form, and the methods."""
-        form, plan = self.method.form, self._models.session.plan
+        form = self.method.form
+        plan = self._models.session.plan
         names = ["method", *plan.parameters, "protocol"]
         names += [] if plan.entry.given else ["select_by", "rule"]
         names += ["ranked_by"] if plan.entry.selects else []
@@ -155,7 +158,8 @@ class SelectPage(RunController):
     @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
-        runs, session = self._models.runs, self._models.session
+        runs = self._models.runs
+        session = self._models.session
         self.strip.show_runs(
             runs.records,
             runs.shown,

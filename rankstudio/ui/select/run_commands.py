@@ -42,9 +42,13 @@ class MemoryForecast(QObject):
 
     def __init__(self, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, worker = models.session, models.task_worker
-        backend, budget = models.backend, models.memory_budget
-        self._session, self._backend, self._budget = session, backend, budget
+        session = models.session
+        worker = models.task_worker
+        backend = models.backend
+        budget = models.memory_budget
+        self._session = session
+        self._backend = backend
+        self._budget = budget
         self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
         self.label = named(
             PlainLabel(wraps=True), "memory-forecast", tr("memory of the next run"), role="muted"
@@ -72,13 +76,16 @@ class MemoryForecast(QObject):
         return self._backend.n_processes if self._backend.choice == PROCESSES else 0
 
     def _key(self) -> Key | None:
-        plan, dataset, has_documents = self._session.plan, self._session.dataset, self._session.has_documents
+        plan = self._session.plan
+        dataset = self._session.dataset
+        has_documents = self._session.has_documents
         if dataset is None or not has_documents or not _large(dataset) or not _divided(plan, dataset):
             return None
         return plan, dataset, self._n_processes, self._budget.asked
 
     def _compute(self) -> Computation | None:
-        plan, dataset = self._session.plan, self._session.dataset
+        plan = self._session.plan
+        dataset = self._session.dataset
         if dataset is None:
             return None
 
@@ -138,14 +145,19 @@ class RunCommands(Controller):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._loader = models.session, models.runs, models.loader
-        self._controller, self._form, self._forecast = controller, form, forecast
+        self._session = models.session
+        self._runs = models.runs
+        self._loader = models.loader
+        self._controller = controller
+        self._form = form
+        self._forecast = forecast
         self._runs.began.connect(self._show)
 
     @property
     def label(self) -> str:
         """Text of the Run button: its present action, with the mnemonic of its menu entry."""
-        session, unfinished_run = self._session, self._left
+        session = self._session
+        unfinished_run = self._left
         n_folds = len(session.dataset.folds) if session.dataset is not None else 0
         chosen = session.plan.folds
         if unfinished_run is not None:
@@ -160,7 +172,8 @@ class RunCommands(Controller):
     @property
     def _left(self) -> RunRecord | None:
         """The shown run, where it was stopped or interrupted and the plan still says the same."""
-        record, session = self._runs.shown, self._session
+        record = self._runs.shown
+        session = self._session
         stopped = record is not None and record.state in (RunState.CANCELLED, RunState.UNFINISHED)
         if record is None or not stopped or not record.can_go_on or not record.n_units:
             return None

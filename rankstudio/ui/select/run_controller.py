@@ -53,10 +53,17 @@ class RunController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, runs, current = models.session, models.runs, models.current
-        measured, left_out = models.measured, models.left_out
-        self._left_out, self._leaves_out = left_out, left_out.shown
-        self._session, self._runs, self._measured, self._current = session, runs, measured, current
+        session = models.session
+        runs = models.runs
+        current = models.current
+        measured = models.measured
+        left_out = models.left_out
+        self._left_out = left_out
+        self._leaves_out = left_out.shown
+        self._session = session
+        self._runs = runs
+        self._measured = measured
+        self._current = current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
         self.panels = self.curves, self.candidates
@@ -138,7 +145,8 @@ class RunController(PageController):
     @Slot()
     def _follow(self) -> None:
         """Draw anew what is of another run, fold or plan; else mark the model."""
-        view, convention = self._current.shown, self._session.convention
+        view = self._current.shown
+        convention = self._session.convention
         if self._drawn is not None and view.is_of(self._drawn[0]) and convention == self._drawn[1]:
             self.mark()
         else:
@@ -156,7 +164,8 @@ class RunController(PageController):
     @Slot()
     def rebuild(self) -> None:
         """Draw everything anew: other data, another fold, another run."""
-        view, record = self._current.shown, self._current.shown.record
+        view = self._current.shown
+        record = self._current.shown.record
         self._newest = None
         if view.dataset is None:
             return
@@ -219,7 +228,8 @@ class RunController(PageController):
         else:
             self.curves.remove_path(PROBE)
         if inspection is not None:
-            key, k = inspection.key, inspection.x_value
+            key = inspection.key
+            k = inspection.x_value
             self.curves.inspect(key, k)  # type: ignore[arg-type]
             self._heat.inspect(None if isinstance(key, str) else key, k)
         else:
@@ -234,7 +244,8 @@ class RunController(PageController):
 
     def _inspected_mean(self) -> tuple[int | None, int]:
         """Return combination and k of the inspected model while all folds are shown."""
-        record, choice = self._current.shown.record, self._current.differs
+        record = self._current.shown.record
+        choice = self._current.differs
         if self._paths.fold is not None or record is None or choice is None or choice.values is None:
             return None, 0
         return record.combination_of(choice.values), choice.place or 0
@@ -249,7 +260,8 @@ class RunController(PageController):
     @Slot()
     def _show_left_out(self) -> None:
         """Show whether left-out queries can be asked for, and how far they are; draw anew where they come."""
-        left_out, box = self._left_out, self.curves.left_out
+        left_out = self._left_out
+        box = self.curves.left_out
         box.setVisible(left_out.possible and not left_out.brought)
         box.show_state(left_out.share, asked=left_out.asked, waiting=left_out.waiting)
         if left_out.shown != self._leaves_out:
@@ -263,7 +275,8 @@ class RunController(PageController):
         if self._left_out.growing is None:
             return
         combination, is_complete = self._left_out.growing
-        record, model = self._current.shown.record, self._current.model
+        record = self._current.shown.record
+        model = self._current.model
         if model is not None and model.key == LIVE:
             self._draw_live(model)
         if record is not None:
@@ -282,7 +295,8 @@ class RunController(PageController):
         """Draw the steps that came since the last delivery of the worker."""
         if self._heat_is_old:
             self._draw_heat()
-        event, self._newest = self._newest, None
+        event = self._newest
+        self._newest = None
         record = self._current.shown.record
         if event is None or record is None or record.state.ended or self._current.shown.inspected is not None:
             return
@@ -328,7 +342,8 @@ class RunController(PageController):
 
     def _explain(self) -> None:
         """Let the empty curves say what is compiled or how far the run is, else what to do."""
-        problem, absence = self._paths.problem, self._absence
+        problem = self._paths.problem
+        absence = self._absence
         unmeasured = absence.documents(problem) if problem else absence.run(NO_MEASURES)
         self.curves.explain(self._preparation or absence.run(NO_CRITERION), self._preparation or unmeasured)
         self.heat.explain(absence.documents(problem) if problem else absence.run(""))
@@ -358,7 +373,8 @@ class RunController(PageController):
     @Slot()
     def _mark_mean(self) -> None:
         """Mark the chosen combination while all folds are shown, with the band of its folds."""
-        record, choice = self._current.shown.record, self._session.choice
+        record = self._current.shown.record
+        choice = self._session.choice
         if self._paths.fold is not None or record is None or choice.values is None:
             return
         combination = record.combination_of(choice.values)
@@ -381,15 +397,18 @@ class RunController(PageController):
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates of a step, with scores that compare between folds."""
-        dataset, score = self._current.shown.dataset, plan.candidate_score
+        dataset = self._current.shown.dataset
+        score = plan.candidate_score
         self.compared.emit(score is not None)
         if score is None:
             return
         if dataset is None or not step.selected:
             self.candidates.clear()
         else:
-            margin, values = step_margin(score, step, divisor=divisor), score.of(step, divisor)
-            ids, names = dataset.feature_ids, dataset.feature_names
+            margin = step_margin(score, step, divisor=divisor)
+            values = score.of(step, divisor)
+            ids = dataset.feature_ids
+            names = dataset.feature_names
             self.candidates.show_step(
                 score, values, margin, ids, names, plan.step_kind, feature_groups_of(plan)
             )
@@ -407,7 +426,8 @@ class RunController(PageController):
                 self._draw_baseline(record)
             case StepDone() if event.unit.fold == fold:
                 self._add(event)
-                self._newest, self._preparation = event, ""
+                self._newest = event
+                self._preparation = ""
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
@@ -431,7 +451,8 @@ class RunController(PageController):
 
     def _values(self, key: object) -> tuple[Any, ...] | None:
         """Return the values of a curve on the axes of the plan."""
-        record, model = self._current.shown.record, self._current.model
+        record = self._current.shown.record
+        model = self._current.model
         if key == PROBE:
             return self._current.inspected_values
         if isinstance(key, int) and record is not None:

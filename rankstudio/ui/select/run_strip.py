@@ -29,7 +29,8 @@ HEIGHT = 38
 _ABOUT_FOLLOW = tr("Show the run and fold that are being computed. Ends when you choose another run or fold.")
 _WORKING = (RunState.RUNNING, RunState.PAUSED)
 _MOST_WAITING = 5  # of which there are buttons
-_BEFORE, _BETWEEN = 8, 4  # logical pixels beside the questions
+_BEFORE = 8  # logical pixels beside the questions
+_BETWEEN = 4
 _WORDS = {
     RunState.DONE: tr("done"),
     RunState.FAILED: tr("failed"),

@@ -74,12 +74,14 @@ class ParameterSection(QWidget):
 
     def __init__(self, theme: Theme, prefix: str = "", fold: str = "more-options") -> None:
         super().__init__()
-        self._theme, self._prefix = theme, prefix
+        self._theme = theme
+        self._prefix = prefix
         self._features: tuple[Sequence[int] | Ints, Sequence[str]] = ((), ())
         self._kept: dict[str, dict[str, Field]] = {}
         self._key = ""
         self._visible = True
-        self._n_changed, self._unseen = 0, True  # folded values, and whether they are another method's
+        self._n_changed = 0  # folded values, and whether they are another method's
+        self._unseen = True
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
         self.more = Disclosure(theme, f"{prefix}{fold}")
         fill(QVBoxLayout(self), self._column, self.more, margins=(0, 0, 0, 0), spacing=6)
@@ -137,7 +139,8 @@ class ParameterSection(QWidget):
             Whether they count. Where they do not, they keep their values.
         """
         self._unseen |= key != self._key
-        self._key, self._visible = key, visible
+        self._key = key
+        self._visible = visible
         if key not in self._kept:
             self._kept[key] = {p.name: self._make(p) for p in parameters}
         self._hide_others()
@@ -158,7 +161,8 @@ class ParameterSection(QWidget):
 
     def _show_more(self, folded: Sequence[Field]) -> None:
         """Show how many folded values differ from their defaults, and open the fold for the first of them."""
-        n_changed, before = sum(field.changed for field in folded), self._n_changed
+        n_changed = sum(field.changed for field in folded)
+        before = self._n_changed
         self._n_changed = n_changed
         text = tr("More options ({n} changed)").format(n=n_changed) if n_changed else tr("More options")
         self.more.button.setText(text)

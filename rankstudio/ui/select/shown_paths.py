@@ -32,7 +32,10 @@ class ShownPaths:
     def __init__(
         self, session: Session, current: CurrentModel, measured: MeasuredRuns, left_out: LeftOutMeasures
     ) -> None:
-        self._session, self.current, self._measured, self.left_out = session, current, measured, left_out
+        self._session = session
+        self.current = current
+        self._measured = measured
+        self.left_out = left_out
 
     @property
     def fold(self) -> int | None:
@@ -46,7 +49,8 @@ class ShownPaths:
         record = self.current.shown.record
         if record is None or self._measured.measures(record):
             return ""
-        past, present = convention(record.plan.convention).label, convention(self._session.convention).label
+        past = convention(record.plan.convention).label
+        present = convention(self._session.convention).label
         return tr(
             "This run was measured by the {past} convention. Open its data to measure by {now}."
         ).format(past=past, now=present)
@@ -95,7 +99,8 @@ def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[Smal
     pair = smallest_set(*_tested(model, record), model.position)
     if pair is None:
         return None
-    smallest, best = pair.smallest, pair.best
+    smallest = pair.smallest
+    best = pair.best
     return SmallestMark(model.key, smallest.x_value, smallest.value - best.value, smallest.p), best.x_value
 
 

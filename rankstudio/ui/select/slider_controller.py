@@ -24,7 +24,9 @@ class SliderController(QObject):
         self, session: Session, current: CurrentModel, slider: LambdaSlider, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._current, self._slider = session, current, slider
+        self._session = session
+        self._current = current
+        self._slider = slider
         slider.moved.connect(self._glide)
         self._offered: tuple[str, tuple[float, ...], tuple[float, ...]] = "", (), ()
         for signal in (current.changed, current.inspected):
@@ -41,7 +43,8 @@ class SliderController(QObject):
     def _show(self) -> None:
         """Let the slider stop at the values of the first grid, and between them where paths are fast."""
         view = self._current.shown
-        axis, is_live = view.axis, view.plan.live
+        axis = view.axis
+        is_live = view.plan.live
         stops = tuple(sorted({*(FINE if is_live else ()), *axis.values})) if axis is not None else ()
         self._slider.setVisible(len(stops) > 1)  # with one value there is nothing to move
         self._slider.setEnabled(view.fold is not None and axis is not None)

@@ -477,11 +477,14 @@ def _as_text(label: str) -> str:
 
 def enabled_commands(models: Models) -> dict[str, bool]:
     """Return for each command that depends on what is open and what works whether it can be carried out."""
-    has_data, model = models.session.dataset is not None, models.current.model is not None
+    has_data = models.session.dataset is not None
+    model = models.current.model is not None
     pins = model and "pinned" in models.session.plan.parameters
     ready = models.session.has_documents and models.session.read_as_planned
     shown_run = models.runs.shown
-    current, loading, undo = models.runs.current, models.loader.busy, models.session.undo
+    current = models.runs.current
+    loading = models.loader.busy
+    undo = models.session.undo
     paused = current is not None and current.state is RunState.PAUSED
     return {
         **dict.fromkeys(_ON_DATA, has_data),

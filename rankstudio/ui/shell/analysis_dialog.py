@@ -136,7 +136,8 @@ class AnalysisDialog(QDialog):
         self.resize(*_SIZE)
 
     def _connect(self) -> None:
-        session, runs = self._models.session, self._models.runs
+        session = self._models.session
+        runs = self._models.runs
         self.choice.currentIndexChanged.connect(self._choose)
         self.start.clicked.connect(self._start)
         self.stop.clicked.connect(self._work.stop)

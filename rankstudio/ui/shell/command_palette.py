@@ -20,7 +20,9 @@ from rankstudio.ui.style.plain_text import key_text, plain
 from rankstudio.ui.widgets.layout import fill, named
 
 _MOST = 60  # entries in the list at once
-_WIDTH, _HEIGHT, _FROM_TOP = 560, 380, 90
+_WIDTH = 560
+_HEIGHT = 380
+_FROM_TOP = 90
 _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
@@ -66,7 +68,8 @@ class CommandPalette(QDialog):
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         named(self, "command-palette", tr("find anything"), role="palette")
-        self._entries, self._asked = entries, asked
+        self._entries = entries
+        self._asked = asked
         self._found: list[PaletteEntry] = []
         self.field = named(
             QLineEdit(), "palette-field", tr("find a command, setting, page, method, feature, run or query")

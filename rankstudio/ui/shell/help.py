@@ -36,8 +36,10 @@ from rankstudio.ui.widgets import Notices
 from rankstudio.ui.widgets.layout import named
 
 FIRST_PAGE = "index.md"
-_LINE_PERCENT, _CODE_PERCENT = 135.0, 120.0
-_MARGIN, _GAP = 28, 7  # in pixels
+_LINE_PERCENT = 135.0
+_CODE_PERCENT = 120.0
+_MARGIN = 28  # in pixels
+_GAP = 7
 _TITLE = tr("RankStudio guide")
 _PICTURE = "\ufffc"  # what stands in a text for a picture
 
@@ -202,7 +204,8 @@ class GuideWindow(QMainWindow):
                 percent = _CODE_PERCENT if code else _LINE_PERCENT
                 form.setLineHeight(percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
             if block.textList() is None:
-                above, below = code and _is_code(block.previous()), code and _is_code(block.next())
+                above = code and _is_code(block.previous())
+                below = code and _is_code(block.next())
                 form.setTopMargin(0 if above else _GAP * (2 if form.headingLevel() else 1))
                 form.setBottomMargin(0 if below else _GAP)
             if code:
@@ -244,7 +247,9 @@ class Help(QObject):
 
     def __init__(self, theme: Theme, notice: Notices, places: Mapping[str, str], parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme, self._notice, self._window = theme, notice, parent
+        self._theme = theme
+        self._notice = notice
+        self._window = parent
         self._places = places
         self.guide: GuideWindow | None = None
 

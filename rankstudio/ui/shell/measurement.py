@@ -46,7 +46,9 @@ class MeasurementController(Controller):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._models, self._session, self._window = models, models.session, parent
+        self._models = models
+        self._session = models.session
+        self._window = parent
         self._choosing = commands["choose_by"]
         self._choosing.setCheckable(True)
         self._choosing.toggled.connect(self._let_choose)
@@ -109,7 +111,9 @@ class SealController(Controller):
 
     def __init__(self, models: Models, action: QAction, status: StatusBar, parent: QObject) -> None:
         super().__init__(parent)
-        self._models, self._action, self._status = models, action, status
+        self._models = models
+        self._action = action
+        self._status = status
         self._session = models.session
         self._unwritten: list[SealMark] = []
         action.setCheckable(True)
@@ -142,7 +146,8 @@ class SealController(Controller):
     @Slot()
     def write(self) -> None:
         """Store the seal marks that were clicked; without a study, in the one that the next run begins."""
-        study, marks = self._models.study_store.study, self._unwritten
+        study = self._models.study_store.study
+        marks = self._unwritten
         if study is None or not marks:
             return
         self._unwritten = []

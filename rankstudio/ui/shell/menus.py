@@ -110,8 +110,11 @@ class Menus(QObject):
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._actions, self._toolbar, self._session = actions, toolbar, session
-        self._theme, self._settings = theme, settings
+        self._actions = actions
+        self._toolbar = toolbar
+        self._session = session
+        self._theme = theme
+        self._settings = settings
         self._paused: bool | None = None
         self._do: dict[str, Callable[[str], object]] = {
             "measure": lambda key: session.show_measure(key) if key else self.measureAsked.emit(),
@@ -196,7 +199,8 @@ class Menus(QObject):
         self._toolbar.convention_button.setToolTip(plain(tooltip))
 
     def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
-        menu, group = self._actions.submenus[name], self._groups[name]
+        menu = self._actions.submenus[name]
+        group = self._groups[name]
         if [a.data() for a in group.actions()] != [key for key, _, _ in entries]:
             for action in group.actions():
                 group.removeAction(action)
@@ -278,7 +282,9 @@ class BackendMenu(QObject):
 
     def __init__(self, menu: QMenu, models: Models, parent: QWidget) -> None:
         super().__init__(parent)
-        self._backend, self._memory, self._window = models.backend, models.memory_budget, parent
+        self._backend = models.backend
+        self._memory = models.memory_budget
+        self._window = parent
         backend = self._backend
         self._group = QActionGroup(self)
         count = backend.n_processes

@@ -31,7 +31,8 @@ from rankstudio.ui.widgets.layout import fill, named
 _log = logging.getLogger(__name__)
 
 _LIKE_PANELS = "QTableView, QTreeView, QListView { background: palette(base); }"
-_WIDTH, _STRETCH = 300, 1  # of a panel on a page of the window
+_WIDTH = 300  # of a panel on a page of the window
+_STRETCH = 1
 
 
 class PluginPanel(Panel):
@@ -50,7 +51,8 @@ class PluginPanel(Panel):
         self, theme: Theme, models: Models, entry: WindowPage | WindowPanel, loaded: LoadedPlugin
     ) -> None:
         super().__init__(theme, entry.label, loaded.package, 0, name=f"plugin-{entry.key}")
-        self._entry, self._loaded = entry, loaded
+        self._entry = entry
+        self._loaded = loaded
         self._begun = False
         self._is_broken = False
         self.message = named(
@@ -157,7 +159,8 @@ class PluginParts(QObject):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._models = theme, models
+        self._theme = theme
+        self._models = models
         self._parts = window_parts()
         self.entries = tuple(_drawable(entry) for entry, _ in self._parts.pages)
         self.panels: dict[str, PluginPanel] = {}

@@ -32,7 +32,9 @@ class RunMessages(QObject):
 
     def __init__(self, runs: Runs, pages: Workspace, notice: Notices, parent: QObject) -> None:
         super().__init__(parent)
-        self._runs, self._pages, self._notice = runs, pages, notice
+        self._runs = runs
+        self._pages = pages
+        self._notice = notice
         self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that have not been closed
         self._read: set[int] = set()  # those that went by themselves
         self._told: int | None = None  # the run whose message is shown, or was the last

@@ -46,7 +46,8 @@ class Sections(QObject):
 
     def __init__(self, theme: Theme, models: Models, window: QWidget) -> None:
         super().__init__(window)
-        self._theme, self._models = theme, models
+        self._theme = theme
+        self._models = models
         self.window = window
         self.controllers: dict[str, PageController] = {
             page.key: imported(page.controller)(theme, models, self) for page in PAGES

@@ -30,7 +30,8 @@ PARTS = {
 }
 """The parts from left to right, and what they are."""
 
-_LEAST, _ROOM = 28, 14  # pixels of a part at least, and those of its padding
+_LEAST = 28  # pixels of a part at least, and those of its padding
+_ROOM = 14
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,8 @@ class SelectionLine(QWidget):
         return button
 
     def _fill(self, key: str) -> None:
-        menu, part = self._buttons[key].menu(), self._parts.get(key)
+        menu = self._buttons[key].menu()
+        part = self._parts.get(key)
         if part is not None and isinstance(menu, PickMenu):
             menu.set_entries(part.entries(), part.chosen)
 
@@ -150,7 +152,8 @@ class SelectionLine(QWidget):
 
     def _fit(self) -> None:
         """Write the texts, the longest of them cut until all have room."""
-        metrics, full_widths = self.fontMetrics(), self._wanted()
+        metrics = self.fontMetrics()
+        full_widths = self._wanted()
         room = self.width() - self._between(len(self._parts))
         widths = dict(full_widths)
         while sum(widths.values()) > room and widths:
@@ -197,7 +200,9 @@ class SelectionController(QObject):
         self, models: Models, settings: Settings, line: SelectionLine, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._settings, self._line = models.session, settings, line
+        self._session = models.session
+        self._settings = settings
+        self._line = line
         self._runs, self._current = runs, current = models.runs, models.current
         line.picked.connect(self._choose)
         for signal in (current.changed, runs.added, runs.removed, runs.cleared, runs.labelled):
@@ -207,7 +212,9 @@ class SelectionController(QObject):
     @Slot()
     def _show(self) -> None:
         view = self._current.shown
-        dataset, record, model = view.dataset, view.record, view.model
+        dataset = view.dataset
+        record = view.record
+        model = view.model
         if dataset is None:
             self._line.show_parts({})
             return

@@ -37,7 +37,8 @@ class StatusBar(QStatusBar):
 
     def __init__(self, stored: Callable[[], datetime | None] = lambda: None) -> None:
         super().__init__()
-        self._stored, self._kept = stored, datetime.min
+        self._stored = stored
+        self._kept = datetime.min
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
         self._preparing = ""

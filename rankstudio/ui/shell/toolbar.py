@@ -16,7 +16,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
-_USUAL, _LEAST = 42, 28  # letters of the line: of most selections, and five or six of each of its parts
+_USUAL = 42  # letters of the line: of most selections, and five or six of each of its parts
+_LEAST = 28
 _TEXTS = 2  # buttons give way before the texts do
 
 
@@ -35,7 +36,9 @@ class ActionButton(QPushButton):
     def __init__(self, action: QAction, texted: bool = False, own_icon: bool = False) -> None:
         super().__init__()
         self._action = action
-        self._texted, self._compact, self._own_icon = texted, False, own_icon
+        self._texted = texted
+        self._compact = False
+        self._own_icon = own_icon
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(action.trigger)
@@ -140,7 +143,8 @@ class MainToolBar(QToolBar):
         ]
         gains.insert(_TEXTS, sum(text.width() for text in texts))
         others_width = self.sizeHint().width() - self.line.sizeHint().width()  # known before it is laid out
-        room, level = self.width() - others_width - sum(gains[: self._level]), 0
+        room = self.width() - others_width - sum(gains[: self._level])
+        level = 0
         while level < len(gains) and room < self.line.room_for(_USUAL if level < _TEXTS else _LEAST):
             room += gains[level]
             level += 1

@@ -67,12 +67,15 @@ class WindowContext(QObject):
 
     def __init__(self, models: Models, theme: Theme, host: Host, parent: QObject) -> None:
         super().__init__(parent)
-        self._models, self._theme, self._host = models, theme, host
+        self._models = models
+        self._theme = theme
+        self._host = host
         self._callbacks: list[Callable[[], object]] = []
         self._is_due = False
         self._background = Background(self)
         self._settled = single_shot(_SETTLED_MILLISECONDS, self._tell, self)
-        session, runs = models.session, models.runs
+        session = models.session
+        runs = models.runs
         for signal in (
             session.datasetChanged,
             session.foldChanged,
@@ -231,7 +234,8 @@ class Background(QObject):
     ) -> None:
         """Call a function, and pass on its result or its error, unless a later call replaces it."""
         self._latest += 1
-        self._show, self._fail = show, fail
+        self._show = show
+        self._fail = fail
         thread = threading.Thread(target=self._call, args=(self._latest, function), daemon=True)
         thread.start()
 

@@ -34,9 +34,13 @@ class WindowState(Controller):
         self, window: QMainWindow, workspace: Workspace, models: Models, theme: Theme, settings: Settings
     ) -> None:
         super().__init__(window)
-        self._window, self._workspace = window, workspace
-        self._session, self._runs = models.session, models.runs
-        self._theme, self._settings, self._worker = theme, settings, models.task_worker
+        self._window = window
+        self._workspace = workspace
+        self._session = models.session
+        self._runs = models.runs
+        self._theme = theme
+        self._settings = settings
+        self._worker = models.task_worker
         self._told_of_failure = False
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save_aside, self)
         for signal in (self._runs.shownChanged, self._session.planChanged, theme.changed):
@@ -80,7 +84,8 @@ class WindowState(Controller):
             )
 
     def _note(self) -> None:
-        settings, session = self._settings, self._session
+        settings = self._settings
+        session = self._session
         settings.set("window/geometry", self._window.saveGeometry())
         settings.set("window/theme", self._theme.mode)
         settings.set("window/text-size", self._theme.text_size)

@@ -228,7 +228,8 @@ class Workspace(QWidget):
 
     def toggle_whole_page(self) -> None:
         """Give the panel where the keyboard is the whole page, or take it back from there or its window."""
-        panel, maximised = _panel_at_the_keyboard(), self._pages[self.page].maximised
+        panel = _panel_at_the_keyboard()
+        maximised = self._pages[self.page].maximised
         if panel is not None:
             for page in self._pages.values():
                 page.toggle(panel)

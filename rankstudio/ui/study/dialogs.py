@@ -212,7 +212,10 @@ def _entered(view: QAbstractItemView, event: QEvent) -> QModelIndex:
 
 
 _SIZE = (760, 560)
-_NAME, _LONG_NAME, _ROLE, _VALUE = 200, 340, 96, 110  # pixels of columns
+_NAME = 200  # pixels of columns
+_LONG_NAME = 340
+_ROLE = 96
+_VALUE = 110
 _MOST_MEASURED = 1000  # columns whose names decide how wide a field is
 _MOST_JUDGES = 1000  # columns that are offered as labels of other judges; a menu has no room for more
 _LONG = 24  # characters that the column of names has room for
@@ -306,12 +309,14 @@ class ColumnsDialog(QDialog):
 
     def columns(self) -> DataColumns:
         """Return the columns as the user describes them."""
-        names, chosen = self._preview.names, self._told()
+        names = self._preview.names
+        chosen = self._told()
         roles = {*self._roles(), *self._judges}
         used = {*roles, *self._features, self._comment()}
         left_out = [name for i, name in enumerate(names) if name and i not in used]
         features = sorted(self._features - roles)
-        originals, without = original_names(names), set(left_out)
+        originals = original_names(names)
+        without = set(left_out)
         repeats_left_out = any(originals[i] in without for i in features)
         return columns_of(
             self._preview,

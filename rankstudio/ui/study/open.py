@@ -77,8 +77,11 @@ class OpenController(Controller):
 
     def __init__(self, theme: Theme, models: Models, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme, self._settings = theme, settings
-        self._session, self._runs, self._loader = models.session, models.runs, models.loader
+        self._theme = theme
+        self._settings = settings
+        self._session = models.session
+        self._runs = models.runs
+        self._loader = models.loader
         self._window = parent
         self._run_when_open = False
         self._shows_data = False  # when they are open
@@ -191,7 +194,8 @@ class OpenController(Controller):
             "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
             "by documents."
         ).format(name=Path(path).name)
-        title, do = tr("No queries"), tr("Open as one ranking")
+        title = tr("No queries")
+        do = tr("Open as one ranking")
         if Question.ask(self._window, title, text, do):
             columns = replace(DataColumns.of(options.columns), no_queries=True)
             self._open_with(path, options, columns)

@@ -34,8 +34,10 @@ class RunRestorer(Controller):
 
     def __init__(self, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._runs = models.session, models.runs
-        self._models, self._loader = models, models.loader
+        self._session = models.session
+        self._runs = models.runs
+        self._models = models
+        self._loader = models.loader
         self._going_on: RunRecord | None = None
         self._session.datasetChanged.connect(self._follow)
 
@@ -61,7 +63,8 @@ class RunRestorer(Controller):
 
     def recognise(self, then: Callable[[], None] = lambda: None) -> None:
         """See which stored runs were computed on the data that are open, and do something then."""
-        session, dataset = self._session, self._session.dataset
+        session = self._session
+        dataset = self._session.dataset
         fitting = [r for r in self._runs.records if reading(r.plan) == reading(session.plan)]
         if dataset is None or not session.has_documents or not session.read_as_planned:
             then()
@@ -77,13 +80,15 @@ class RunRestorer(Controller):
     @Slot()
     def _follow(self) -> None:
         """Open the data that the study shows a stand-in of."""
-        dataset, has_documents = self._session.dataset, self._session.has_documents
+        dataset = self._session.dataset
+        has_documents = self._session.has_documents
         record = next((r for r in self._runs.records if r.dataset is dataset), None)
         if record is not None and record.recorded is not None and not has_documents:
             self._open(record)
 
     def _open(self, record: RunRecord) -> None:
-        recorded, plan = record.recorded, record.plan
+        recorded = record.recorded
+        plan = record.plan
 
         def handle(dataset: FoldedDataset) -> None:
             stand_in = record.dataset
@@ -100,7 +105,8 @@ class RunRestorer(Controller):
                 self._session.exchange(dataset, plan)
 
         def end(outcome: Outcome) -> None:
-            going_on, self._going_on = self._going_on, None
+            going_on = self._going_on
+            self._going_on = None
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(tr("{text} The run is shown as stored.").format(text=outcome.text))
             elif going_on is record and record.recorded is None:
@@ -137,7 +143,10 @@ class WaitingRuns(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._runs, self._comparison, self._settings, self._notice = runs, comparison, settings, notice
+        self._runs = runs
+        self._comparison = comparison
+        self._settings = settings
+        self._notice = notice
         self._left: tuple[Plan, ...] = ()
         self._timer = single_shot(_DELAY_MILLISECONDS, self._keep, self)
         for signal in (runs.added, runs.changed, runs.removed):
@@ -165,7 +174,8 @@ class WaitingRuns(QObject):
     def run(self) -> None:
         """Queue the plans that waited in the last session."""
         self._notice.withdraw(self.text)
-        plans, self._left = self._left, ()
+        plans = self._left
+        self._left = ()
         if plans:
             self._comparison.start(plans)
 

@@ -63,8 +63,12 @@ class StudyFiles(Controller):
 
     def __init__(self, models: Models, restorer: RunRestorer, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
-        self._models, self._restorer, self._settings = models, restorer, settings
-        self._study_store, self._runs, self._window = models.study_store, models.runs, parent
+        self._models = models
+        self._restorer = restorer
+        self._settings = settings
+        self._study_store = models.study_store
+        self._runs = models.runs
+        self._window = parent
         self._warned_of_loss = False
         self._opening: Path | None = None
         self._runs.storageBegan.connect(self._note_file)
@@ -145,7 +149,8 @@ class StudyFiles(Controller):
 
     def restore(self) -> None:
         """Open the study of the last time; one that another window has open is left to it."""
-        path, shown_id = self._settings.text("study/file"), self._settings.number("study/shown")
+        path = self._settings.text("study/file")
+        shown_id = self._settings.number("study/shown")
         if not path:
             return
         file = Path(path)

@@ -63,7 +63,8 @@ class Colors:
 @cache
 def mix(first: str, second: str, share: float) -> str:
     """Return the colour that lies ``share`` of the way from the first to the second, in sRGB."""
-    a, b = QColor(first), QColor(second)
+    a = QColor(first)
+    b = QColor(second)
     parts = (
         round(x + (y - x) * share)
         for x, y in ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))

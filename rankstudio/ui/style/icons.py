@@ -18,7 +18,8 @@ SIZE = 16
 
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
     """Return an icon as a picture of ``size`` logical pixels for a screen of the given pixel ratio."""
-    side, key = round(size * ratio), f"{name}/{color}/{size}/{ratio}"
+    side = round(size * ratio)
+    key = f"{name}/{color}/{size}/{ratio}"
     picture = QPixmap()
     if QPixmapCache.find(key, picture):  # of Qt, which empties it before the application ends
         return picture

@@ -71,7 +71,8 @@ class TermLabel(QLabel):
             What stands for it in the text, in the language of the window; by default the whole text. Nothing
             is underlined while the text does not contain it.
         """
-        self._term, self._word = (term if term in glossary() else ""), word
+        self._term = term if term in glossary() else ""
+        self._word = word
         self.setMouseTracking(bool(self._term))
         if (
             self._term
@@ -140,7 +141,8 @@ class TermLabel(QLabel):
         start = text.lower().find(word.lower())
         if start < 0:
             return QRect()
-        metrics, flags = self.fontMetrics(), int(self.alignment().value)
+        metrics = self.fontMetrics()
+        flags = int(self.alignment().value)
         text_rect = self.style().itemTextRect(metrics, self.contentsRect(), flags, True, text)
         left_edge = text_rect.left() + metrics.horizontalAdvance(text[:start])
         return QRect(left_edge, text_rect.top(), metrics.horizontalAdvance(word), text_rect.height())

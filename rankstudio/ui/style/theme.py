@@ -228,7 +228,8 @@ class Theme(QObject):
 
     def _show(self) -> None:
         """Draw the windows again: all that is seen has its style."""
-        windows, self._held = self._held, []
+        windows = self._held
+        self._held = []
         for window in filter(isValid, windows):
             window.setUpdatesEnabled(True)
             # Qt drops a request to draw that comes while updates are off, and believes it under way from

@@ -81,7 +81,8 @@ class ButtonChoice(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the choice by the arrow keys."""
-        step, checked_id = _STEPS.get(event.key()), self._group.checkedId()
+        step = _STEPS.get(event.key())
+        checked_id = self._group.checkedId()
         button = self._group.button(checked_id + step) if step is not None and checked_id >= 0 else None
         while button is not None and step is not None and button.isHidden():
             button = self._group.button(self._group.id(button) + step)
@@ -225,7 +226,8 @@ class TickedSlider(QSlider):
         part = QStyle.SubControl.SC_SliderHandle
         slider = QStyle.ComplexControl.CC_Slider
         handle = self.style().subControlRect(slider, option, part, self)
-        room, half = self.width() - handle.width(), handle.width() / 2
+        room = self.width() - handle.width()
+        half = handle.width() / 2
         steps = max(1, self.maximum() - self.minimum())
         return [round(half + room * (tick - self.minimum()) / steps) for tick in self._ticks]
 
@@ -338,7 +340,8 @@ NOTE = Qt.ItemDataRole.UserRole + 1
 _INSET = 2  # of a box's text in its field
 _LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
 _KIND = Qt.ItemDataRole.AccessibleDescriptionRole  # Qt marks separators by it; a screen reader reads notes
-_SEPARATOR, _SEPARATOR_HEIGHT = "separator", 9
+_SEPARATOR = "separator"
+_SEPARATOR_HEIGHT = 9
 _NOTE_WIDTH = 380  # pixels: a longer note ends in an ellipsis, and is whole in the tooltip
 _NOTE_SCALE = 0.85  # of the text
 _SIDE = 9  # beside a note, as the style sheet has it beside a choice
@@ -358,7 +361,8 @@ class _CalmComboBox(QComboBox):
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Cut the text where it has no room."""
         super().initStyleOption(option)
-        box, text = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        box = QStyle.ComplexControl.CC_ComboBox
+        text = QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(box, option, text, self).width() - _INSET
         option.currentText = self.fontMetrics().elidedText(self.currentText(), self.cut, room)
 
@@ -379,7 +383,8 @@ class _NotedDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the size of a choice, with its note."""
-        size, note = super().sizeHint(option, index), index.data(NOTE)
+        size = super().sizeHint(option, index)
+        note = index.data(NOTE)
         if index.data(_KIND) == _SEPARATOR:
             return QSize(0, _SEPARATOR_HEIGHT)
         if not note:
@@ -403,7 +408,8 @@ class _NotedDelegate(QStyledItemDelegate):
             return
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
-        name, item.text = item.text, ""
+        name = item.text
+        item.text = ""
         item.widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, item, painter, item.widget)
         small = _small(item.font)
         above = QRect(item.rect).adjusted(_SIDE, 0, -_SIDE, -QFontMetrics(small).height() - _GAP)
@@ -479,7 +485,8 @@ def set_notes(
         box.setItemDelegate(_NotedDelegate(box))
     model = cast("QStandardItemModel", box.model())
     for row in range(box.count()):
-        key, item = box.itemData(row), model.item(row)
+        key = box.itemData(row)
+        item = model.item(row)
         if key is None:  # a separator
             continue
         text = lacking.get(key) or notes.get(key, "")

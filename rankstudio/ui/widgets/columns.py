@@ -332,7 +332,8 @@ class ColumnModel(QAbstractTableModel):
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
         headings = [index for index, row in enumerate(self.rows) if isinstance(row, Heading)]
-        column, descends = self.columns[number], order == Qt.SortOrder.DescendingOrder
+        column = self.columns[number]
+        descends = order == Qt.SortOrder.DescendingOrder
         if not headings:
             return self._sorted(range(len(self.rows)), column, descends)
         places = self._sorted(range(headings[0]), column, descends)
@@ -352,7 +353,8 @@ class ColumnModel(QAbstractTableModel):
 
     def _rearrange(self) -> None:
         """Show the rows in their order, and move persistent indexes with them."""
-        before, after = self._places, self._order()
+        before = self._places
+        after = self._order()
         if before == after:
             return
         self.layoutAboutToBeChanged.emit()

@@ -83,7 +83,8 @@ class HeadingText(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the texts."""
-        painter, colors = QPainter(self), self._theme.colors
+        painter = QPainter(self)
+        colors = self._theme.colors
         room = self.rect()
         for text, bold, size in self._pieces():
             painter.setFont(font(size, bold))
@@ -154,7 +155,8 @@ class HeadingBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the ground, and a line above and below."""
-        painter, colors = QPainter(self), self._theme.colors
+        painter = QPainter(self)
+        colors = self._theme.colors
         box = self.rect()
         painter.fillRect(box, colors.q("inset"))
         painter.setPen(colors.q("line"))
@@ -224,7 +226,9 @@ class HeadingBars(QObject):
 
     def __init__(self, theme: Theme, table: QTableView, rows: ColumnModel) -> None:
         super().__init__(table)
-        self._theme, self._table, self._rows = theme, table, rows
+        self._theme = theme
+        self._table = table
+        self._rows = rows
         self._bars: dict[Hashable, HeadingBar] = {}
         self._order: list[Hashable] = []  # in which Tab goes through them
         theme.restyled.connect(self.place)
@@ -282,7 +286,8 @@ class HeadingBars(QObject):
 
     def _box(self, number: int) -> QRect:
         table = self._table
-        top, height = table.rowViewportPosition(number), table.rowHeight(number)
+        top = table.rowViewportPosition(number)
+        height = table.rowHeight(number)
         return QRect(0, top, table.viewport().width(), height)
 
     def _add(self, key: Hashable) -> HeadingBar:

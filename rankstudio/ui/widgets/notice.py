@@ -36,8 +36,10 @@ _SAID: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error"
 
 _ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
 _MOST = 3  # messages at once
-_LEAST, _WIDTH = 360, 720  # pixels, of what lies over a page
-_READING, _PER_LETTER = 6000, 60  # milliseconds: to notice a text, and for each letter of a slow reader
+_LEAST = 360  # pixels, of what lies over a page
+_WIDTH = 720
+_READING = 6000  # milliseconds: to notice a text, and for each letter of a slow reader
+_PER_LETTER = 60
 _AGAIN = 3000  # milliseconds until the next check whether the user may be reading
 
 
@@ -154,7 +156,8 @@ class Notice(ClosedByEscape):
 
     def sizeHint(self) -> QSize:
         """Return the size with which the text has one line: it covers no more of a page than that takes."""
-        hint, other_width = super().sizeHint(), super().sizeHint().width() - self._text.sizeHint().width()
+        hint = super().sizeHint()
+        other_width = super().sizeHint().width() - self._text.sizeHint().width()
         line = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 2
         return QSize(max(hint.width(), other_width + line), hint.height())
 
@@ -377,7 +380,8 @@ class Overlay(QWidget):
     def __init__(self, below: QWidget, *widgets: QWidget, foot: int) -> None:
         super().__init__(below)
         self.setObjectName("overlay")
-        self._below, self._foot = below, foot
+        self._below = below
+        self._foot = foot
         fill(QVBoxLayout(self), *widgets, margins=(0, 0, 0, 0), spacing=0)
         below.installEventFilter(self)
 
@@ -395,7 +399,8 @@ class Overlay(QWidget):
         return handled
 
     def _place(self) -> None:
-        layout, area = self.layout(), self._below.size()
+        layout = self.layout()
+        area = self._below.size()
         assert layout is not None
         width = min(max(_LEAST, layout.sizeHint().width()), _WIDTH, area.width() - 2 * _ABOVE)
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()

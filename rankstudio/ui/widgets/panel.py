@@ -53,7 +53,8 @@ class ElidedLabel(TermLabel):
 
     def shown_text(self) -> str:
         """Return the text as it is drawn at the present width; nothing where two letters would be left."""
-        room, metrics = self.contentsRect().width(), self.fontMetrics()
+        room = self.contentsRect().width()
+        metrics = self.fontMetrics()
         cut = metrics.elidedText(self.text(), self._mode, room)
         return "" if cut != self.text() and room < metrics.horizontalAdvance("mm…") else cut
 
@@ -115,8 +116,11 @@ class Caption(ElidedLabel):
 
     def shown_text(self) -> str:
         """Return the words that have room; none where they are few, and not half of the first part."""
-        full_text, room, metrics = self.text(), self.contentsRect().width(), self.fontMetrics()
-        words, cut = full_text.split(" "), full_text
+        full_text = self.text()
+        room = self.contentsRect().width()
+        metrics = self.fontMetrics()
+        words = full_text.split(" ")
+        cut = full_text
         while metrics.horizontalAdvance(cut) > room and words:
             words.pop()
             cut = f"{' '.join(words).rstrip(' ·')} …"
@@ -324,7 +328,8 @@ class ColumnArea(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Return the least width of the column beside the bar."""
-        column, bar = self.widget(), self.verticalScrollBar().sizeHint().width()
+        column = self.widget()
+        bar = self.verticalScrollBar().sizeHint().width()
         room = bar + (column.minimumSizeHint().width() if column is not None else 0)
         return QSize(room, super().minimumSizeHint().height())
 

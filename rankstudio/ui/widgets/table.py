@@ -273,7 +273,9 @@ class TableView(QTableView):
     ) -> None:
         super().__init__()
         named(self, name, said or name.replace("-", " "))
-        self.placeholder, self.shared, self.feature_of = placeholder, shared, feature_of
+        self.placeholder = placeholder
+        self.shared = shared
+        self.feature_of = feature_of
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
         self.written_first: Sequence[Column] = ()
@@ -334,7 +336,8 @@ class TableView(QTableView):
     @contextmanager
     def _keeping_place(self) -> Iterator[Row | None]:
         """Yield the chosen row, and keep the table scrolled as it was, that row in sight if it was so."""
-        chosen, value = self.current(), self.verticalScrollBar().value()
+        chosen = self.current()
+        value = self.verticalScrollBar().value()
         was_visible = chosen is not None and self._is_in_sight()
         self._quiet = True
         yield chosen
@@ -354,7 +357,8 @@ class TableView(QTableView):
         names : int
             Pixels, for ordinary text, that a column which stretches and has no width is to have.
         """
-        self._spare, self._names = groups, names
+        self._spare = groups
+        self._names = names
         self._fit_columns()
 
     def freeze(self, last: str) -> None:
@@ -610,7 +614,8 @@ class TableView(QTableView):
         """Draw the cells, or what an empty table says."""
         super().paintEvent(event)
         self._draw_frozen()
-        empty, cut = self.rows_model.rowCount() == 0, ""
+        empty = self.rows_model.rowCount() == 0
+        cut = ""
         if empty and self.placeholder:
             painter = QPainter(self.viewport())
             painter.setFont(font(SMALL))
@@ -644,7 +649,8 @@ class TableView(QTableView):
     ) -> None:
         """Bring a cell into sight, and not behind the columns that stay."""
         bar = self.horizontalScrollBar()
-        value, stays = bar.value(), bool(self._header.frozen_width())
+        value = bar.value()
+        stays = bool(self._header.frozen_width())
         super().scrollTo(index, hint)
         if stays and index.isValid():
             if index.column() < self._header.n_frozen:
@@ -666,9 +672,11 @@ class TableView(QTableView):
         width = self._header.frozen_width()
         if not width:
             return
-        painter, colors = QPainter(self.viewport()), self._theme.colors
+        painter = QPainter(self.viewport())
+        colors = self._theme.colors
         painter.fillRect(QRect(0, 0, width, self.viewport().height()), colors.q("panel"))
-        first, last = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+        first = self.rowAt(0)
+        last = self.rowAt(self.viewport().height() - 1)
         last = last if last >= 0 else self.rows_model.rowCount() - 1
         for row in range(max(0, first), last + 1):
             for column in range(self._header.n_frozen):
@@ -754,7 +762,8 @@ class TableView(QTableView):
         widths = {
             key: self._set_widths.get(key) or width or scaled(self._names) for key, width in widths.items()
         }
-        room, hidden_keys = self.viewport().width() - sum(widths.values()), set[str]()
+        room = self.viewport().width() - sum(widths.values())
+        hidden_keys = set[str]()
         for group in self._spare:
             if room < 0:
                 hidden_keys |= widths.keys() & set(group)
@@ -764,7 +773,8 @@ class TableView(QTableView):
 
     def _stretch_columns(self) -> None:
         """Give columns that stretch the room that is left, and what a name needs where little is left."""
-        header, columns = self.horizontalHeader(), list(enumerate(self.rows_model.columns))
+        header = self.horizontalHeader()
+        columns = list(enumerate(self.rows_model.columns))
         least = {n: _least_width(c) for n, c in columns if c.stretch}
         fixed_width = sum(header.sectionSize(n) for n, _ in columns if n not in least)
         least_width = sum(width for n, width in least.items() if not header.isSectionHidden(n))
@@ -927,7 +937,8 @@ class Cells(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the width of the text with its decorations."""
-        column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
+        column = self._table.column_at(index.column())
+        row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
             return QSize(0, 29)
         width = option.fontMetrics.horizontalAdvance(column.text(row)) + 2 * PAD + 2
@@ -951,7 +962,8 @@ class Cells(QStyledItemDelegate):
             painter.fillRect(rect, colors.q("tint"))
         elif index.row() == self._table.hovered_row:
             painter.fillRect(rect, colors.q("inset"))
-        column, row = self._table.column_at(number), index.data(ROW_ROLE)
+        column = self._table.column_at(number)
+        row = index.data(ROW_ROLE)
         self._paint_contents(painter, rect.adjusted(PAD, 0, -PAD, 0), column, row, number)
         if state & _FOCUSED and self._table.shows_focus():
             painter.setPen(colors.q("accent"))
@@ -970,10 +982,12 @@ class Cells(QStyledItemDelegate):
 
     def tooltip(self, option: QStyleOptionViewItem, index: Index) -> str:
         """Return the tooltip of a cell: its text where that is cut off, and its hint."""
-        column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
+        column = self._table.column_at(index.column())
+        row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
             return row.text
-        hint, text = column.hint(row) if column.hint else "", column.text(row)
+        hint = column.hint(row) if column.hint else ""
+        text = column.text(row)
         cut = self.sizeHint(option, index).width() > self._table.visualRect(index).width()
         return "\n".join(filter(None, (text if cut and text not in hint else "", hint)))
 

@@ -129,7 +129,8 @@ def load_comparison(path: str | Path) -> Comparison:
 
 def _check_kinds(values: Mapping[str, Any]) -> None:
     """Refuse fields of a wrong type; `Plan` checks their values."""
-    runs, data = values.get("runs"), values.get("data", [])
+    runs = values.get("runs")
+    data = values.get("data", [])
     if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
         raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
     unknown = sorted({name for run in runs for name in run} - {*_SEVERAL, *_PARAMETERS})
@@ -214,12 +215,15 @@ def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tupl
     header += ["part", "folds"]
     rows: list[tuple[Any, ...]] = []
     for result in results:
-        plan, sizes, published = result.plan, result.sizes, printed_of(result)
+        plan = result.plan
+        sizes = result.sizes
+        published = printed_of(result)
         head = (result.data_name, plan.method, plan.ranker, plan.convention)
         contents = (result.part.value, " ".join(str(fold.fold) for fold in result.folds))
         size = (sum(sizes) / len(sizes), min(sizes), max(sizes)) if sizes else ("", "", "")
         for name in plan.measures:
-            ours, single = result.average.get(name, nan), result.baseline.get(name, nan)
+            ours = result.average.get(name, nan)
+            single = result.baseline.get(name, nan)
             for p in published.get(name, ()) or (None,):
                 printed = (p.value, ours - p.value, f"{p.label}: {p.source}") if p else ("", "", "")
                 rows.append((*head, *size, name, ours, single, *printed, *contents))

@@ -304,7 +304,8 @@ def compared_runs(
         run, test = runs[key], found.get(key)
         role: Role = "compared" if test else "waiting"
         p = _p_values(tested.get(key))
-        difference, mean = _what_differs(run, against), run.average[name]
+        difference = _what_differs(run, against)
+        mean = run.average[name]
         rows.append(ComparedRun(key, run.plan.title, role, difference, mean, test, *p))
     excluded = [
         ComparedRun(k, runs[k].plan.title, "left out", tr("left out: {why}").format(why=w))

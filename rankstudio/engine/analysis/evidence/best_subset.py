@@ -161,7 +161,8 @@ class BestSubset:
         for subset in self.sizes:
             if subset.size == size:
                 return subset
-        least, largest = self.sizes[0].size, self.sizes[-1].size
+        least = self.sizes[0].size
+        largest = self.sizes[-1].size
         raise ParameterError("size", size, f"a whole number from {least} to {largest}")
 
     @property
@@ -277,7 +278,8 @@ def best_subset(
         budget,
         PairCost(cost, cost == "magnitude" if ties is None else ties, weighting),
     )
-    began, best = perf_counter(), BestSubset(())
+    began = perf_counter()
+    best = BestSubset(())
     with closing(find_best_subset(group(X, y, qid), space)) as work:
         for progress in work:
             best = progress.found
@@ -303,7 +305,8 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialRe
     """
     rows, problem, rules = space.problem(data)
     states: dict[int, SizeSearch] = {}
-    least, largest = max(1, problem.n_forced), min(rules.k, problem.most)
+    least = max(1, problem.n_forced)
+    largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))
     with closing(search_sizes(rows, problem, rules)) as work:
         for state in work:

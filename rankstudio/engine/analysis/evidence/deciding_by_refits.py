@@ -82,7 +82,9 @@ class _RefitSearch:
         undecided = DecidedStep(winner, (), None)
         lead = yield from self._lead(winner, before, order[place + 1] if place + 1 < len(order) else None)
         queries: Ints = np.argsort(-lead, kind="stable")
-        lower, count, limit = 0, 1, queries.size - 2  # without the first `lower` queries it stays
+        lower = 0  # without the first `lower` queries it stays
+        count = 1
+        limit = queries.size - 2
         instead: int | None = None
         while True:
             if self._left == 0:
@@ -92,7 +94,8 @@ class _RefitSearch:
                 break
             if count >= limit:
                 return undecided
-            lower, count = count, min(2 * count, limit)
+            lower = count
+            count = min(2 * count, limit)
         while count - lower > 1 and self._left:
             fewer = (lower + count) // 2
             stays, other = yield from self._stays(queries[:fewer], place, winner, before)

@@ -144,11 +144,15 @@ class _QuerySearch:
         """Return the fewest of the first queries of an order, near an estimate, that decide a step."""
         winner = self.selected[step]
         limit = min(order.size - 2, 2 * estimate + 8)
-        count, stride, lower = min(max(1, estimate), limit), 1, 0  # without the first `lower` the step stays
+        count = min(max(1, estimate), limit)  # without the first `lower` the step stays
+        stride = 1
+        lower = 0
         while (instead := self._chosen(step, order[:count])) == winner:
             if count >= limit:
                 return DecidedStep(winner, (), None)
-            lower, count, stride = count, min(count + stride, limit), 2 * stride
+            lower = count
+            count = min(count + stride, limit)
+            stride = 2 * stride
         stride = 1
         while count - lower > 1:
             fewer = max(count - stride, (count + lower) // 2)
@@ -156,7 +160,9 @@ class _QuerySearch:
             if without == winner:
                 lower = fewer
             else:
-                count, instead, stride = fewer, without, 2 * stride
+                count = fewer
+                instead = without
+                stride = 2 * stride
         return DecidedStep(winner, tuple(order[:count].tolist()), instead)
 
     def _chosen(self, step: int, removed: Ints) -> int | None:

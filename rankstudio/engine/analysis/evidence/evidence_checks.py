@@ -81,7 +81,8 @@ def _parts(values: Iterable[Any]) -> Iterable[Any]:
 
 
 def _check_type(value: Any, kind: Any, name: str) -> None:
-    origin, arguments = get_origin(kind), get_args(kind)
+    origin = get_origin(kind)
+    arguments = get_args(kind)
     if origin in (Union, types.UnionType):
         matching = [
             alternative for alternative in arguments if (value is None) == (alternative is type(None))

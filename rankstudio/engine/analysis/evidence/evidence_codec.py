@@ -44,7 +44,11 @@ _CLASSES: Mapping[str, type[Any]] = {
 }
 _MOST = 1 << 29  # bytes of evidence, of which most is a number for each query and selected feature
 _MOST_PER_FEATURE = 1 << 14  # bytes beyond: 1000 halves, and the exchanges of as many selected features
-_CLASS, _ARRAY, _ITEMS, _VALUES, _MEASURE = "class", "array", "items", "values", "measure"
+_CLASS = "class"
+_ARRAY = "array"
+_ITEMS = "items"
+_VALUES = "values"
+_MEASURE = "measure"
 
 
 def pack_evidence(found: SelectionEvidence | MeasuredImportance) -> bytes:

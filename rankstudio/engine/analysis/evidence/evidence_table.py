@@ -182,7 +182,8 @@ def importance_text(title: str, kept: MeasuredImportance, named: Named, most: in
     most : int, optional
         Number of features shown at most.
     """
-    importance, rows = kept.found, []
+    importance = kept.found
+    rows = []
     index_of = {group[0]: number for number, group in enumerate(importance.groups)}
     for column in kept.columns[:most]:
         index = index_of[column]

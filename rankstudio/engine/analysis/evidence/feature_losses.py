@@ -76,7 +76,8 @@ def feature_losses(
     convention : str
         Convention of the measure.
     """
-    columns, data = tuple(features), training_data(data)
+    columns = tuple(features)
+    data = training_data(data)
     sets = [columns, *(columns[:index] + columns[index + 1 :] for index in range(len(columns)))]
     if not measure:
         values = left_out_errors(judge, data, sets)

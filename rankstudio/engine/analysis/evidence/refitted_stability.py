@@ -158,7 +158,8 @@ def refitting_steps(
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)
     enough_queries(train.n_queries, 4, "Stability selection")
-    refit, dataset = plan_of_halves(plan), halved(train, n_halves, start)
+    refit = plan_of_halves(plan)
+    dataset = halved(train, n_halves, start)
     check(refit, dataset)
     (combination,) = refit.combinations
     selector = estimator(refit, refit.entry, combination.parameters, train.feature_ids)

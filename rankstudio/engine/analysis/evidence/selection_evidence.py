@@ -379,7 +379,8 @@ class _Evidence:
                     began = inf  # compilation does not count
                 else:
                     compiled.clear()
-                began, share = min(began, perf_counter()), progress.share
+                began = min(began, perf_counter())
+                share = progress.share
                 if perf_counter() - began > self._options.max_seconds:
                     break
 

@@ -19,7 +19,8 @@ def enough_queries(count: int, least: int, what: str) -> None:
 
 def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None = None) -> tuple[int, ...]:
     """Return the columns of a set of some of n features; raise ParameterError for invalid columns."""
-    columns, most = tuple(int(column) for column in features), n if most is None else most
+    columns = tuple(int(column) for column in features)
+    most = n if most is None else most
     distinct = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
     if not distinct or not least <= len(columns) <= most:
         expected = f"{least} to {most} different columns from 0 to {n - 1}"

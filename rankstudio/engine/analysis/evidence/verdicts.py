@@ -321,7 +321,8 @@ def partner_of(
         with the largest share.
     """
     # Shares are multiples of one over the number of halves; a bound as 1 - 0.9 misses its multiple by eps.
-    selected, rounding = inside[:, column], 1e-9
+    selected = inside[:, column]
+    rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
     for exchange in exchanges:
         other = inside[:, exchange.column]

@@ -84,7 +84,8 @@ class CandidateGroups:
 
 
 _MOST_ROWS = 10_000  # of features that the path did not take
-_MOST_SCORES, _FEWEST_STEPS = 1_000_000, 60
+_MOST_SCORES = 1_000_000
+_FEWEST_STEPS = 60
 """A map has rows x steps scores, each held several times: 8 MB an array, whatever the number of features."""
 
 
@@ -218,7 +219,8 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
     is_candidate = np.isfinite(values)
     if not is_candidate.any():
         return np.full(values.size, np.nan)
-    low, high = float(values[is_candidate].min()), float(values[is_candidate].max())
+    low = float(values[is_candidate].min())
+    high = float(values[is_candidate].max())
     if score.least:
         ratio = np.divide(low, values, out=np.ones(values.size), where=is_candidate & (values > low))
         return np.where(is_candidate, ratio, np.nan)
@@ -247,7 +249,8 @@ def candidate_map(
     """
     rows = np.arange(path.steps[0].coef.size)
     if groups is not None:
-        path, rows = groups.path(path), groups.columns.representatives
+        path = groups.path(path)
+        rows = groups.columns.representatives
     places = _places(path, max(_FEWEST_STEPS, _MOST_SCORES // path.steps[0].coef.size))
     scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
     is_candidate = np.isfinite(scores)
@@ -306,7 +309,8 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
         return {}
     if path.step_kind is StepKind.ITERATIONS:
         last = path.steps[-1]
-        values, order = score.of(last, path.divisor), arrival_order(path, score)
+        values = score.of(last, path.divisor)
+        order = arrival_order(path, score)
         pairs = zip_longest(order, order[1:])  # the last one has no rival, and a model may have no feature
         return {
             f: _margin(

@@ -43,7 +43,8 @@ def feature_penalties(
     Correlations take O(mn²) once for some training data, Kendall's τ O(m log |q|) for a pair.
     """
     method = estimator(plan, plan.entry, parameters, ids)
-    column_array, other_array = np.asarray(columns, dtype=np.int64), np.asarray(others, dtype=np.int64)
+    column_array = np.asarray(columns, dtype=np.int64)
+    other_array = np.asarray(others, dtype=np.int64)
     work = method.weighed_features(data, column_array, other_array)
     if work is None:
         raise PlanError(tr("{method} does not weigh features.").format(method=plan.entry.label))

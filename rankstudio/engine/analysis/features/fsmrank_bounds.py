@@ -79,7 +79,8 @@ def fsmrank_bounds(
     λ1/2 times that of the entropy bound, C² sqrt(2 log(4n) / p), as A is at most 1.
     """
     X = train.X
-    n, size = X.shape[1], np.abs(step.coef)
+    n = X.shape[1]
+    size = np.abs(step.coef)
     low, high = value_range(X)
     if low < 0 or high > 1 or importance.max() > 1:
         raise PlanError(tr("The bounds of FSMRank need features scaled to [0, 1] and importance up to 1."))

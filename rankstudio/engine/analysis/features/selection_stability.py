@@ -91,7 +91,8 @@ def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> T
     runs : iterable of (int, str, RunResult)
         With several folds each: its number, what it is called, and what it found.
     """
-    rows, warnings = [], []
+    rows = []
+    warnings = []
     for number, name, result in runs:
         run_stability = stability_of_run(result)
         s = run_stability.indices
@@ -158,7 +159,8 @@ def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
     ndarray of shape (n, F)
         Positions from 1; NaN if a model does not contain the feature.
     """
-    ranks, order = np.full((len(feature_ids), len(folds)), np.nan), np.argsort(feature_ids)
+    ranks = np.full((len(feature_ids), len(folds)), np.nan)
+    order = np.argsort(feature_ids)
     for index, fold in enumerate(folds):
         selected = np.array(fold.selected, dtype=np.int64)
         columns = order[np.searchsorted(feature_ids, selected, sorter=order)]

@@ -24,7 +24,8 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.number_format import count_text, relative_excess
 
-_MOST_SETS, _MOST_FEATURES = 20, 30
+_MOST_SETS = 20
+_MOST_FEATURES = 30
 
 
 def evidence_figures(found: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
@@ -114,7 +115,8 @@ def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFi
     if len(columns) < len(kept.columns):
         cut = tr("The {n} greatest of {total} losses are shown.")
         caption = f"{caption} {cut.format(n=len(columns), total=len(kept.columns))}"
-    rows, axis = tuple(map(named, columns)), FigureAxis(title)
+    rows = tuple(map(named, columns))
+    axis = FigureAxis(title)
     text = f"{of}. {title}. {caption}"
     name = "evidence-importance"
     return RowsFigure(name, f"{of}: {title}", text, axis, rows, (RowSeries("", value, low, high),), zero=True)
@@ -179,7 +181,8 @@ def _steps(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | No
 def _left_out(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
     if found.repeated is None or not found.repeated.usual.size:
         return None
-    usual, repeated = found.repeated.usual.mean(axis=0), found.repeated.repeated.mean(axis=0)
+    usual = found.repeated.usual.mean(axis=0)
+    repeated = found.repeated.repeated.mean(axis=0)
     title = tr("left-out error with the selection kept and repeated")
     caption = tr("Squared error of left-out queries. Repeated: each query is left out of the selection, too.")
     return CurvesFigure(

@@ -30,7 +30,9 @@ from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import fixed
 
 _DECADES = 100.0  # times the least value: from there on most of a linear axis shows flat lines
-_MOST_CANDIDATES, _MOST_FEATURES, _MOST_STEPS = 20, 30, 25
+_MOST_CANDIDATES = 20
+_MOST_FEATURES = 30
+_MOST_STEPS = 25
 
 
 def step_axis(kind: StepKind) -> FigureAxis:
@@ -45,7 +47,8 @@ def _title(run: RunResult, shown: str) -> str:
 
 def _by_size(run: RunResult, of: str, beside: str = "") -> str:
     """Return the caption of a figure over the sizes of a run; ``beside`` is its last sentence."""
-    n, steps = len(run.folds), step_axis(run.plan.step_kind).title
+    n = len(run.folds)
+    steps = step_axis(run.plan.step_kind).title
     text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
     return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), beside))))
 
@@ -163,10 +166,12 @@ def _color_ends(known: np.ndarray) -> tuple[float, float]:
 
     They are no farther beyond the 10th and 90th percentile than these are apart.
     """
-    low, high = float(known.min()), float(known.max())
+    low = float(known.min())
+    high = float(known.max())
     first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))
     if last > first:
-        low, high = max(low, 2 * first - last), min(high, 2 * last - first)
+        low = max(low, 2 * first - last)
+        high = min(high, 2 * last - first)
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
@@ -236,7 +241,8 @@ def _jaccard(a: set[int], b: set[int]) -> float:
 
 def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> RowsFigure | None:
     """Return the candidates of a step of a fold's path, best first; None if the method compares none."""
-    score, path = run.plan.candidate_score, chosen_path(fold)
+    score = run.plan.candidate_score
+    path = chosen_path(fold)
     step = next((step for step in path.steps if step.number == number), None)
     if score is None or step is None:
         return None
@@ -276,7 +282,8 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
 
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
     """Return the candidates of a path by step, as shares of the best; None if the method compares none."""
-    score, path = run.plan.candidate_score, chosen_path(fold)
+    score = run.plan.candidate_score
+    path = chosen_path(fold)
     if score is None:
         return None
     groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))

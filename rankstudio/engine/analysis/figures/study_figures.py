@@ -197,7 +197,8 @@ def pareto_figure(
     for index, (number, called, _) in enumerate(runs):
         models = [model for model in found.models if model.run == index]
         if models:
-            x, y = tuple(m.x for m in models), tuple(m.mean for m in models)
+            x = tuple(m.x for m in models)
+            y = tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
     by_size = found.by == "size"
     title = tr("{data}: size against validation {name}")
@@ -496,8 +497,10 @@ def _front_of(
 
 
 def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
-    name, result = chooser([run], source.measure), run.result
-    first, n_folds = result.folds[0], len(result.folds)
+    name = chooser([run], source.measure)
+    result = run.result
+    first = result.folds[0]
+    n_folds = len(result.folds)
 
     def figure(key: str, title: str, make: Callable[..., Figure | None], *arguments: object) -> StudyFigure:
         drawn = partial(_explained, partial(make, result, *arguments), partial(run_text, result, name))

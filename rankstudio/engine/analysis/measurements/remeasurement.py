@@ -54,7 +54,8 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
     for path in ranked:
         if alike and (path.distinct is not alike[0].distinct or values + path.places.size > _VALUES):
             yield alike
-            alike, values = [], 0
+            alike = []
+            values = 0
         alike.append(path)
         values += path.places.size
     if alike:
@@ -150,7 +151,8 @@ class Remeasurement:
         parts = {fold.number: fold for fold in dataset.folds}
         folds = []
         for fold_result in result.folds:
-            fold, step = parts[fold_result.fold], fold_result.chosen.step
+            fold = parts[fold_result.fold]
+            step = fold_result.chosen.step
             test = None if sealed else fold.test
             per_query = self._per_query(step, test if test is not None else fold.vali, plan)
             fitted = (
@@ -435,7 +437,8 @@ class Remeasurement:
 
     def _ranked_path(self, path: PathResult, part: RankingDataset, convention: str) -> RankedPath:
         """Return where the rankings of a part by a path's whole steps stand among the different ones."""
-        cached, order = self._paths.get(path), self._order(part, convention)
+        cached = self._paths.get(path)
+        order = self._order(part, convention)
         by_id = order is not None
         if cached is None or cached.part is not part or cached.by_id != by_id:
             is_whole, steps = whole_steps(path, part)
@@ -488,7 +491,8 @@ class Remeasurement:
         self, step: Step, part: RankingDataset, convention: str, owner: Baseline | None = None
     ) -> Codes:
         """Return the ranking of a part by one model, shape (1, m); kept as long as the owner is."""
-        cached, order = self._models.setdefault(owner or step, {}), self._order(part, convention)
+        cached = self._models.setdefault(owner or step, {})
+        order = self._order(part, convention)
         key = id(part), order is not None
         if key not in cached:
             scores = ScoredPart(part).scores(step)

@@ -66,10 +66,12 @@ def evaluate_file(
     if model:
         scores, data, notes = score_file(ranked_by, data_path, columns, labels=True)
     else:
-        data, notes = load_data(data_path, columns=columns), ()
+        data = load_data(data_path, columns=columns)
+        notes = ()
         scores = read_score_file(ranked_by).of_parts([data])[0]
     chosen = convention(key or identify(data_path, data).convention)
-    notes, ids = (*notes, *data.warnings), None
+    notes = (*notes, *data.warnings)
+    ids = None
     if chosen.ties is Ties.DOCUMENT_ID:
         ids = data.document_ids
         notes += () if all(ids) else (_NO_IDS,)

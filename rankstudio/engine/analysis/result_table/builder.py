@@ -194,7 +194,8 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     rows: dict[Hashable, dict[str, _GroupedRun]] = {}
     used: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
     for grouped_run in distinct:
-        title, data = _title(grouped_run.run), grouped_run.run.result.data_name
+        title = _title(grouped_run.run)
+        data = grouped_run.run.result.data_name
         settings = _settings(grouped_run.run.result.plan) if (grouped_run.block, title) in repeated else ()
         key: Hashable = (grouped_run.block, title, settings)
         number = used[data, key]  # runs of the same settings that are not the same stand below each other
@@ -332,7 +333,8 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
 def _places(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
     """Yield the content of each column, from left to right."""
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
-    several_data, several_names = len(data) > 1, len(names) > 1
+    several_data = len(data) > 1
+    several_names = len(names) > 1
 
     def column(one: str, name: str, title: str, group: str, fold: int | None = None) -> _ColumnContent:
         return _ColumnContent(one, name, ResultColumn(title, group, measure(name).higher_is_better), fold)
@@ -474,7 +476,8 @@ def _distinct(runs: Mapping[int, RunResult], reference: int, name: str) -> list[
 
 
 def _p(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
-    scores, reference = run.per_query(name), against.per_query(name)
+    scores = run.per_query(name)
+    reference = against.per_query(name)
     match query.test:
         case "t":
             return paired_t(scores, reference).p

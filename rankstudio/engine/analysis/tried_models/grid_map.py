@@ -84,8 +84,11 @@ def grid_map(
     rows, columns = (axes[number] for number in pair)
     shape = len(rows.values), len(columns.values)
     values = np.full(shape, np.nan)
-    positions, places = np.full(shape, -1), np.zeros(shape, dtype=np.int64)
-    sign, greatest, best = 1.0 if higher_is_better else -1.0, -np.inf, None
+    positions = np.full(shape, -1)
+    places = np.zeros(shape, dtype=np.int64)
+    sign = 1.0 if higher_is_better else -1.0
+    greatest = -np.inf
+    best = None
     for position, combination in enumerate(combinations):
         x, scores = measured(position)
         gains = np.where(np.isnan(scores), -np.inf, sign * scores)
@@ -96,5 +99,6 @@ def grid_map(
         if positions[cell] < 0 or gains[index] > sign * values[cell]:
             values[cell], positions[cell], places[cell] = scores[index], position, x[index]
         if gains[index] > greatest:
-            greatest, best = float(gains[index]), cell
+            greatest = float(gains[index])
+            best = cell
     return GridMap(rows, columns, values, positions, places, best)

@@ -210,7 +210,8 @@ def values_by_query(
     -----
     O(K m (n + log d)) for m documents, n features and d documents per query.
     """
-    convention, by_fold = run.plan.convention, []
+    convention = run.plan.convention
+    by_fold = []
     measured = list(zip(_parts(run, data, part), models, strict=True))
     for dataset, steps in measured:
         assert dataset is not None  # `can_measure` was asked

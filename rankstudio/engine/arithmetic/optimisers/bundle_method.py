@@ -39,12 +39,14 @@ def minimise_hinge_either_way(
 
     Parameters and steps as in :func:`minimise_by_planes`.
     """
-    state, n_planes = None, 0
+    state = None
+    n_planes = 0
     for event in minimise_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
         yield event
         if isinstance(event, WorkProgress):
             continue
-        state, n_planes = event, n_planes + 1
+        state = event
+        n_planes = n_planes + 1
         if state.converged:
             return
     if n_planes < max_iter:
@@ -85,10 +87,12 @@ def minimise_by_planes(
     search.
     """
     loss_at_zero = yield from problem.tangent_at_zero()
-    n, at_zero = problem.n_features, C * loss_at_zero.loss
+    n = problem.n_features
+    at_zero = C * loss_at_zero.loss
     planes = Planes(n)
     current = _Point(np.zeros(n), np.zeros_like(loss_at_zero.slopes), loss_at_zero, at_zero)
-    lower, tangent = 0.0, loss_at_zero
+    lower = 0.0
+    tangent = loss_at_zero
     for _ in range(max_iter):
         plane = -C * problem.weigh(tangent.slopes)
         if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
@@ -130,23 +134,38 @@ def _line_search(
     The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and
     where that is; 0 and the start where nothing on the way is lower.
     """
-    ww, wp, pp = float(start.w @ start.w), float(start.w @ p), float(p @ p)
-    best, best_t = start, 0.0
+    ww = float(start.w @ start.w)
+    wp = float(start.w @ p)
+    pp = float(p @ p)
+    best = start
+    best_t = 0.0
     at_start = (yield from line.value(0.0)).slope if start.tangent is None else dot(start.tangent.slopes, d)
-    low, high, at_low, at_high = 0.0, 1.0, wp + C * at_start, np.inf
-    t, side = 1.0, 0
+    low = 0.0
+    high = 1.0
+    at_low = wp + C * at_start
+    at_high = np.inf
+    t = 1.0
+    side = 0
     for _ in range(_LINE_STEPS):
         at_t = yield from line.value(t)
         objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * at_t.loss
         slope = wp + t * pp + C * at_t.slope
         if objective < best.objective:
-            best, best_t = _Point(start.w + t * p, start.scores + t * d, at_t.tangent, objective), t
+            best = _Point(start.w + t * p, start.scores + t * d, at_t.tangent, objective)
+            best_t = t
         if slope < 0.0:
-            low, at_low, at_high, side = t, slope, at_high * (0.5 if side < 0 else 1.0), -1
+            low = t
+            at_low = slope
+            at_high = at_high * (0.5 if side < 0 else 1.0)
+            side = -1
         else:
-            high, at_high, at_low, side = t, slope, at_low * (0.5 if side > 0 else 1.0), 1
+            high = t
+            at_high = slope
+            at_low = at_low * (0.5 if side > 0 else 1.0)
+            side = 1
         # What the objective can still fall by between here and the other end of the bracket.
-        remaining, width = abs(slope) * (high - low), high - low
+        remaining = abs(slope) * (high - low)
+        width = high - low
         if (
             remaining <= _LINE_SHARE * (start.objective - best.objective)
             or width < 1e-9
@@ -216,14 +235,17 @@ class Planes:
 
 def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
     """Return the β >= 0 of sum 1 at which offsets'β - ½ β'gram β is greatest, from a feasible one on."""
-    best, least = beta, np.inf
-    reached, stalled = -np.inf, 0
+    best = beta
+    least = np.inf
+    reached = -np.inf
+    stalled = 0
     for _ in range(10 * offsets.size + 100):
         slopes = offsets - gram @ beta
         joining = int(np.argmax(slopes))
         gap = float(slopes[joining] - slopes @ beta)
         if gap < least:
-            best, least = beta, gap
+            best = beta
+            least = gap
         # Where the value no longer rises by more than its rounding, the gap, whose square it rises by, may
         # still fall for a step or two.
         value = 0.5 * float((offsets + slopes) @ beta)
@@ -250,10 +272,12 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     Where the plane is a combination of the set, it grows at once, until one of them is left at 0 and leaves.
     """
     support = np.flatnonzero(beta > 0.0)
-    column, lengths = gram[support, joining], np.sqrt(gram.diagonal())
+    column = gram[support, joining]
+    lengths = np.sqrt(gram.diagonal())
     # How the set gives way, its slopes staying equal, as the multiplier of the joining plane grows by 1.
     solved = np.linalg.solve(_system(gram, support), np.append(-column, -1.0))
-    change, level = solved[:-1], float(solved[-1])
+    change = solved[:-1]
+    level = float(solved[-1])
     bend = float(gram[joining, joining] + column @ change) + level
     if bend > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2:
         return beta, np.append(support, joining)

@@ -117,7 +117,8 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
     """
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
-    alpha, lipschitz = 1.0, objective.bound / _GROWTH**10
+    alpha = 1.0
+    lipschitz = objective.bound / _GROWTH**10
     psi, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
         value_z, at_z = yield from objective.at(z, scores_z)
@@ -138,8 +139,10 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
         psi = psi_new
         alpha, last = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha)), alpha
         push = (last - 1.0) / alpha
-        z, scores_z = new + push * (new - w), new_scores + push * (new_scores - scores)
-        w, scores = new, new_scores
+        z = new + push * (new - w)
+        scores_z = new_scores + push * (new_scores - scores)
+        w = new
+        scores = new_scores
 
 
 def _rounding(largest: float) -> float:
@@ -166,7 +169,8 @@ def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | Wo
     best = Descent(w, value, float("nan"))
     for t in range(1, max_iter + 1):
         g = np.where(objective.allowed, objective.gradient(w, loss.slopes) + objective.costs, 0.0)
-        before, w = w, np.maximum(w - g / np.sqrt(t), 0.0)
+        before = w
+        w = np.maximum(w - g / np.sqrt(t), 0.0)
         if (w == before).all():  # which only a minimum is
             yield best
             return

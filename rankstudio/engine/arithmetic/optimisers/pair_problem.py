@@ -153,7 +153,9 @@ class TangentLine:
     """
 
     def __init__(self, problem: PlaneProblem, scores: Floats, d: Floats) -> None:
-        self._problem, self._scores, self._d = problem, scores, d
+        self._problem = problem
+        self._scores = scores
+        self._d = d
 
     def value(self, t: float) -> Waiting[LineValue]:
         """Return the loss and its derivative in t."""
@@ -169,9 +171,11 @@ class LocalPairs:
     """The pairs of documents in memory, as a :class:`PairProblem`; its generators return immediately."""
 
     def __init__(self, problem: LinearPairs) -> None:
-        self._problem, self._pairs = problem, problem.pairs
+        self._problem = problem
+        self._pairs = problem.pairs
         self.n_features = problem.X.shape[1]
-        self.scores, self.weigh = problem.scores, problem.weigh
+        self.scores = problem.scores
+        self.weigh = problem.weigh
 
     def narrowed(self, columns: Sequence[int]) -> LocalPairs:
         """Return the same pairs with some of the features."""

@@ -118,11 +118,16 @@ def minimise_hinge(
     hinges by the width, so the gap is accurate up to their rounding divided by it.
     """
     at_zero = C * (yield from problem.count())
-    w, width, n_steps = np.zeros(problem.n_features), _WIDEST, 0
-    best, lower = (at_zero, w), 0.0
+    w = np.zeros(problem.n_features)
+    width = _WIDEST
+    n_steps = 0
+    best = (at_zero, w)
+    lower = 0.0
     if start is not None:
-        w, width = start.w, _WIDEST / 10
-        best, lower = (start.objective, w), start.objective - start.gap
+        w = start.w
+        width = _WIDEST / 10
+        best = (start.objective, w)
+        lower = start.objective - start.gap
     inverse = yield from preconditioner(problem)
     while n_steps < max_iter:
         for point in descend(problem, C, SmoothedHinge(width), w, inverse):
@@ -132,7 +137,8 @@ def minimise_hinge(
             n_steps += 1
             w = point.w
             primal, dual = _hinge_bounds(point, C, width)
-            best, lower = min(best, (primal, w), key=_first), max(lower, dual)
+            best = min(best, (primal, w), key=_first)
+            lower = max(lower, dual)
             gap = max(best[0] - lower, 0.0)
             converged = close_enough(gap, best[0], at_zero, tol)
             yield OptimizerState(best[1], best[0], gap, converged)
@@ -208,8 +214,11 @@ def _line_search(
     if not slope < 0.0:
         return None
     d = problem.scores(p)
-    wp, pp = float(start.w @ p), float(p @ p)
-    low, high, t = 0.0, np.inf, 1.0
+    wp = float(start.w @ p)
+    pp = float(p @ p)
+    low = 0.0
+    high = np.inf
+    t = 1.0
     best = None
     for _ in range(_LINE_STEPS):
         scores = start.scores + t * d

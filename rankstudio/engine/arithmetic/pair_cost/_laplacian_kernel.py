@@ -49,24 +49,29 @@ def eliminate(
         Is given the root of the loss that no scores take away.
     """
     for q in range(ptr.size - 1):
-        begin, end = ptr[q], ptr[q + 1]
+        begin = ptr[q]
+        end = ptr[q + 1]
         for i in range(begin, end):
             targets[i] = 0.0
         for e in range(edges[q], edges[q + 1]):
-            a, b = winner[e], loser[e]
-            i, j = min(a, b), max(a, b)
+            a = winner[e]
+            b = loser[e]
+            i = min(a, b)
+            j = max(a, b)
             # The Laplacian's weight of the edge, and the right side of the normal equations.
             factor[starts[i] + j - i - 1] += scale[e] * scale[e]
             targets[a] += scale[e] * target[e]
             targets[b] -= scale[e] * target[e]
         for i in range(begin, end):
-            row, total = starts[i] - i - 1, 0.0
+            row = starts[i] - i - 1
+            total = 0.0
             for j in range(i + 1, end):
                 total += factor[row + j]
             if total == 0.0:  # the last document of a component: its score is free
                 targets[i] = float("nan")
                 continue
-            value, root = targets[i], total**0.5
+            value = targets[i]
+            root = total**0.5
             for j in range(i + 1, end):
                 part = factor[row + j] / total
                 if part == 0.0:
@@ -81,7 +86,9 @@ def eliminate(
         for i in range(end - 1, begin - 1, -1):  # back substitution: each row has later documents only
             scores[i] = 0.0
             if targets[i] == targets[i]:  # not NaN
-                row, total, value = starts[i] - i - 1, 0.0, targets[i]
+                row = starts[i] - i - 1
+                total = 0.0
+                value = targets[i]
                 for j in range(i + 1, end):
                     total += factor[row + j]
                     value += factor[row + j] * scores[j]

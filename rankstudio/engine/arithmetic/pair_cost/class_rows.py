@@ -80,7 +80,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         middle = np.add.reduceat(values, ptr[:-1], axis=0) / sizes[:, None]
         degrees = (query_sizes - classes.counts).astype(np.float64)
         between = (means - middle[classes.query]) * np.sqrt(query_sizes * classes.counts)[:, None]
-    parts, owners = [between], [classes.query]
+    parts = [between]
+    owners = [classes.query]
     inside = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
     if inside.any():
         within = (
@@ -122,7 +123,10 @@ class _Classes:
     """
 
     def __init__(self, labels: Floats, counts: Ints, query: Ints, sizes: Ints) -> None:
-        self.labels, self.counts, self.query, self.sizes = labels, counts, query, sizes
+        self.labels = labels
+        self.counts = counts
+        self.query = query
+        self.sizes = sizes
         self.ptr = np.append(np.searchsorted(query, np.arange(sizes.size)), query.size)
 
     @property
@@ -151,7 +155,8 @@ def _inverse(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, 
     The Laplacian of the classes without the last one is positive definite, CC'; as differences of means are
     all that counts, C'(m_c - m_last) are the rows. One row of zeros keeps the number of the classes.
     """
-    degrees, between = np.empty(len(means)), np.zeros_like(means)
+    degrees = np.empty(len(means))
+    between = np.zeros_like(means)
     max_classes = int(np.diff(classes.ptr).max())
     if 32.0 * max_classes**2 > (free := memory.available()):
         raise OutOfMemoryError(

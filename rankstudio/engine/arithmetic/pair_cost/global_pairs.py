@@ -60,14 +60,18 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
     X = data.X - data.X.mean(axis=0)
     weights, zeros = cost.between(labels)
-    counts, sums, grams = np.zeros((Q, r)), np.zeros((Q, r, n)), np.zeros((r, n, n))
+    counts = np.zeros((Q, r))
+    sums = np.zeros((Q, r, n))
+    grams = np.zeros((r, n, n))
     for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
-        rows, levels = X[first:last], level[first:last]
+        rows = X[first:last]
+        levels = level[first:last]
         for c in np.unique(levels):
             chosen = rows[levels == c]
             counts[q, c], sums[q, c] = len(chosen), chosen.sum(axis=0)
             grams[c] += chosen.T @ chosen
-    all_counts, all_sums = counts.sum(axis=0), sums.sum(axis=0)
+    all_counts = counts.sum(axis=0)
+    all_sums = sums.sum(axis=0)
 
     def system(of_counts: Floats, of_sums: Floats, gram: Floats) -> Floats:
         joint = np.zeros((n + 1, n + 1))
@@ -79,7 +83,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     left_out = np.empty((Q, n + 1, n + 1))
     for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
         of_counts = all_counts - counts[q]
-        degrees, rows = weights @ of_counts, X[first:last]
+        degrees = weights @ of_counts
+        rows = X[first:last]
         gram = np.tensordot(degrees, grams, 1) - (rows.T * degrees[level[first:last]]) @ rows
         left_out[q] = total - system(of_counts, all_sums - sums[q], gram)
     return QueryStatistics(left_out, total, data.X.shape[0])

@@ -60,8 +60,10 @@ class PairRows(QueryData):
         """The rows with their negatives, divided by √2: with the same products, and centred in each query."""
         sizes = np.diff(self.ptr)
         rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
-        ptr, mirrored_rows = 2 * self.ptr, rows + np.repeat(sizes, sizes)
-        X, y = np.empty((2 * self.y.size, self.X.shape[1])), np.empty(2 * self.y.size)
+        ptr = 2 * self.ptr
+        mirrored_rows = rows + np.repeat(sizes, sizes)
+        X = np.empty((2 * self.y.size, self.X.shape[1]))
+        y = np.empty(2 * self.y.size)
         for values, mirrored in ((self.X, X), (self.y, y)):
             mirrored[rows] = values * np.sqrt(0.5)
             mirrored[mirrored_rows] = -mirrored[rows]

@@ -134,10 +134,13 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     """Return the factor of a run of queries; `ptr` and `edges` count what is the run's own from 0."""
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
-    m, sizes = int(ptr[-1]), np.diff(ptr)
+    m = int(ptr[-1])
+    sizes = np.diff(ptr)
     later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1
     starts = np.cumsum(later) - later
-    entries, targets, scores = np.zeros(int(later.sum())), np.empty(m), np.empty(m)
+    entries = np.zeros(int(later.sum()))
+    targets = np.empty(m)
+    scores = np.empty(m)
     rest = np.empty(sizes.size)
     _laplacian_kernel.eliminate(
         ptr,
@@ -186,7 +189,9 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
         Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``.
     """
     preferred = _scaled(preferences, ptr, cost)
-    query, scale, targets = preferred.query, preferred.scale, preferred.targets
+    query = preferred.query
+    scale = preferred.scale
+    targets = preferred.targets
     empty = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
     order = np.argsort(np.append(query, empty), kind="stable")
     row_of_preference = np.empty_like(order)

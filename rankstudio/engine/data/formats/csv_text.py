@@ -135,7 +135,8 @@ class CsvText:
             At the first document whose number of cells differs from the header's.
         """
         if self._first is not None:
-            first, self._first = self._first, None
+            first = self._first
+            self._first = None
             yield first
         expected = len(self.head.names)
         for line, cells in self._cut():

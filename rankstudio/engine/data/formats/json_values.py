@@ -135,7 +135,9 @@ class JsonValues:
                 self._path, self._line, memory.size(waiting), "values of JSON that fit into memory"
             )
         text = self._text.read(max(CHUNK, waiting))
-        self._rest, self._at, self._ended = self._rest[self._at :] + text, 0, not text
+        self._rest = self._rest[self._at :] + text
+        self._at = 0
+        self._ended = not text
         self._halves = "\\ud" in self._rest.lower()
 
     def _advance(self, to: int) -> None:

@@ -437,7 +437,8 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outc
             break
         capacity = n_hard
     n_values = int(tally[kernels.VALUES]) if room else 0
-    ids, values = ids[:n_values].copy(), values[:n_values].copy()
+    ids = ids[:n_values].copy()
+    values = values[:n_values].copy()
     problems = list(_convert_hard(text, hard[:n_hard], rows, values))
     if tally[kernels.ERROR] != kernels.FINE:
         problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))

@@ -311,7 +311,8 @@ class _ClickReader:
             number = self._sessions.setdefault((session, query), len(self._sessions))
             self._n_lists = len(self._sessions)
             return number
-        before, self._before = self._before, (session, query, position)
+        before = self._before
+        self._before = (session, query, position)
         is_same_query = before is not None and before[:2] == (session, query)
         if not is_same_query or (
             "session" not in self._places and before is not None and position <= before[2]
@@ -467,7 +468,9 @@ def estimate_bias(log: Impressions) -> PositionBias:
             tr("η cannot be estimated: no clicked document is shown at several positions. Give η instead.")
         )
     is_useful = useful[group]
-    depth, clicked, impressions = depth[is_useful], log.clicked[is_useful], log.shown[is_useful]
+    depth = depth[is_useful]
+    clicked = log.clicked[is_useful]
+    impressions = log.shown[is_useful]
     _, group = np.unique(group[is_useful], return_inverse=True)
     clicks = clicks[useful]
 

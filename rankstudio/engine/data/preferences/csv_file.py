@@ -534,7 +534,8 @@ def _bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints) -> 
 
 def _stripped(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Return where cells begin and end without the blanks around them."""
-    begin, end = begin.copy(), end.copy()
+    begin = begin.copy()
+    end = end.copy()
     for edge, step, shift in ((begin, 1, 0), (end, -1, -1)):
         flat = edge.ravel()
         low = begin.ravel()

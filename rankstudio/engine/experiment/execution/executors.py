@@ -156,7 +156,9 @@ def _started(
     stack.callback(worker_end.close)
     stack.callback(owner_end.close)
     pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(worker_end, gently))
-    pool.count, pool.stack, pool.gently = count, stack, gently
+    pool.count = count
+    pool.stack = stack
+    pool.gently = gently
     stack.callback(pool.shutdown, cancel_futures=True)
     stack.callback(owner_end.close)  # which ends them in the middle of their work
     with _deaf():

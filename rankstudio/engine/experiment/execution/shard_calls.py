@@ -113,7 +113,8 @@ class _Session:
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
                 self._part.check(self._data.shards[call.index].rows)
-            data, stored_state = self._data.shard(call.index), self._states.pop(call.index, None)
+            data = self._data.shard(call.index)
+            stored_state = self._states.pop(call.index, None)
             if stored_state is not None and call.work.replayed and stored_state[2] != call.heard:
                 stored_state[1].close()
                 stored_state = None

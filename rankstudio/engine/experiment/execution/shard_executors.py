@@ -138,7 +138,10 @@ class Elsewhere:
 class _Session:
     def __init__(self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int) -> None:
         self.name = uuid4().hex
-        self._workers, self._part, self._work, self._count = workers, part, work, count
+        self._workers = workers
+        self._part = part
+        self._work = work
+        self._count = count
         self._room = workers.room()
         self._messages: list[Any] = []
         self._losses = 0  # with the shard that is waited for
@@ -219,7 +222,9 @@ class ProcessWorkers:
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
     def __init__(self, start: Callable[[], Executor], count: int, room: Callable[[], float]) -> None:
-        self._start, self.count, self._room = start, count, room
+        self._start = start
+        self.count = count
+        self._room = room
         self._processes = [start() for _ in range(count)]
 
     def room(self) -> float | None:
@@ -271,7 +276,8 @@ def written(data: TrainingData) -> PartFile:
     if data.source is not None:  # the workers choose the columns of what they have
         return replace(written(data.source), columns=data.columns)
     ranks = data.grading.found_ranks
-    files, with_ids = data.shared.of(_Files).written, ranks is not None
+    files = data.shared.of(_Files).written
+    with_ids = ranks is not None
     earlier_file = files.get(with_ids)
     if (
         earlier_file is not None

@@ -135,7 +135,8 @@ def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     """Return a parameter with its value; of features those that come and those that go, by their names."""
     if parameter.kind is not Kind.FEATURES or parameter.several(value) or parameter.several(other):
         return f"{tr(parameter.label)} {parameter.said(value)}"
-    added, removed = _missing_from(other, value), _missing_from(value, other)
+    added = _missing_from(other, value)
+    removed = _missing_from(value, other)
     label = tr(parameter.label)
     parts = [f"{label} {_named(added, names)}"] if added else []
     parts += [tr("not {label} {names}").format(label=label, names=_named(removed, names))] if removed else []

@@ -11,7 +11,8 @@ from typing import TypeVar
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.names import measure
 
-PREFIX, PAIR_PREFIX = "leave-query-out ", "leave-pair-out "
+PREFIX = "leave-query-out "
+PAIR_PREFIX = "leave-pair-out "
 PAIR_MEASURES = ("AUC", "Disagreement")
 """Measures of pairs of documents: the others need a whole ranking by one model."""
 

@@ -435,9 +435,11 @@ class Plan:
 
         ``ranks`` means the criterion of the final ranker, if there is one.
         """
-        entry, values = self.entry, self.parameters
+        entry = self.entry
+        values = self.parameters
         if ranks and self.ranker_entry is not None:
-            entry, values = self.ranker_entry, self.ranker_parameters
+            entry = self.ranker_entry
+            values = self.ranker_parameters
         pairs, documents = LEFT_OUT_CRITERIA.get(criterion, (criterion, criterion))
         pointwise = "pairs" in values and entry.parameter("pairs").values(values["pairs"])[0] == "pointwise"
         if pointwise and (self.one_ranking or entry.selects):
@@ -770,7 +772,8 @@ def _check_bans(parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int
 
     The method checks the same by columns, which count from 0.
     """
-    pinned, banned = parameters.get("pinned") or (), parameters.get("banned") or ()
+    pinned = parameters.get("pinned") or ()
+    banned = parameters.get("banned") or ()
     group_of = {feature: name for name, features in groups.items() for feature in features}
     first = {group_of.get(feature, feature) for feature in pinned}
     conflicts = sorted(feature for feature in banned if group_of.get(feature, feature) in first)

@@ -104,7 +104,8 @@ class PathSteps(Sequence[Step], ABC):
 
     def added(self, place: int) -> tuple[int, ...]:
         """Return the columns of a step's model, without the step before where that is their beginning."""
-        selected, before = self.selected(place), self.selected(place - 1) if place else ()
+        selected = self.selected(place)
+        before = self.selected(place - 1) if place else ()
         return selected[len(before) :] if selected[: len(before)] == before else selected
 
     def _light(self) -> Sequence[Step]:
@@ -228,7 +229,8 @@ class StepsFile:
         rest = memoryview(content)
         while rest:
             rest = rest[self._file.write(rest) :]
-        offset, self._end = self._end, self._end + len(content)
+        offset = self._end
+        self._end = self._end + len(content)
         return offset
 
     def read(self, place: int, size: int) -> PathSteps:
@@ -255,9 +257,13 @@ class FiledSteps(PathSteps):
     """
 
     def __init__(self, file: StepsFile, place: int, size: int, steps: PathSteps) -> None:
-        self.numbers, self.criteria = steps.numbers, steps.criteria
-        self.sizes, self.gains = steps.sizes, steps.gains
-        self._file, self._place, self._size = file, place, size
+        self.numbers = steps.numbers
+        self.criteria = steps.criteria
+        self.sizes = steps.sizes
+        self.gains = steps.gains
+        self._file = file
+        self._place = place
+        self._size = size
 
     def __len__(self) -> int:
         return int(self.numbers.size)

@@ -153,7 +153,9 @@ class _MeanSteps(PathSteps):
     """Steps that have numbers, criteria and sizes only."""
 
     def __init__(self, numbers: Ints, criteria: Floats, sizes: Ints) -> None:
-        self._numbers, self._criteria, self._sizes = numbers, criteria, sizes
+        self._numbers = numbers
+        self._criteria = criteria
+        self._sizes = sizes
 
     def __len__(self) -> int:
         return self._numbers.size
@@ -171,7 +173,8 @@ class _MeanSteps(PathSteps):
         return self._sizes
 
     def _made(self, place: int) -> Step:
-        number, criterion = int(self._numbers[place]), float(self._criteria[place])
+        number = int(self._numbers[place])
+        criterion = float(self._criteria[place])
         return Step(number, (), _NO_VALUES, criterion, _NO_VALUES)
 
 

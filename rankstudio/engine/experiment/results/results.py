@@ -260,7 +260,8 @@ class FoldResult:
     @property
     def left_out(self) -> dict[str, float]:
         """Measures of the selected model on left-out queries, such as "leave-query-out MAP"; or none."""
-        number, unit = self.chosen.step.number, self.chosen.unit
+        number = self.chosen.step.number
+        unit = self.chosen.unit
         path = next((path for path in self.paths if path.unit.position == unit.position), None)
         if path is None:
             return {}
@@ -452,7 +453,8 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        plan, rules = self.plan, rules_text(self.plan.convention, self.plan.evaluated)
+        plan = self.plan
+        rules = rules_text(self.plan.convention, self.plan.evaluated)
         description = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
         description += "" if self.complete else ", not finished"
         means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in self.average.items())

@@ -10,7 +10,8 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 
-SAMPLE_DOCUMENTS, SAMPLE_FEATURES = 3400, 46
+SAMPLE_DOCUMENTS = 3400
+SAMPLE_FEATURES = 46
 """Size of a training part of the bundled sample."""
 
 
@@ -56,7 +57,9 @@ def workload(
         Size of a training part of the data.
     """
     paces = [(run.plan, _pace(run)) for run in finished if run.folds and run.seconds > 0]
-    n_units, seconds, n_guessed = 0, 0.0, 0
+    n_units = 0
+    seconds = 0.0
+    n_guessed = 0
     for plan, n_given in plans:
         n_folds = len(plan.folds) or n_given
         data_paces = [(other, pace) for other, pace in paces if other.data == plan.data]
@@ -74,7 +77,9 @@ def workload(
 
 def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES) -> float:
     """Return the approximate duration of a plan with one thread on as many documents as the sample has."""
-    typical, ranker, n_fits = plan.entry.seconds, plan.ranker_entry, len(plan.combinations)
+    typical = plan.entry.seconds
+    ranker = plan.ranker_entry
+    n_fits = len(plan.combinations)
     limit = plan.parameters.get(StepKind.FEATURES.limit)
     sizes = min(n_features, limit) if isinstance(limit, int) else n_features
     steps = sizes / SAMPLE_FEATURES

@@ -170,7 +170,8 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
 
 def fold_values(result: FoldResult) -> dict[str, Any]:
     """Return a fold as plain values, without its paths."""
-    baseline, grade = result.baseline, result.greatest_grade
+    baseline = result.baseline
+    grade = result.greatest_grade
     return {
         "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
         "selected": list(result.selected),
@@ -353,7 +354,8 @@ def _choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
     """Return a path's choices on subsets; None where an earlier version, or no validation query, chose."""
     if "choices_of" not in header:
         return None
-    names, positions = sequence(header["choices_of"], str), arrays["choices"]
+    names = sequence(header["choices_of"], str)
+    positions = arrays["choices"]
     array(positions, "<i8", (positions.size,))
     if not positions.size or positions.min() < -1 or positions.max() >= len(header["kinds"]):
         raise ValueError("expected positions of steps")
@@ -374,9 +376,12 @@ def _divisor(value: Any) -> float:
 
 
 def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
-    selected, candidates = _apart("selected", arrays, "<i8"), _apart("candidates", arrays, "<f8")
-    used_columns, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
-    kinds, n = header["kinds"], len(ids)
+    selected = _apart("selected", arrays, "<i8")
+    candidates = _apart("candidates", arrays, "<f8")
+    used_columns = _apart("used", arrays, "<i8")
+    weights = _apart("weights", arrays, "<f8")
+    kinds = header["kinds"]
+    n = len(ids)
     for name in ("used", "selected"):
         check_column_rows(arrays[name], arrays[f"{name}_sizes"], n)
     for name, dtype in {"number": "<i8", "n": "<i8", "criterion": "<f8", "before": "<f8"}.items():
@@ -444,7 +449,8 @@ def _joined(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[str, ND
 
 def _apart(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
     """Return views of the rows that :func:`_joined` joined; ValueError where their lengths are wrong."""
-    flat, sizes = arrays[name], arrays[f"{name}_sizes"]
+    flat = arrays[name]
+    sizes = arrays[f"{name}_sizes"]
     array(sizes, "<i8", (len(arrays["n"]),))
     if sizes.size and not 0 <= sizes.min() <= sizes.max() <= flat.size:
         raise ValueError("expected row lengths")

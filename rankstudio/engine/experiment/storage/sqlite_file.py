@@ -38,7 +38,8 @@ _SYNCHRONOUS = "FULL"
 _FORBIDDEN = translatable("no permission to write this file or its folder")
 _DAMAGED = translatable("the file is damaged or truncated; expected a complete study")
 _FOREIGN = translatable("not a RankStudio study")
-_MODE, _WAL = slice(18, 20), b"\2\2"
+_MODE = slice(18, 20)
+_WAL = b"\2\2"
 """Where a database says whether it has a log, and that it has: to be switched later takes a journal."""
 
 _NOT_UTF8 = translatable("file names must be UTF-8, found")

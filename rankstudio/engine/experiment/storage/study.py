@@ -246,7 +246,8 @@ class Study:
         other = self.data(run).difference(dataset)
         if other:
             raise ChangedDataError(other)
-        recorded_files, present_files = _kept_files(self._run(run.id)), _own_files(run.plan)
+        recorded_files = _kept_files(self._run(run.id))
+        present_files = _own_files(run.plan)
         for name, files in recorded_files.items():
             if files != present_files.get(name):
                 text = tr("{file}: the file of the {name} changed since run {id} began. Start the run again.")
@@ -431,13 +432,16 @@ class Study:
 
         Damaged units are not included.
         """
-        combinations, keep = run.plan.combinations, path_keeper(run.plan)
+        combinations = run.plan.combinations
+        keep = path_keeper(run.plan)
         units = {}
         for row in sorted(self._sound_parts(run)[0], key=lambda row: (row["fold"], row["position"])):
-            fold, position = row["fold"], row["position"]
+            fold = row["fold"]
+            position = row["position"]
             unit = Unit(fold, position, combinations[position])
             if as_json(unit.values) != row["setting"]:
-                was, expected = shown(row["setting"]), shown(unit.values)
+                was = shown(row["setting"])
+                expected = shown(unit.values)
                 text = tr("{path}: fold {fold} was stored for {was}, expected {expected}.")
                 raise StoreError(text.format(path=self.path, fold=fold, was=was, expected=expected))
             with suppress(StoreError):  # sound, and yet no path: its digest was made of what was damaged
@@ -493,7 +497,8 @@ class Study:
             Result of :meth:`finished_units`, if available.
         """
         units = self.finished_units(run) if units is None else units
-        n_combinations, unit_counts = len(run.plan.combinations), Counter(fold for fold, _ in units)
+        n_combinations = len(run.plan.combinations)
+        unit_counts = Counter(fold for fold, _ in units)
         order = {number: index for index, number in enumerate(run.plan.folds)}
         names = run.plan.evaluated
         digest = _digest_of_earlier_version(run.plan, self.data(run))
@@ -547,13 +552,16 @@ class Study:
             If a part of it is damaged.
         """
         row = self._run(run.id)
-        summary, data, folds = self._summary(row), self._data(row), self.folds(run, units)
+        summary = self._summary(row)
+        data = self._data(row)
+        folds = self.folds(run, units)
         complete = len(folds) == len(run.plan.folds or data.folds)
         if summary.damage or (summary.finished and not complete):
             raise StoreError(
                 summary.damage or f"{self.path}: the stored results of run {run.id} are damaged."
             )
-        ids, seconds = np.array(data.feature_ids, dtype=np.int64), self.seconds(run)
+        ids = np.array(data.feature_ids, dtype=np.int64)
+        seconds = self.seconds(run)
         by = summary.versions
         return RunResult(run.plan, data.name, ids, data.feature_names, folds, complete, by, seconds)
 
@@ -589,7 +597,8 @@ class Study:
         condition = (
             "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         )
-        listed_ids, own_files = {row.id for row in self._listed()}, _own_files(plan)
+        listed_ids = {row.id for row in self._listed()}
+        own_files = _own_files(plan)
         for row in self._sound("run", condition, versions, checksum):
             if row.id not in listed_ids:
                 continue
@@ -619,7 +628,8 @@ class Study:
 
     def _asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
         """Return a run with its plan and its data; StoreError if they cannot be read."""
-        run, data = self._run(row.id), self._data(row)
+        run = self._run(row.id)
+        data = self._data(row)
         try:
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"]), moment(run["finished"] or run["created"])
@@ -663,7 +673,8 @@ class Study:
 
     def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
         """Return the units and the folds of a run; what its plan does not have counts as damaged."""
-        numbers, n_combinations = plan.folds or data.folds, _count(plan)
+        numbers = plan.folds or data.folds
+        n_combinations = _count(plan)
         row_lists = (self._file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
         units, folds = (
             [r if r.sound and r["fold"] in numbers else replace(r, sound=False) for r in rows]
@@ -719,7 +730,8 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-_LONGEST, _SHORT = 300, 20
+_LONGEST = 300
+_SHORT = 20
 _MOST_METHOD = 1 << 20  # characters of the description of a method
 """Characters of what is wrong with a plan, and of a cell."""
 

@@ -39,7 +39,9 @@ class RunKey:
     feature_ids: tuple[int, ...]
 
 
-LONGEST_NAME, LONGEST_NOTE, MOST_TAGS = 200, 100_000, 100
+LONGEST_NAME = 200
+LONGEST_NOTE = 100_000
+MOST_TAGS = 100
 """Limits of a label: figures and tables would take gigabytes for a name of 100,000 characters."""
 
 

@@ -105,7 +105,8 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     DatasetError
         For features with magnitudes beyond the range of the arithmetic; the message names the feature.
     """
-    train, vali = fold.train, fold.vali
+    train = fold.train
+    vali = fold.vali
     check_labels(train.X.shape, train.y)
     if isinstance(train.X, SparseRows):
         if vali is not None:
@@ -199,7 +200,8 @@ class FoldContext:
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Waiting[None]:
-        plan, train = self.plan, self.fold.train
+        plan = self.plan
+        train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
         # A feature is not on the scale of the labels: their squared difference would mean nothing.
         name = next(name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank)
@@ -269,7 +271,8 @@ class FoldContext:
 
     def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Return the result of :meth:`collect` before the tests of models against the best one."""
-        names, queries = taken[0][1].keys(), self._queries.pop(unit.position)
+        names = taken[0][1].keys()
+        queries = self._queries.pop(unit.position)
         values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
         return self._measured(
             unit, [step for step, _ in taken], values, np.array(queries) if queries else None
@@ -280,7 +283,8 @@ class FoldContext:
     ) -> MeasuredPath:
         errors: Mapping[str, Floats] = {}
         if self._left_out:
-            errors, queries = self._left_out.standard_errors(unit), self._left_out.queries(unit)
+            errors = self._left_out.standard_errors(unit)
+            queries = self._left_out.queries(unit)
         path = PathResult(
             unit,
             packed(steps, self._compared(unit)),
@@ -298,7 +302,8 @@ class FoldContext:
         study keeps only that one of a boosting.
         """
         path, queries = measured
-        name, plan = self.plan.select_by, self.plan
+        name = self.plan.select_by
+        plan = self.plan
         path = replace(path, p_values=p_values(plan, path, queries), choices=self._choices(path, queries))
         best = best_position(plan, path) if plan.rule == ONE_SE and len(queries) == 1 else None
         if best is None or name in path.standard_errors:
@@ -425,7 +430,8 @@ class FoldContext:
             yield from self._learn_steps(unit)
 
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
-        entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
+        entry = self.plan.ranker_entry
+        ids = self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         yield from self._constant_objective(selector)
         if entry is None:
@@ -455,7 +461,8 @@ class FoldContext:
             return
         learned_measure = measure(name)
         if learned_measure not in self._objectives:
-            train, rules = self.fold.train, objective(self.plan.convention)
+            train = self.fold.train
+            rules = objective(self.plan.convention)
             constant = learned_measure.by_rank and is_constant(
                 train.y, train.query_ptr, learned_measure.name, rules, train.grading
             )
@@ -476,7 +483,9 @@ class FoldContext:
 
         Once for all combinations that differ only in how to rank with them.
         """
-        entry, key, ids = self.plan.entry, self._selecting(unit), self.fold.train.feature_ids
+        entry = self.plan.entry
+        key = self._selecting(unit)
+        ids = self.fold.train.feature_ids
         if key not in self._selected:
             selector_steps = selector.work(self.train.for_method(selector.accepts_sparse))
             steps = yield from steps_of(
@@ -618,7 +627,8 @@ class NestedFold(FoldContext):
 
     def _sign(self, place: int, told: Step | WorkProgress) -> WorkProgress:
         """Return the progress of an inner fold as progress of the unit."""
-        label, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
+        label = f"inner fold {place + 1} of {len(self._inner)}"
+        share = place / len(self._inner)
         return (
             WorkProgress(f"{label}: {told.what}", told.share)
             if isinstance(told, WorkProgress)

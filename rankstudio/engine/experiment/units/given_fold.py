@@ -53,7 +53,8 @@ class GivenFold(FoldContext):
 
     def __init__(self, plan: Plan, fold: Fold, train: TrainingData, step: Step, note: str) -> None:
         super().__init__(plan, fold, train)
-        self._step, self._note = step, note
+        self._step = step
+        self._note = note
 
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Yield the one model, and what has to be said of it."""
@@ -192,7 +193,8 @@ def _check_reading(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) 
         if model.method == FOREIGN:
             continue  # nothing tells how its values were made ready
         for field in ("normalize", "missing"):
-            model_setting, expected = getattr(model, field), getattr(plan, field)
+            model_setting = getattr(model, field)
+            expected = getattr(plan, field)
             if model_setting != expected:
                 arguments = {
                     "field": field,
@@ -243,7 +245,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     counts: dict[int, tuple[int, int]] = {}
     unclear = False
     for fold in dataset.folds:
-        part, model = fold.test or fold.vali, models.get(fold.number)
+        part = fold.test or fold.vali
+        model = models.get(fold.number)
         if model is None or part is None:
             continue
         counts[fold.number] = 0, part.n_queries

@@ -63,7 +63,8 @@ class MeasuredPart(ScoredPart):
 
     def measure_all(self, steps: Sequence[Step], kept: str = "") -> MeasuredSteps:
         """Return the measures of a path's models, and the stored measure in each query."""
-        means, queries = [], []
+        means = []
+        queries = []
         for table in self._tables(steps):
             means.append({name: average(values) for name, values in table.items()})
             queries += [table[kept]] if kept in table else []
@@ -143,7 +144,9 @@ class LeftOutQueries:
     """
 
     def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
-        self._plan, self._part, self._train = plan, part, train
+        self._plan = plan
+        self._part = part
+        self._train = train
         self._errors: dict[int, list[dict[str, float]]] = {}
         self._queries: dict[int, list[Floats]] = {}
 
@@ -173,7 +176,8 @@ class LeftOutQueries:
 
     def _pairs(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
         """Return the measures of the only query, each pair ranked without itself."""
-        plan, query_data = self._plan, self._train.whole((self._plan.ranker_entry or self._plan.entry).label)
+        plan = self._plan
+        query_data = self._train.whole((self._plan.ranker_entry or self._plan.entry).label)
         relevant = (query_data.y >= find_convention(plan.convention).relevant_from).astype(np.float64)
         measures = {}
         for name in (name for name in PAIR_MEASURES if name in plan.evaluated):
@@ -184,7 +188,8 @@ class LeftOutQueries:
 
     def _per_query(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
         """Return the measures in each query."""
-        train, plan = self._train, self._plan
+        train = self._train
+        plan = self._plan
         scorer = (yield from ranker.left_out_scorer(train, columns)) if train.several else None
         if scorer is not None:
             names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))

@@ -89,7 +89,8 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
     file = preference_file(plan)
     folds = [fold for fold in dataset.folds if number in (None, fold.number)]
     parts = [part for fold in folds for part in (fold.parts.values() if number is None else (fold.train,))]
-    counted_queries, summary = set[str](), NO_PREFERENCES
+    counted_queries = set[str]()
+    summary = NO_PREFERENCES
     for part in parts:
         fresh = [query not in counted_queries for query in part.query_ids]
         counted_queries.update(part.query_ids)

@@ -178,10 +178,12 @@ class FigurePage:
         widest : float
             Maximum width of the area.
         """
-        em, style = self.style.em, self.style
+        em = self.style.em
+        style = self.style
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _EDGE * em
-        wide, high = 0.7 * style.width, 0.3 * style.width
+        wide = 0.7 * style.width
+        high = 0.3 * style.width
         is_fitted = not self._find_other_font(wide, high)
         legends = self._legends()
         legends_height = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
@@ -192,10 +194,13 @@ class FigurePage:
             is_fitted = False
             for text in self.paper.findobj(Text):
                 text.set_fontproperties(self._font_of(text.get_text()))
-            inner, outer = self.area.get_window_extent(renderer), self.area.get_tightbbox(renderer)
+            inner = self.area.get_window_extent(renderer)
+            outer = self.area.get_tightbbox(renderer)
             assert outer is not None  # an area that is visible has one
-            left, below = (inner.x0 - outer.x0) * 72 / _DPI, (inner.y0 - outer.y0) * 72 / _DPI
-            right, above = (outer.x1 - inner.x1) * 72 / _DPI, (outer.y1 - inner.y1) * 72 / _DPI
+            left = (inner.x0 - outer.x0) * 72 / _DPI
+            below = (inner.y0 - outer.y0) * 72 / _DPI
+            right = (outer.x1 - inner.x1) * 72 / _DPI
+            above = (outer.y1 - inner.y1) * 72 / _DPI
             around = legends_height + above + below + 2 * edge
             wide = min(max(style.width - left - right - 2 * edge, 2 * em), widest)
             high = max(style.height - around, 2 * em) if style.height else height(wide)
@@ -205,7 +210,8 @@ class FigurePage:
             self.area.set_position((*corner, wide / style.width, high / tall))
             for row, legend in enumerate(legends):
                 legend.set_bbox_to_anchor((edge / style.width, 1 - (edge + row * _LINE * em) / tall))
-            before, sizes = sizes, (*corner, wide, high, tall)
+            before = sizes
+            sizes = (*corner, wide, high, tall)
             if sizes == before:  # what is written now was fitted to these
                 break
         return self.paper
@@ -237,7 +243,8 @@ class FigurePage:
 
     def _legends(self) -> list[Legend]:
         """Return names in as many rows as they need: a legend of matplotlib has columns of equal width."""
-        em, style = self.style.em, self.style
+        em = self.style.em
+        style = self.style
         strip = any(isinstance(bearer, tuple) and len(bearer) > 2 for bearer, _ in self.entries)
         sample = _STRIP if strip else SAMPLE
         room = style.width - 2 * _EDGE * em
@@ -313,12 +320,14 @@ def _characters(path: str) -> frozenset[str]:
 def _font_with(characters: frozenset[str]) -> str:
     """Return the file of the font that has the most of some characters: ours, or one of the computer's."""
     fonts = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
-    best, best_count = _INTER, len(characters & _characters(_INTER))
+    best = _INTER
+    best_count = len(characters & _characters(_INTER))
     for font in sorted(fonts, key=lambda font: font.name != "DejaVu Sans"):
         charmap = get_font(font.fname).get_charmap()
         count = sum(ord(character) in charmap for character in characters)
         if count > best_count and not font.name.startswith("Last Resort"):  # which has boxes alone
-            best, best_count = font.fname, count
+            best = font.fname
+            best_count = count
         if best_count == len(characters):
             break
     return best

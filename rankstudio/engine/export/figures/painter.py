@@ -129,7 +129,9 @@ _LOOKS = 7
 _NEUTRAL = "#6b7280"
 _BOLD = 1.6  # times as thick
 _LEVELS = ((0.5, 0.35), (0.16, 0.3), (1.0, 0.3))  # dashes of values to compare with, in sizes of the text
-_LINE, _LEVEL, _RING = 0.17, 0.12, 0.13  # widths of lines, in sizes of the text
+_LINE = 0.17  # widths of lines, in sizes of the text
+_LEVEL = 0.12
+_RING = 0.13
 
 
 def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
@@ -209,8 +211,12 @@ class _SeriesPainter:
     """
 
     def __init__(self, page: FigurePage, figure: CurvesFigure, one: Series, at: int) -> None:
-        self._page, self._area, self._style = page, page.area, page.style
-        self._figure, self._one, self._at = figure, one, at
+        self._page = page
+        self._area = page.area
+        self._style = page.style
+        self._figure = figure
+        self._one = one
+        self._at = at
         self._of_few = len(figure.series) <= (_LOOKS if page.style.print else 4)
         self._number = one.number if one.order is None else at
         self._color = page.style.line if one.kind == "steps" else page.style.series(one.number, one.order)
@@ -218,7 +224,8 @@ class _SeriesPainter:
     def paint(self) -> Artist | tuple[Artist, ...]:
         """Paint the series, and return what bears its name."""
         series = self._one
-        x, y = _shown(series.x, self._figure.x), _shown(series.y, self._figure.y)
+        x = _shown(series.x, self._figure.x)
+        y = _shown(series.y, self._figure.y)
         if series.kind == "bars":
             return self._bars(x, y)
         areas = [*self._interval(x), *self._ground(x, y)]
@@ -233,7 +240,8 @@ class _SeriesPainter:
     def _interval(self, x: Sequence[float]) -> list[Artist]:
         """Paint the intervals: a band around a line, whiskers around points and lone ones."""
         series = self._one
-        low, high = _shown(series.low, self._figure.y), _shown(series.high, self._figure.y)
+        low = _shown(series.low, self._figure.y)
+        high = _shown(series.high, self._figure.y)
         color = self._style.series(series.number, series.order)
         intervals = [point for point in zip(x, low, high, strict=False) if all(map(isfinite, point))]
         if series.kind == "points" or len(intervals) == 1:
@@ -253,7 +261,8 @@ class _SeriesPainter:
 
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
         """Paint the line with its markers: in print some, spaced; always those of points and of lone ones."""
-        series, em = self._one, self._style.em
+        series = self._one
+        em = self._style.em
         dots: Look = {"marker": "None"} if series.kind in ("steps", "area") else self._marker()
         if series.kind == "points":
             return self._area.plot(x, y, linestyle="None", **dots)[0]
@@ -270,7 +279,8 @@ class _SeriesPainter:
         is_named = series.order is None or len(self._figure.series) <= _LOOKS
         if not (self._style.print and is_named):
             dots = {"marker": "None"}
-        spacing, first = 2.6 * em / self._style.width, 0.5 * em * (self._at % _LOOKS) / self._style.width
+        spacing = 2.6 * em / self._style.width
+        first = 0.5 * em * (self._at % _LOOKS) / self._style.width
         thick = _LINE * em * (_BOLD if series.bold else 1.0 if series.order is None or self._of_few else 0.8)
         look: Look = {"color": self._color, "linewidth": thick, "linestyle": (0, self._dashes() or None)}
         look |= {"zorder": 2.5} if series.bold else {}
@@ -341,7 +351,8 @@ ROW = 1.55
 
 _MOST_NAMES = 0.5  # of the width
 _HILLY = 2.3  # times as high is a row with a histogram
-_HILL, _FOOT = 0.86, 0.42  # of its height: the highest bin, and where it stands below the middle
+_HILL = 0.86  # of its height: the highest bin, and where it stands below the middle
+_FOOT = 0.42
 _BAR = 1.05 / ROW  # height of the bars of a row
 _ID = re.compile(r" \(\d{1,9}\)$")
 
@@ -438,7 +449,8 @@ def _paint_points(page: FigurePage, figure: RowsFigure, one: RowSeries) -> None:
     foot = _FOOT if figure.histograms is not None else 0.0
     for row, value in enumerate(one.values):
         number = figure.numbers[row] if figure.numbers else one.number
-        color, middle = style.category(number), row + foot
+        color = style.category(number)
+        middle = row + foot
         if one.low and isfinite(one.low[row]) and isfinite(one.high[row]):
             ends = [one.low[row], one.high[row]]
             page.area.plot(ends, [middle, middle], color=color, linewidth=0.16 * style.em)
@@ -455,16 +467,21 @@ def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHisto
         tallest = max(shares, default=0.0)
         if tallest > 0:
             color = page.style.category(figure.numbers[row] if figure.numbers else row)
-            heights, foot = [row + _FOOT - _HILL * share / tallest for share in shares], row + _FOOT
+            heights = [row + _FOOT - _HILL * share / tallest for share in shares]
+            foot = row + _FOOT
             look: Look = {"edges": histograms.edges, "baseline": foot}
             page.area.stairs(heights, **look, fill=True, color=color, alpha=0.2, linewidth=0)
             page.area.stairs(heights, **look, color=color, linewidth=0.08 * page.style.em)
 
 
 _SHADES = 256
-_LEAST_BAR, _MOST_BAR = 8.0, 22.0  # sizes of the text
-_WIDEST_CELL, _USUAL_CELL = 9.0, 1.6
-_LEAST_ROW, _USUAL_ROWS, _MOST_ROWS = 1.2, 62.0, 85.0  # of the text: a page of 8 points has 85
+_LEAST_BAR = 8.0  # sizes of the text
+_MOST_BAR = 22.0
+_WIDEST_CELL = 9.0
+_USUAL_CELL = 1.6
+_LEAST_ROW = 1.2  # of the text: a page of 8 points has 85
+_USUAL_ROWS = 62.0
+_MOST_ROWS = 85.0
 _BESIDE = 4.8  # what the bar of colours takes, with its title and without its numbers
 _OVERLAP = 0.2  # of a cell
 
@@ -521,7 +538,8 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     style, (low, high) = page.style, color_range(figure)
     shades = [style.heat(step / (_SHADES - 1), first_dark=figure.first_dark) for step in range(_SHADES)]
     colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
-    n_rows, n_columns = len(figure.rows), len(figure.columns)
+    n_rows = len(figure.rows)
+    n_columns = len(figure.columns)
     over = 0.0 if figure.written else _OVERLAP
     corners = np.array([[-0.5, -0.5], [0.5 + over, -0.5], [0.5 + over, 0.5 + over], [-0.5, 0.5 + over]])
     middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
@@ -583,7 +601,8 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     """Write the names of groups of columns over lines that hold them together."""
-    em, first = page.style.em, 0
+    em = page.style.em
+    first = 0
     transform = page.area.get_xaxis_transform() + ScaledTranslation(
         0, 0.25 * em / 72, page.paper.dpi_scale_trans
     )
@@ -644,7 +663,8 @@ def _bar_ticks(figure: MapFigure) -> Ticks:
 
 def _paint_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> None:
     """Paint the bar of colours with its numbers and what they measure; the first of ranks is at its top."""
-    em, style = page.style.em, page.style
+    em = page.style.em
+    style = page.style
     bar = page.area.inset_axes((0, 0, 1, 1))
     colors = page.paper.colorbar(cells, cax=bar)
     colors.outline.set_visible(False)

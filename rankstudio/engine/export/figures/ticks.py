@@ -36,7 +36,8 @@ def nice_ticks(low: float, high: float, count: float, steps: Sequence[float] = S
     There are fewer where the range is so narrow that floats do not tell its multiples apart.
     """
     step = nice_step(high - low, count, steps)
-    first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
+    first = math.ceil(low / step - _ROUNDING)
+    last = math.floor(high / step + _ROUNDING)
     return list(dict.fromkeys(i * step for i in range(first, last + 1)))
 
 
@@ -79,7 +80,8 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
     Powers of ten, every second or third of them if there are many; 1, 2 and 5 times each if there are few;
     otherwise the values of :func:`nice_ticks`.
     """
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    first = math.floor(math.log10(low))
+    last = math.ceil(math.log10(high))
     for digits in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
         step = max(1, math.ceil((last - first) / count)) if digits == (1.0,) else 1
         ticks = [d * 10.0**power for power in range(first, last + 1, step) for d in digits]
@@ -103,7 +105,8 @@ def integer_ticks(low: float, high: float, count: float) -> list[float]:
     count : float
         Number of labels that fit.
     """
-    first, last = math.ceil(low - _ROUNDING), math.floor(high + _ROUNDING)
+    first = math.ceil(low - _ROUNDING)
+    last = math.floor(high + _ROUNDING)
     if last < first:
         return []
     step = max(1, round(nice_step(last - first, count, DECIMAL_STEPS)))

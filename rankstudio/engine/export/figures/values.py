@@ -272,7 +272,8 @@ class RowsFigure:
 
     def table(self) -> Table:
         """Return the plotted values, one row per name."""
-        header, columns = [self.row_title], list[tuple[Cell, ...]]()
+        header = [self.row_title]
+        columns = list[tuple[Cell, ...]]()
         for series in self.series:
             title = series.label or self.axis.text
             header += [title, *([f"{title}, low", f"{title}, high"] if series.low else [])]

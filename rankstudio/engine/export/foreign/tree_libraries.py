@@ -23,7 +23,8 @@ from rankstudio.engine.export.foreign.parsed_model import (
 from rankstudio.engine.export.trees import ScoreTree, checked_trees
 from rankstudio.engine.language import tr
 
-_XGBOOST, _CATBOOST = "XGBoost", "CatBoost"
+_XGBOOST = "XGBoost"
+_CATBOOST = "CatBoost"
 _NUMBERED = re.compile(r"f[0-9]{1,7}")
 _MOST_DEPTH = 16  # of an oblivious tree, which CatBoost allows, too
 
@@ -46,8 +47,10 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     A value below the split condition goes left, both as floats.
     """
     try:
-        learner, dropped = values["learner"], None
-        parameters, booster = learner["learner_model_param"], learner["gradient_booster"]
+        learner = values["learner"]
+        dropped = None
+        parameters = learner["learner_model_param"]
+        booster = learner["gradient_booster"]
         if any(whole(_XGBOOST, parameters.get(key, 0)) > 1 for key in ("num_class", "num_target")):
             raise unreadable(_XGBOOST, tr("one score for each document"))
         names = tuple(map(str, learner.get("feature_names") or ()))
@@ -56,7 +59,8 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
             weights = [finite(_XGBOOST, weight) for weight in booster["model"]["weights"]]
             return ParsedModel(_XGBOOST, dict(enumerate(weights[:n])), names=names, n_features=n)
         if booster["name"] == "dart":
-            dropped, booster = booster["weight_drop"], booster["gbtree"]
+            dropped = booster["weight_drop"]
+            booster = booster["gbtree"]
         trees = booster["model"]["trees"]
         factors = [1.0] * len(trees) if dropped is None else [finite(_XGBOOST, weight) for weight in dropped]
         score_trees = tuple(_xgboost_tree(tree, factor) for tree, factor in zip(trees, factors, strict=True))
@@ -66,8 +70,10 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
-    left, right = tree["left_children"], tree["right_children"]
-    features, conditions = tree["split_indices"], tree["split_conditions"]
+    left = tree["left_children"]
+    right = tree["right_children"]
+    features = tree["split_indices"]
+    conditions = tree["split_conditions"]
     if any(tree.get("split_type", ())) or not len(left) == len(right) == len(features) == len(conditions):
         raise unreadable(_XGBOOST, tr("splits of numbers, no categories"))
 

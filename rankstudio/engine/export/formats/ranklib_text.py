@@ -14,7 +14,8 @@ from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
 from rankstudio.engine.support.escaping import comment_text
 
-_LINEAR, _TREES = "## Coordinate Ascent", "## LambdaMART"
+_LINEAR = "## Coordinate Ascent"
+_TREES = "## LambdaMART"
 
 
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
@@ -67,5 +68,6 @@ def _node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
     if output is not None:
         return float(output)
     below, above = split.findall("split")
-    feature, threshold = split.findtext("feature", ""), split.findtext("threshold", "")
+    feature = split.findtext("feature", "")
+    threshold = split.findtext("threshold", "")
     return columns[int(feature)], float(threshold), _node(below, columns), _node(above, columns)

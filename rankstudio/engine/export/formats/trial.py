@@ -138,7 +138,8 @@ class Trial:
         OutputError
             If it fails, takes too long, or writes a wrong number of scores.
         """
-        documents_path, scores_path = self.path("documents"), self.path("scores")
+        documents_path = self.path("documents")
+        scores_path = self.path("scores")
         np.ascontiguousarray(X, dtype=np.float64).tofile(documents_path)
         self.run([*command, documents_path, scores_path])
         scores = np.fromfile(scores_path)

@@ -54,7 +54,9 @@ def _group_lines(table: ResultTable) -> list[str]:
     groups = table.groups()
     if not groups:
         return []
-    cells, rules, first = [""], "", 2
+    cells = [""]
+    rules = ""
+    first = 2
     for group, width in groups:
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_escaped(group)}}}")
         rules += rf"\cmidrule(lr){{{first}-{first + width - 1}}}" if group else ""
@@ -116,7 +118,9 @@ class _Sheet:
     """The sheet of a table while it is written, line after line."""
 
     def __init__(self, book: Any, table: ResultTable, style: TableStyle) -> None:
-        self._book, self._table, self._style = book, table, style
+        self._book = book
+        self._table = table
+        self._style = style
         self._sheet = book.add_worksheet("Table")
         self._formats: dict[tuple[tuple[str, Any], ...], Any] = {}
         spread = [
@@ -126,7 +130,8 @@ class _Sheet:
 
     def write(self) -> None:
         """Write everything."""
-        table, sheet = self._table, self._sheet
+        table = self._table
+        sheet = self._sheet
         sheet.write_string(0, 0, _text(table.caption), self._format(bold=True))
         sheet_row = 2
         if table.groups():
@@ -158,17 +163,20 @@ class _Sheet:
         ]
 
     def _write_groups(self, at: int) -> None:
-        first, column = 1, 0
+        first = 1
+        column = 0
         for group, width in self._table.groups():
             wide = width + sum(self._spread[column : column + width])
             style = self._format(bottom=1, align="center")
             if wide > 1:
                 self._sheet.merge_range(at, first, at, first + wide - 1, "", style)
             self._sheet.write_string(at, first, _text(group), style)
-            first, column = first + wide, column + width
+            first = first + wide
+            column = column + width
 
     def _write_cells(self, at: int, cells: list[tuple[Any, Rank, str]]) -> None:
-        zeros, column = "0." + "0" * self._style.shown_digits, 1
+        zeros = "0." + "0" * self._style.shown_digits
+        column = 1
         zeros = zeros.rstrip(".")
         for (cell, rank, mark), spread in zip(cells, self._spread, strict=True):
             number = zeros + (f'"{mark}"' if mark else "")

@@ -105,7 +105,8 @@ def _is_value(kind: Kind, item: Any) -> bool:
     return isinstance(first, Iterable) and not isinstance(first, str)
 
 
-_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+_YES = ("yes", "true", "on", "1")
+_NO = ("no", "false", "off", "0")
 _INFINITE = (inf, -inf)
 
 OWN_FILE = ".csv"

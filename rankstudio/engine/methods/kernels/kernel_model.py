@@ -135,6 +135,7 @@ def kernel_iteration(
     mapped : NystromFeatures
     """
     model = KernelModel(kernel, vectors, mapped.dual(step.coef))
-    all_columns, coef = tuple(range(vectors.shape[1])), model.slopes()
+    all_columns = tuple(range(vectors.shape[1]))
+    coef = model.slopes()
     step_fields = step.number, all_columns, coef, step.criterion, step.candidates, step.gap, step.converged
     return KernelIteration(*step_fields, basis=mapped.basis, model=model)

@@ -57,7 +57,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     ndarray of shape (min(n_basis, m),)
         Rows, ascending.
     """
-    m, rng = int(ptr[-1]), np.random.default_rng(seed)
+    m = int(ptr[-1])
+    rng = np.random.default_rng(seed)
     if n_basis >= m:
         return np.arange(m, dtype=np.int64)
     if way == "uniform":
@@ -173,7 +174,8 @@ class NystromFeatures:
         """
         positions, factor = independent(kernel[:, basis])
         if positions.size < basis.size:
-            kernel, basis = kernel[positions], basis[positions]
+            kernel = kernel[positions]
+            basis = basis[positions]
         features = solve_lower(factor, kernel).T
         return cls(features, basis, factor, np.zeros((basis.size, 0)), np.zeros(0))
 
@@ -227,13 +229,16 @@ def _without_columns(
     features: Floats, held: Bools, directions: Floats, shares: Floats, other: Floats
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H V) U', rows block by block: memory is passed through once."""
-    m, n_left = len(features), int((~held).sum())
+    m = len(features)
+    n_left = int((~held).sum())
     ends = np.flatnonzero(np.diff(np.concatenate(([True], held, [True])).astype(np.int8)))
     out = np.empty((m, n_left))
     step = max(1, _BLOCK // max(1, features.shape[1]))
     across = np.ascontiguousarray(directions.T)
     for first in range(0, m, step):
-        rows, block, column = features[first : first + step], out[first : first + step], 0
+        rows = features[first : first + step]
+        block = out[first : first + step]
+        column = 0
         for begin, end in ends.reshape(-1, 2):  # of columns that stay
             block[:, column : column + end - begin] = rows[:, begin:end]
             column += end - begin

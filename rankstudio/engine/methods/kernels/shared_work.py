@@ -64,7 +64,8 @@ def left_out_predictions(data: QueryData, key: Hashable, make: Callable[[], Floa
 
     Only one result is cached: caching every step and setting of a path would need too much memory.
     """
-    work, full_key = data.shared.origin.of(KernelWork), (data.shared.columns, key)
+    work = data.shared.origin.of(KernelWork)
+    full_key = (data.shared.columns, key)
     if work.left_out is None or work.left_out[0] != full_key:
         work.left_out = full_key, make()
     return work.left_out[1]

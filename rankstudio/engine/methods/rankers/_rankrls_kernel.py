@@ -27,8 +27,10 @@ def _eliminate(left: Floats, right: Floats, smallest: float) -> None:
                 for j in range(r, n):
                     left[r, j] -= factor * left[i, j]
         for r in range(below, n):
-            a, b = left[top, r] / left[top, top], left[top + 1, r] / left[top + 1, top + 1]
-            c, d = left[top + 2, r] / left[top + 2, top + 2], left[top + 3, r] / left[top + 3, top + 3]
+            a = left[top, r] / left[top, top]
+            b = left[top + 1, r] / left[top + 1, top + 1]
+            c = left[top + 2, r] / left[top + 2, top + 2]
+            d = left[top + 3, r] / left[top + 3, top + 3]
             right[r] -= a * right[top] + b * right[top + 1] + c * right[top + 2] + d * right[top + 3]
             for j in range(r, n):
                 left[r, j] -= (
@@ -89,13 +91,15 @@ def left_out_errors(
     """
     n = root.shape[0]
     for q in range(first, last):
-        begin, size = ptr[q], ptr[q + 1] - ptr[q]
+        begin = ptr[q]
+        size = ptr[q + 1] - ptr[q]
         if min(size, n) > most:
             continue
         by_documents = size <= n
         width, terms = (size, n) if by_documents else (n, size)
         # By rows of what is summed over, so that the innermost loop runs over contiguous memory.
-        parts, right = np.empty((terms, width)), np.zeros(width)
+        parts = np.empty((terms, width))
+        right = np.zeros(width)
         for i in range(size):
             for f in range(n):
                 value = rows[begin + i, f] * root[f]
@@ -133,7 +137,10 @@ def _subtract_products(parts: Floats, left: Floats) -> None:
     n_unrolled = terms - terms % 4
     for r in range(0, n_unrolled, 4):
         for i in range(width):
-            a, b, c, d = parts[r, i], parts[r + 1, i], parts[r + 2, i], parts[r + 3, i]
+            a = parts[r, i]
+            b = parts[r + 1, i]
+            c = parts[r + 2, i]
+            d = parts[r + 3, i]
             for j in range(i, width):
                 left[i, j] -= (
                     a * parts[r, j] + b * parts[r + 1, j] + c * parts[r + 2, j] + d * parts[r + 3, j]

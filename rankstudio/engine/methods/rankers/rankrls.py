@@ -225,7 +225,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
         """Yield the steps, their criterion for several queries."""
-        gradients, pairs, cost = self._gradients, self.checked("pairs"), self.pair_cost()
+        gradients = self._gradients
+        pairs = self.checked("pairs")
+        cost = self.pair_cost()
         if gradients.serve(data):
             if pairs != "query":
                 raise ParameterError("pairs", pairs, "query with the conjugate gradient solver")
@@ -349,7 +351,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
         is_iterated = isinstance(last, Iteration)
-        self.criterion_, self._sums = last.criterion, None
+        self.criterion_ = last.criterion
+        self._sums = None
         self.n_iter_ = self._n_gradients if is_iterated else 1
         if is_iterated or self.pairs != "query":
             return
@@ -454,7 +457,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         data = training_data(data)
         if data.sparse:
-            data, columns = data.narrowed(sorted(columns)), range(len(columns))
+            data = data.narrowed(sorted(columns))
+            columns = range(len(columns))
         scorer = finish(self.left_out_scorer(data, columns))
         if scorer is not None:
             return left_out_of_shards(data, scorer)

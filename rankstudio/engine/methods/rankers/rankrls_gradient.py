@@ -95,7 +95,8 @@ class ConjugateGradients:
         large = worthwhile(6.0 * data.X.nnz) if data.sparse else False  # an iteration
         with pool(large) as (executor, workers):
             product = gram_product(data, executor, workers)
-            right, constant = product.right(labels), float(labels @ labels)
+            right = product.right(labels)
+            constant = float(labels @ labels)
             limits = self.tol, self.max_iter
             states = minimise(product, product.squares, right, constant, regularization, *limits)
             yield from iterations(states, data.X.shape[1])

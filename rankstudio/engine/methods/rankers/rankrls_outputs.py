@@ -47,7 +47,8 @@ class OutputModels:
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
-        self._X, self._ptr = data.centred[0], data.ptr
+        self._X = data.centred[0]
+        self._ptr = data.ptr
         regularized: Floats = self._X.T @ self._X
         regularized[np.diag_indices_from(regularized)] += regularization
         self._factor = factorise(regularized, regularization)
@@ -167,7 +168,8 @@ def added(
             f"qid: expected new queries, found {', '.join(repeated[:3])} again. Pass all documents of a "
             "query in one call."
         )
-    X, labels = data.centred[0], centred_labels(data, outputs)
+    X = data.centred[0]
+    labels = centred_labels(data, outputs)
     sums = X.T @ X, X.T @ labels
     if before is None:
         return sums

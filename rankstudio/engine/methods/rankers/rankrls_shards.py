@@ -25,7 +25,8 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
 _MOST_COMPILED = 64  # rows of a matrix: products of larger ones gain more by BLAS than its calls cost
-_FEW, _TIMES = 1 << 24, 2  # numbers of Gram matrices that are kept; and times those of the documents
+_FEW = 1 << 24  # numbers of Gram matrices that are kept; and times those of the documents
+_TIMES = 2
 _LARGE = 1e8  # bytes that are allocated without checking the free memory
 _AT_ONCE = 1 << 22  # numbers of Gram matrices that are cut out of others at a time: 32 MB
 
@@ -56,8 +57,11 @@ def _leave_query_out(
 
     rows = PairRows.of(data, cost)
     X, y = rows.centred
-    n, sizes, total = values.size, np.diff(rows.ptr), values + regularization
-    rotated, residuals = rows.shared.of(_Rotated).by(vectors, X), y - X @ coef
+    n = values.size
+    sizes = np.diff(rows.ptr)
+    total = values + regularization
+    rotated = rows.shared.of(_Rotated).by(vectors, X)
+    residuals = y - X @ coef
     root, smallest, errors = total**-0.5, regularization / float(total.max()), np.empty(sizes.size)
     small = np.minimum(sizes, n)
 
@@ -236,7 +240,8 @@ class LeftOutRankRLS:
 
     def _kept(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield those that are kept of all features, cut out."""
-        statistics, Q = PairRows.of(data, self.cost).statistics, data.ptr.size - 1
+        statistics = PairRows.of(data, self.cost).statistics
+        Q = data.ptr.size - 1
         step = max(1, _AT_ONCE // (len(self.columns) + 1) ** 2)
         for first in range(0, Q, step):
             queries = slice(first, min(first + step, Q))
@@ -244,7 +249,9 @@ class LeftOutRankRLS:
 
     def _computed(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield those that are computed from the documents."""
-        m, n_queries, k = len(data.y), data.ptr.size - 1, len(self.columns)
+        m = len(data.y)
+        n_queries = data.ptr.size - 1
+        k = len(self.columns)
         blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
         # Preferences are between rows of all queries.
         for first, last in blocks if data.preferences is None else ((0, n_queries),):
@@ -260,7 +267,8 @@ def _rows(data: QueryData, queries: slice) -> slice:
 
 def _some(data: QueryData, queries: slice, columns: tuple[int, ...] | None = None) -> QueryData:
     """Return the documents of some queries, as views unless some columns are chosen."""
-    rows, ptr = _rows(data, queries), data.ptr[queries.start : queries.stop + 1]
+    rows = _rows(data, queries)
+    ptr = data.ptr[queries.start : queries.stop + 1]
     X = data.X[rows] if columns is None else data.X[rows].take(columns, axis=1)
     return QueryData(X, data.y[rows], ptr - ptr[0])
 

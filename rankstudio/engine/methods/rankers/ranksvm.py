@@ -162,7 +162,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        minimise, kind = self._minimiser(), self.checked("weighting")
+        minimise = self._minimiser()
+        kind = self.checked("weighting")
         from rankstudio.engine.arithmetic.pairs import PairWeighting  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
 
@@ -173,7 +174,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
             yield from minimise(problem, C, tol, max_iter)
 
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
-        loss, solver = self.checked("loss"), self.checked("solver")
+        loss = self.checked("loss")
+        solver = self.checked("solver")
         if solver == "bundle" and loss != "hinge":
             raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")
         from rankstudio.engine.arithmetic.optimisers import bundle_method, truncated_newton  # noqa: PLC0415 - numba

@@ -102,7 +102,8 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
     """Return 2 JS of two densities at values that occur ``counts`` times."""
     divergence = 0.0
     for i in range(counts.shape[0]):
-        p, q = p_of[i], q_of[i]
+        p = p_of[i]
+        q = q_of[i]
         total = p + q
         if p > 0.0:
             divergence += counts[i] * p * np.log(2.0 * (p / total))

@@ -16,7 +16,8 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
     swaps = 0
     for start in range(begin, end, _RUN):
         for i in range(start + 1, min(start + _RUN, end)):
-            value, j = values[i], i - 1
+            value = values[i]
+            j = i - 1
             while j >= start and values[j] > value:
                 values[j + 1] = values[j]
                 j -= 1
@@ -25,12 +26,15 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
     width = _RUN
     while width < end - begin:
         for start in range(begin, end - width, 2 * width):
-            middle, stop = start + width, min(start + 2 * width, end)
+            middle = start + width
+            stop = min(start + 2 * width, end)
             if values[middle - 1] <= values[middle]:
                 continue
             for i in range(start, middle):
                 spare[i] = values[i]
-            left, right, out = start, middle, start
+            left = start
+            right = middle
+            out = start
             while left < middle and right < stop:
                 if spare[left] <= values[right]:  # equal values are no exchange
                     values[out] = spare[left]
@@ -55,7 +59,8 @@ def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
     ``order`` sorts each query.
     """
     for q in range(ptr.shape[0] - 1):
-        tied, run = 0, 1
+        tied = 0
+        run = 1
         for i in range(ptr[q] + 1, ptr[q + 1]):
             run = run + 1 if ranks[order[i]] == ranks[order[i - 1]] else 1
             tied += run - 1
@@ -81,19 +86,23 @@ def similarities(
     of the others.
     """
     m = ranks.shape[1]
-    values, spare = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)
+    values = np.empty(m, dtype=np.int32)
+    spare = np.empty(m, dtype=np.int32)
     for index in range(others.shape[0]):
         other = others[index]
-        total, defined = 0.0, 0
+        total = 0.0
+        defined = 0
         for q in range(ptr.shape[0] - 1):
-            begin, end = ptr[q], ptr[q + 1]
+            begin = ptr[q]
+            end = ptr[q + 1]
             pairs = 0.5 * float(end - begin) * float(end - begin - 1)
             spread = (pairs - tied[chosen, q]) * (pairs - tied[other, q])
             if spread <= 0.0:  # one of the two is constant in the query: no τ
                 continue
             for i in range(begin, end):
                 values[i] = ranks[other, order[chosen, i]]
-            tied_in_both, start = 0, begin
+            tied_in_both = 0
+            start = begin
             while start < end:
                 stop = start + 1
                 while (

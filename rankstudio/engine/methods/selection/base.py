@@ -214,7 +214,9 @@ class Ordering:
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
         gains = worth(best, rules.costs)
-        remaining, selected, spent = rules.allowed.copy(), list[int](), 0.0
+        remaining = rules.allowed.copy()
+        selected = list[int]()
+        spent = 0.0
         while len(selected) < rules.k and (affordable := rules.affordable(remaining, spent)).size:
             first = int(affordable[best_first(gains[affordable], 1)[0]])
             remaining[first] = False
@@ -318,7 +320,8 @@ class PathSelector(GrowingSelector):
             before = size
 
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        orderings, key = data.shared.of(_Orderings).found, (type(self), self._without_lambda(), k)
+        orderings = data.shared.of(_Orderings).found
+        key = (type(self), self._without_lambda(), k)
         ordering = yield from once(orderings, key, self.order_features(data, k))
         for name, value in ordering.found.items():
             setattr(self, name, value)
@@ -376,7 +379,8 @@ def best_first(scores: Floats, k: int) -> Ints:
     order = np.argsort(-scores, kind="stable").astype(np.int64)
     magnitudes = np.abs(scores[np.isfinite(scores)])
     tie = TIE * float(magnitudes.max(initial=0.0))
-    descending, starts = scores[order].tolist(), [0]
+    descending = scores[order].tolist()
+    starts = [0]
     for index, score in enumerate(descending):
         if not score >= descending[starts[-1]] - tie:  # not a number: for itself, at the end
             starts.append(index)

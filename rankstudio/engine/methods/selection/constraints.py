@@ -123,9 +123,11 @@ def _budget(budget: float | None, prices: Floats | None, allowed: Bools, pinned:
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
         raise ParameterError("budget", budget, "None when the features have no costs")
-    least, of = float(prices[allowed].min()), "cheapest feature"
+    least = float(prices[allowed].min())
+    of = "cheapest feature"
     if pinned:
-        least, of = float(prices[list(pinned)].sum()), "pinned features"
+        least = float(prices[list(pinned)].sum())
+        of = "pinned features"
     if budget * (1 + _ROUNDING) < least:
         raise ParameterError("budget", budget, f"at least {least:g}, the cost of the {of}")
     return float(budget)

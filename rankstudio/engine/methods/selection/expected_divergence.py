@@ -151,7 +151,8 @@ class ExpectedDivergence(ScoredSelector):
 
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
         """Return the densities compared to score a feature, given by its column."""
-        density, kde = self.checked("density"), self.checked("kde")
+        density = self.checked("density")
+        kde = self.checked("kde")
         documents = data.X if data.validation is None else data.validation
         return grade_densities(
             data.X[:, column],
@@ -164,9 +165,11 @@ class ExpectedDivergence(ScoredSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
-        density, kde = self.checked("density"), self.checked("kde")
+        density = self.checked("density")
+        kde = self.checked("kde")
         importance, _ = yield from measuring_features(data, "NDCG@10", objective(self.convention), False)
-        normalised, exact = density == "normalised", kde == "exact"
+        normalised = density == "normalised"
+        exact = kde == "exact"
         divergence = yield from _diverging(data, normalised=normalised, exact=exact)
         scores = importance + divergence
         attributes = {"scores_": scores, "importance_": importance, "divergence_": divergence}
@@ -191,7 +194,8 @@ class ExpectedDivergence(ScoredSelector):
 
         Densities are estimated again without each of some groups of queries, whose documents share the loss.
         """
-        Q, sizes = data.ptr.size - 1, np.diff(data.ptr)
+        Q = data.ptr.size - 1
+        sizes = np.diff(data.ptr)
         divergence = (yield from self.order_features(data, 1)).found["divergence_"]
         parts = np.empty((divergence.size, Q))
         for number, queries in enumerate(
@@ -298,7 +302,8 @@ def _compared(
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
     order = np.argsort(values)
-    values, grade = values[order], grade[order]
+    values = values[order]
+    grade = grade[order]
     places, counts = _distinct(np.sort(at))
     densities = np.zeros((grades.size, places.size))
     has_density = np.ones(grades.size, dtype=np.bool_)
@@ -350,7 +355,8 @@ def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
     mass = np.zeros(places.size)
     right = np.clip(np.searchsorted(places, points), 0, places.size - 1)
     left = np.maximum(right - 1, 0)
-    to_left, to_right = np.abs(points - places[left]), np.abs(points - places[right])
+    to_left = np.abs(points - places[left])
+    to_right = np.abs(points - places[right])
     share = np.where(to_left < to_right, 1.0, np.where(to_left > to_right, 0.0, 0.5))
     np.add.at(mass, left, share * weights)
     np.add.at(mass, right, (1.0 - share) * weights)

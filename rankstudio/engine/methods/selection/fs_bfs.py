@@ -198,7 +198,8 @@ class FSBFS(PathSelector):
         """Yield the measures of the combinations that are compared, which do not change with the queries."""
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
-        n, n_taken = data.X.shape[1], 0
+        n = data.X.shape[1]
+        n_taken = 0
         for node in self.nodes(data):
             if isinstance(node, WorkProgress):
                 yield node
@@ -210,7 +211,8 @@ class FSBFS(PathSelector):
             )
             is_counted = ~np.isnan(values[0])
             values = np.where(is_counted, values, 0.0) / max(1, is_counted.sum())
-            scores, parts = np.full(n, np.nan), np.zeros((n, is_counted.size))
+            scores = np.full(n, np.nan)
+            parts = np.zeros((n, is_counted.size))
             inside = list(node.features)
             scores[inside], parts[inside] = node.value, values[0]
             scores[other_columns], parts[other_columns] = (
@@ -327,7 +329,8 @@ class BestFirstSearch:
         turn = count()
         queue = [(-singles[f].value, next(turn), singles[f]) for f in left]
         heapq.heapify(queue)
-        best, n_fruitless = queue[0][2], 0
+        best = queue[0][2]
+        n_fruitless = 0
         best_nodes = {f: singles[f] for f in left}
         visited = {frozenset(node.features) for _, _, node in queue}
         while queue and n_fruitless < self._patience:
@@ -346,7 +349,8 @@ class BestFirstSearch:
                 for member in (f for f in grown.features if grown.coef[f] != 0):
                     best_nodes[member] = max(best_nodes[member], grown, key=lambda node: node.value)
                 if grown.value > best.value:
-                    best, n_fruitless = grown, 0
+                    best = grown
+                    n_fruitless = 0
         used = tuple(feature for feature in best.features if best.coef[feature] != 0)
         values = {f: node.value for f, node in best_nodes.items()}
         return Node(used, best.coef, best.value, values, {f: node.coef for f, node in best_nodes.items()})

@@ -74,8 +74,10 @@ class _Weighing(Selector):
         fsmrank, last = yield from last_step(self.get_params(), data)
         order = by_weight(last.coef)
         similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
-        n, Q = data.X.shape[1], data.ptr.size - 1
-        parts, scores = np.zeros((n, Q)), np.full(n, np.nan)
+        n = data.X.shape[1]
+        Q = data.ptr.size - 1
+        parts = np.zeros((n, Q))
+        scores = np.full(n, np.nan)
         if order.size:
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(data, order, weights)
@@ -201,7 +203,8 @@ class FSMRank(_Weighing):
         from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated, subgradient  # noqa: PLC0415
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415
 
-        number, n = 0, data.X.shape[1]
+        number = 0
+        n = data.X.shape[1]
         with pairs_of(data) as problem:
             objective = FSMObjective(problem, *penalties)
             descent = (
@@ -238,13 +241,15 @@ class FSMRank(_Weighing):
 
     def penalties(self, data: TrainingData) -> Waiting[tuple[Floats, Floats, float, float]]:
         """Return similarity, importance, λ1 and λ2."""
-        lambda1, lambda2 = self.checked("lambda1"), self.checked("lambda2")
+        lambda1 = self.checked("lambda1")
+        lambda2 = self.checked("lambda2")
         s = yield from weighing_features(data, self.checked("importance"))
         return (yield from self.similarities(data)), s, lambda1, lambda2
 
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
         """Return A, shape (n, n), with a note if it is indefinite."""
-        kind, project = self.checked("similarity"), self.checked("project")
+        kind = self.checked("similarity")
+        project = self.checked("project")
         by_kind = data.shared.of(_Similarities).by_kind
         if isinstance(kind, str):
             matrix: Floats = yield from once(by_kind, kind, comparing_features(data, kind))
@@ -369,7 +374,8 @@ class FSMRankTop(_OfFSMRank):
         """
         data = training_data(data)
         fsmrank, last, max_features = yield from self._weighed(data)
-        scores, zeros = np.abs(last.coef), np.zeros_like(last.coef)
+        scores = np.abs(last.coef)
+        zeros = np.zeros_like(last.coef)
         cut = list(top_features(last))[:max_features] or [Step(1, (), zeros, float("nan"), np.empty(0))]
         objectives = yield from fsmrank.objectives(data, [step.coef for step in cut])
         for step, objective in zip(cut, objectives, strict=True):
@@ -464,7 +470,8 @@ class FSMSVM(_OfFSMRank):
         n = data.X.shape[1]
         C = self.checked("C")
         _, last, max_features = yield from self._weighed(data)
-        order, scores = last.selected[:max_features], np.abs(last.coef)
+        order = last.selected[:max_features]
+        scores = np.abs(last.coef)
         from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
         from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
@@ -571,7 +578,8 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:
-        activity, origin = "correlating features", np.append(data.X[0], data.y[0])
+        activity = "correlating features"
+        origin = np.append(data.X[0], data.y[0])
         total, different = yield from summed(data, activity, _totals, origin, by_blocks=True)
         mean = total / data.y.size
         (products,) = yield from summed(data, activity, _products, origin, mean, by_blocks=True)

@@ -117,14 +117,16 @@ class GAS(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
-        c, kind = self.checked("c"), self.checked("similarity")
+        c = self.checked("c")
+        kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
         # Kendall's τ is computed for the pairs that are asked for: all of them would take long.
         matrix = None if isinstance(kind, str) and kind == "kendall" else (yield from self.similarities(data))
         yield WorkProgress("ranking features", 0.0)
         scores, varies = importance.copy(), (yield from informative_columns(data))
         is_unranked = np.ones(scores.size, dtype=bool)
-        order, compared = np.empty(k, dtype=np.int64), np.empty((k, scores.size))
+        order = np.empty(k, dtype=np.int64)
+        compared = np.empty((k, scores.size))
         with _given(matrix) if matrix is not None else kendall_similarity(data) as between:
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)

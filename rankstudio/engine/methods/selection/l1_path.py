@@ -103,9 +103,11 @@ class L1Path(PathSelector):
         steps = yield from query_parts.sized_steps(self, data, n_features)
         path = yield from self.order_features(data, n_features)
         gram, right = yield from sums_of_products(data)
-        entered, knots = path.found["alphas_"], path.found["lasso_alphas_"]
+        entered = path.found["alphas_"]
+        knots = path.found["lasso_alphas_"]
         for index, step in enumerate(steps):
-            winner, scores = step.selected[index], np.full(gram.shape[0], np.nan)
+            winner = step.selected[index]
+            scores = np.full(gram.shape[0], np.nan)
             knot = int(np.argmax(knots == entered[winner]))
             weights = path.found["lasso_coefs_"][knot]
             inside = np.flatnonzero(weights)
@@ -159,7 +161,8 @@ class _Entry:
         with np.errstate(divide="ignore", invalid="ignore"):
             gram = gram / length[:, :, None] / length[:, None, :]
             cross = gram[:, candidates][:, :, inside]
-            matrix, right = gram[:, inside][:, :, inside], gram[:, inside, -1]
+            matrix = gram[:, inside][:, :, inside]
+            right = gram[:, inside, -1]
             ends = np.stack([right, np.broadcast_to(self.signs, right.shape)], axis=-1)
             N, M = np.moveaxis(cross @ np.linalg.solve(matrix, ends), -1, 0)
             alphas: Floats = (gram[:, candidates, -1] - N) / (sigma - M)
@@ -236,9 +239,11 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
     (scikit-learn 1.9).
     """
     n = right.size
-    w, entered = np.zeros(n), np.full(n, np.nan)
+    w = np.zeros(n)
+    entered = np.full(n, np.nan)
     alpha = float(np.abs(right).max(initial=0.0))
-    alphas, weights = [alpha], [w]
+    alphas = [alpha]
+    weights = [w]
     end = _ROUNDING * alpha
     active: list[int] = []
     signs = np.zeros(n)  # of the active features' weights; twice that of one that has just left
@@ -259,13 +264,15 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
         barred[active] = True
         to_join = np.where(barred, np.inf, _lengths_to_join(correlation, rates, alpha, signs))
         to_leave = _lengths_to_leave(w[active], direction, signs[active])
-        joining, leaver = int(np.argmin(to_join)), int(np.argmin(to_leave))
+        joining = int(np.argmin(to_join))
+        leaver = int(np.argmin(to_leave))
         length = min(alpha, to_join[joining], to_leave[leaver])
         w = w.copy()
         w[active] += length * direction
         signs[np.abs(signs) > 1.0] = 0.0
         if to_leave[leaver] == length < alpha:
-            leaving, joining = active.pop(leaver), -1
+            leaving = active.pop(leaver)
+            joining = -1
             w[leaving], signs[leaving] = 0.0, 2.0 * signs[leaving]
             shut[:] = False
         alpha -= length

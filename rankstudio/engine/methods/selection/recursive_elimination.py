@@ -23,7 +23,8 @@ Weights = Callable[[Ints], Waiting[Floats]]
 _TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
 """Relative to the greatest importance: two that differ by no more are equal but for rounding, or for
 what is left of the duality gap."""
-_TOL, _MAX_ITER = 1e-10, 1000
+_TOL = 1e-10
+_MAX_ITER = 1000
 """For RankSVM, whose weights are compared: ½||w - w*||² is at most the gap, so that a gap of 1e-10 of the
 objective leaves weights off by a hundred-thousandth of √objective."""
 
@@ -89,7 +90,8 @@ class RecursiveElimination(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
-        importance, ranker = self.checked("importance"), self.checked("ranker")
+        importance = self.checked("importance")
+        ranker = self.checked("ranker")
         regularization, C = self.checked("regularization"), self.checked("C")
         gram, right = yield from sums_of_products(data)
         squares = np.diag(gram)
@@ -112,12 +114,16 @@ class RecursiveElimination(PathSelector):
         from rankstudio.engine.methods.selection.query_parts import grams_by_query, sized_steps  # noqa: PLC0415 - numba
 
         steps = yield from sized_steps(self, data, max(n_features, min(2, data.X.shape[1])))
-        importance, regularization = self.checked("importance"), self.checked("regularization")
+        importance = self.checked("importance")
+        regularization = self.checked("regularization")
         varies = np.diag((yield from sums_of_products(data))[0]) > 0
-        n, Q = data.X.shape[1], data.ptr.size - 1
+        n = data.X.shape[1]
+        Q = data.ptr.size - 1
         for position in range(min(n_features, len(steps))):
             columns = np.array(steps[min(max(position, 1), len(steps) - 1)].selected, dtype=np.int64)
-            winner, scores, parts = int(columns[position]), np.full(n, np.nan), np.zeros((n, Q))
+            winner = int(columns[position])
+            scores = np.full(n, np.nan)
+            parts = np.zeros((n, Q))
             if columns.size > 1 and varies[columns].all():
                 query_grams = yield from grams_by_query(data, columns.tolist())
                 total = query_grams.sum(axis=0)

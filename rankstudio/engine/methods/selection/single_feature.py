@@ -156,7 +156,8 @@ def directed_measures(
     data: TrainingData, measure: str, convention: str | Convention = DEFAULT, turned: bool = True
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the measure of each feature in descending order, and on request in ascending order."""
-    activity, name = "measuring features", find_measure(measure).name
+    activity = "measuring features"
+    name = find_measure(measure).name
     signs = (1.0, -1.0) if turned else (1.0,)
     n = data.X.shape[1]
     total, count = np.empty((2, len(signs), n))
@@ -311,11 +312,13 @@ class ChiSquared(MutualInformation):
 
     def gains(self, counts: Floats) -> Floats:  # noqa: D102 - inherited
         p = counts / counts.sum()
-        bins, labels = p.sum(axis=1, keepdims=True), p.sum(axis=0, keepdims=True)
+        bins = p.sum(axis=1, keepdims=True)
+        labels = p.sum(axis=0, keepdims=True)
         # The derivatives of sum p² / (bins labels), which is χ² per document, and 1.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(p / (bins * labels))
-        of_bins, of_labels = ratios**2 * labels, ratios**2 * bins
+        of_bins = ratios**2 * labels
+        of_labels = ratios**2 * bins
         derivatives: Floats = 2 * ratios - of_bins.sum(axis=1, keepdims=True) - of_labels.sum(axis=0)
         return derivatives
 

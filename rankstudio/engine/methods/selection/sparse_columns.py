@@ -46,8 +46,10 @@ def joint_counts(data: SparseQueryData, columns: slice, edges: Floats, number: I
         Number of each document's label.
     n_labels : int
     """
-    nonzeros, n_bins = _Entries.of(data, columns), edges.shape[1] + 1
-    bins, zero = np.zeros(nonzeros.value.size, dtype=np.int64), np.zeros(edges.shape[0], dtype=np.int64)
+    nonzeros = _Entries.of(data, columns)
+    n_bins = edges.shape[1] + 1
+    bins = np.zeros(nonzeros.value.size, dtype=np.int64)
+    zero = np.zeros(edges.shape[0], dtype=np.int64)
     for b in range(n_bins - 1):
         edge = edges[:, b]
         new = np.ones(edge.size, dtype=np.bool_) if b == 0 else edge != edges[:, b - 1]
@@ -81,7 +83,8 @@ def measure_sums(
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    all_nonzeros, width = _Entries.of(data, columns), columns.stop - columns.start
+    all_nonzeros = _Entries.of(data, columns)
+    width = columns.stop - columns.start
     ties = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading).per_query(
         np.zeros(data.y.size)
     )[measure]
@@ -89,11 +92,9 @@ def measure_sums(
     of_run = all_nonzeros.column[begins], data.query[all_nonzeros.row[begins]]
     alike, is_kept = _alike(all_nonzeros, begins, 2 * data.y.size if find_measure(measure).by_rank else 0)
     inside = is_kept[np.cumsum(begins) - 1]
-    nonzeros, begins, run_query = (
-        _Entries(*(a[inside] for a in all_nonzeros)),
-        begins[inside],
-        of_run[1][is_kept],
-    )
+    nonzeros = _Entries(*(a[inside] for a in all_nonzeros))
+    begins = begins[inside]
+    run_query = of_run[1][is_kept]
     # The place of each feature among those of the query.
     order = np.argsort(run_query, kind="stable")
     count = np.bincount(run_query, minlength=ties.size)
@@ -101,12 +102,14 @@ def measure_sums(
     run_place[order] = np.arange(run_query.size) - np.repeat(np.cumsum(count) - count, count)
     entry_place = run_place[np.cumsum(begins) - 1]
     entries, runs = (np.argsort(places, kind="stable") for places in (entry_place, run_place))
-    places_of_entries, places_of_runs = entry_place[entries], run_place[runs]
+    places_of_entries = entry_place[entries]
+    places_of_runs = run_place[runs]
     values = np.empty((len(signs), run_query.size))
     for first, last, queries in _passes(np.diff(data.ptr), count):
         rows, ptr = rows_of_queries(data.ptr, queries)
         evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
-        of_row, of_query = np.empty(data.y.size, dtype=np.int64), np.empty(count.size, dtype=np.int64)
+        of_row = np.empty(data.y.size, dtype=np.int64)
+        of_query = np.empty(count.size, dtype=np.int64)
         of_row[rows], of_query[queries] = np.arange(rows.size), np.arange(queries.size)
         step = max(1, _VALUES // rows.size)
         for start in range(first, last, step):
@@ -119,7 +122,8 @@ def measure_sums(
                 table = evaluator.per_query_many(sign * scores)[measure]
                 values[turn, chosen] = table[run_place[chosen] - start, of_query[run_query[chosen]]]
     total, count_of = np.empty((2, len(signs), width))
-    column, tied = of_run[0], ties[of_run[1]]
+    column = of_run[0]
+    tied = ties[of_run[1]]
     for turn, value in enumerate(values[:, alike]):
         # τ is undefined where all documents tie, and defined where they do not.
         change = np.nan_to_num(value) - np.nan_to_num(tied)
@@ -131,7 +135,8 @@ def measure_sums(
 
 def _begins(found: _Entries, query: Ints) -> Bools:
     """Return which entries are the first of a feature in a query: there a run of them begins."""
-    entry_query, begins = query[found.row], np.ones(found.row.size, dtype=np.bool_)
+    entry_query = query[found.row]
+    begins = np.ones(found.row.size, dtype=np.bool_)
     begins[1:] = (entry_query[1:] != entry_query[:-1]) | (found.column[1:] != found.column[:-1])
     return begins
 
@@ -169,7 +174,8 @@ def _passes(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
     """
     first = 0
     while (queries := np.flatnonzero(count > first)).size:
-        ends, threshold = np.sort(count[queries]), _FEWER * sizes[queries].sum()
+        ends = np.sort(count[queries])
+        threshold = _FEWER * sizes[queries].sum()
         remaining = np.cumsum(sizes[queries][np.argsort(count[queries], kind="stable")][::-1])[::-1]
         last = int(ends[np.count_nonzero(remaining >= threshold) - 1])
         yield first, last, queries

@@ -71,7 +71,8 @@ class Ascent(AscentSearch):
 
     def __init__(self, session: ShardSession, scale: Floats, sign: float) -> None:
         super().__init__(scale)
-        self._session, self._sign = session, sign
+        self._session = session
+        self._sign = sign
 
     def measured(self, coef: Floats) -> Waiting[float]:
         """Return the value of one model (n,)."""
@@ -93,7 +94,8 @@ class _Measuring:
     """The transposed features of a shard, if memory allows, and how models are measured."""
 
     def __init__(self, data: QueryData, scratch: Scratch, measure: str, convention: Convention) -> None:
-        self._measure, self._convention = measure, convention
+        self._measure = measure
+        self._convention = convention
         self._keeps = scratch.keeps(bytes_of_shard(*data.X.shape))
         self._kept: tuple[Floats, Any] | None = None
 

@@ -69,12 +69,15 @@ def _of_entries(X: SparseRows, ranks: Ints) -> Floats:
 
     O(N log N) for N entries.
     """
-    csc, n = X.csc, X.shape[1]
-    column, sizes = np.repeat(np.arange(n), np.diff(csc.indptr)), np.diff(csc.indptr)[:, None]
+    csc = X.csc
+    n = X.shape[1]
+    column = np.repeat(np.arange(n), np.diff(csc.indptr))
+    sizes = np.diff(csc.indptr)[:, None]
     value = csc.data[np.lexsort((csc.data, column))]
     below = np.bincount(column[csc.data < 0], minlength=n)[:, None]
     zeros = len(X) - sizes
-    negative, positive = ranks < below, ranks >= below + zeros
+    negative = ranks < below
+    positive = ranks >= below + zeros
     index = np.where(positive, ranks - zeros, ranks) + csc.indptr[:-1, None]
     is_nonzero = negative | positive
     return np.where(is_nonzero, np.append(value, 0.0)[np.where(is_nonzero, index, value.size)], 0.0)

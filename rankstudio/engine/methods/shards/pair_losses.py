@@ -150,7 +150,8 @@ class _Pairs(Pairs):
 
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
         """Return the hinge, sorting from an order that is nearly that of the scores."""
-        first, self._first = self._first, order
+        first = self._first
+        self._first = order
         try:
             return self.hinge(scores)
         finally:
@@ -174,7 +175,8 @@ class _PairState:
     """
 
     def __init__(self, data: QueryData, scratch: Scratch, weighting: PairWeighting | None) -> None:
-        self._scratch, self._weighting = scratch, weighting
+        self._scratch = scratch
+        self._weighting = weighting
         self._keeps = scratch.keeps(PAIRS * data.y.size)
         self._pairs: _Pairs | None = None
         self._last: tuple[Any, Smooth] | None = None
@@ -204,7 +206,9 @@ class _PairState:
         if self._line is None or self._line[0] != key:
             if self._room is None:
                 self._room = self._scratch.empty(3, problem.X.shape[0])
-            scores, d, order = self._room[0], self._room[1], self._room[2].view(np.int64)
+            scores = self._room[0]
+            d = self._room[1]
+            order = self._room[2].view(np.int64)
             scores[:], d[:] = problem.scores(w), problem.scores(p)
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
             self._line = key, _LineScores(scores, d, order, _numbers(hinge, d))
@@ -257,7 +261,8 @@ class ShardedPairs:
     """
 
     def __init__(self, session: ShardSession, n_features: int, columns: Sequence[int] | None = None) -> None:
-        self._session, self._width = session, n_features
+        self._session = session
+        self._width = n_features
         self._columns = np.arange(n_features) if columns is None else np.array(columns, dtype=np.int64)
         self.n_features = self._columns.size
         self._known: dict[_Message, Any] = {}
@@ -303,7 +308,8 @@ class ShardedPairs:
         """Return a loss at some weights."""
         numbers, gradient, largest = yield from self._sum(_LossAt(loss, self._widened(scores), slopes))
         value, n_curved, outer, inner = numbers.tolist()
-        hinges, greatest = (outer, inner), float(largest.values[0])
+        hinges = (outer, inner)
+        greatest = float(largest.values[0])
         return SummedLoss(loss, scores, value, gradient[self._columns], int(n_curved), hinges, greatest)
 
     def curvature(self, at: SummedLoss, v: Floats) -> Waiting[Floats]:
@@ -340,7 +346,9 @@ class _HingeLine:
     """The hinge of shards along a line of weights."""
 
     def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
-        self._pairs, self._w, self._p = pairs, w, p
+        self._pairs = pairs
+        self._w = w
+        self._p = p
 
     def value(self, t: float) -> Waiting[LineValue]:
         hinge, slope = yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=False)

@@ -243,5 +243,6 @@ def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
 
 def _left_out(data: QueryData, cost: PairCost, cut: bool, order: Ints, *message: Any) -> tuple[Floats]:
     if cut:  # blocks are centred anew each time: only what the order has
-        data, order = data.narrowed(order.tolist()), np.arange(order.size)
+        data = data.narrowed(order.tolist())
+        order = np.arange(order.size)
     return (left_out_errors(PairRows.of(data, cost), order, *message),)

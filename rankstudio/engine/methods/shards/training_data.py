@@ -108,14 +108,18 @@ class _Session:
     def __init__(
         self, data: TrainingData, work: ShardWork, room: Room, executor: Executor | None, workers: int
     ) -> None:
-        self._data, self._work, self._executor, self._workers = data, work, executor, workers
+        self._data = data
+        self._work = work
+        self._executor = executor
+        self._workers = workers
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
 
     def sum(self, message: Any, what: str = _READING) -> Waiting[Sums]:
         if not self._data.several:
             return self._answer(0, message)
-        count, total = len(self._states), TreeSum()
+        count = len(self._states)
+        total = TreeSum()
         for index, summands in enumerate(self._answers(message)):
             total.add(summands)
             yield WorkProgress(what, (index + 1) / count)
@@ -154,7 +158,8 @@ class _Session:
         return summands
 
     def _answer(self, index: int, message: Any) -> Sums:
-        data, state = self._data.shard(index), self._states[index]
+        data = self._data.shard(index)
+        state = self._states[index]
         if state is None:
             state = self._work.begin(data, self._scratch[index])
             self._states[index] = state

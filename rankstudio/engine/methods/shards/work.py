@@ -135,7 +135,8 @@ class TreeSum:
 
     def add(self, summands: Sequence[Floats]) -> None:
         """Add the arrays of the next shard; they must not be changed afterwards."""
-        level, arrays = 0, tuple(summands)
+        level = 0
+        arrays = tuple(summands)
         while self._partial and self._partial[-1][0] == level:
             _, before = self._partial.pop()
             arrays = _added(before, arrays)

@@ -52,16 +52,20 @@ class TransferController(GivenController):
         if not runs:
             self.failed.emit(tr("{path}: the study has no finished run with a model.").format(path=path))
             return
-        chosen, fine = next(iter(runs)), True
+        chosen = next(iter(runs))
+        fine = True
         if len(runs) > 1:
-            title, label = tr("Test a selection here"), tr("&Run with the selection")
+            title = tr("Test a selection here")
+            label = tr("&Run with the selection")
             chosen, fine = QInputDialog.getItem(self._window, title, label, list(runs), 0, editable=False)
         if fine:
             self.start(path, runs[chosen])
 
     def start(self, path: Path, number: int) -> None:
         """Measure the model of a run of a study, and run its plan on the open data unless that is done."""
-        session, runs, marks = self._models.session, self._models.runs, self._models.marks
+        session = self._models.session
+        runs = self._models.runs
+        marks = self._models.marks
         dataset = session.dataset
         if dataset is None or not session.has_documents:
             self.failed.emit(tr("Open the data first."))

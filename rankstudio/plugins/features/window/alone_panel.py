@@ -97,8 +97,12 @@ class AloneController(Controller):
         self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        session, current, worker = models.session, models.current, models.task_worker
-        self._session, self._current, self._inspect = session, current, inspect
+        session = models.session
+        current = models.current
+        worker = models.task_worker
+        self._session = session
+        self._current = current
+        self._inspect = inspect
         self._absence = models.absence
         self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
         self.panel = AlonePanel(theme)
@@ -128,19 +132,22 @@ class AloneController(Controller):
         self._demand.update()
 
     def _key(self) -> Key | None:
-        session, dataset = self._session, self._session.dataset
+        session = self._session
+        dataset = self._session.dataset
         if dataset is None or not session.has_documents:
             return None
         return session.watched or dataset.folds[0], session.measure, session.convention, session.sealed
 
     def _measure(self) -> Computation | None:
-        session, dataset = self._session, self._session.dataset
+        session = self._session
+        dataset = self._session.dataset
         if dataset is None:
             return None
         if self.panel.plot.shown is None or dataset is not self._measured:
             self.panel.clear(_MEASURING)
         self._measured = dataset
-        ids, names = dataset.feature_ids, dataset.feature_names
+        ids = dataset.feature_ids
+        names = dataset.feature_names
 
         def show(shown: FeaturesAlone | float) -> None:
             if isinstance(shown, float):
@@ -233,7 +240,8 @@ class AlonePlot(Plot):
         """Return the places of the features, and the range of their measures."""
         assert self.shown is not None  # or it is empty
         values = np.concatenate(list(self.shown.parts.values()))
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        low = float(np.nanmin(values))
+        high = float(np.nanmax(values))
         xs = self._places
         return (float(xs[0]) - 0.7, float(xs[-1]) + 0.7), padded(low, high)
 
@@ -377,7 +385,8 @@ class AlonePlot(Plot):
         x = frame.area.right() - sum(wide for _, wide in entries) + _BETWEEN
         painter.setFont(font(SMALL))
         for i, (name, wide) in enumerate(entries):
-            box, look = QRectF(x, 0, wide, 18), palettes.category(colors, i)
+            box = QRectF(x, 0, wide, 18)
+            look = palettes.category(colors, i)
             draw_entry(painter, box, look, name, colors.q("text"), swatch=8, gap=4, marker=_RADIUS)
             x += wide
 
@@ -395,7 +404,8 @@ class AlonePlot(Plot):
         """Return which feature is best alone, and how good the marked one is."""
         if self.shown is None:
             return ""
-        best, train = int(self.shown.order[0]), self.shown.parts["train"]
+        best = int(self.shown.order[0])
+        train = self.shown.parts["train"]
         sentences = [
             tr("best single feature: {names}, {measure} {train:.4f} on train").format(
                 names=self._names[best], measure=self.shown.measure, train=train[best]

@@ -44,7 +44,8 @@ HEADER = 22
 """Height of the numbers of the steps."""
 
 _MEASURED = 200  # of the longest names
-_WIDEST, _HIGHEST = 44, 26  # of a cell, in pixels
+_WIDEST = 44  # of a cell, in pixels
+_HIGHEST = 26
 _NAMES = 0.38  # share of the width that the names of features may take
 _LONGEST_BAR = 120.0
 
@@ -103,7 +104,10 @@ class CandidateMapPlot(HeatMapPlot):
             Of all features; without them nothing is said of the feature under the mouse.
         """
         self.set_names("", steps)
-        self._whole, self._score, self._all_names, self._ids = shown, score, names, ids
+        self._whole = shown
+        self._score = score
+        self._all_names = names
+        self._ids = ids
         self._apply()
 
     def set_ranked(self, ranked: bool) -> None:
@@ -113,7 +117,8 @@ class CandidateMapPlot(HeatMapPlot):
 
     def mark(self, feature: int | None, place: int | None) -> None:
         """Mark the inspected feature (its column in the data) and the inspected step (its place)."""
-        self._feature, self._place = feature, place
+        self._feature = feature
+        self._place = place
         self._apply()
 
     def key(self) -> tuple[str, str, str]:
@@ -137,7 +142,8 @@ class CandidateMapPlot(HeatMapPlot):
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
         left = ceil(min(widest, size.width() * _NAMES)) + AIR + 1  # of all names, so that no column moves
         right = color_bar_width(self.key()) + 3 * AIR
-        width, height = max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
+        width = max(1.0, size.width() - left - right)
+        height = max(1.0, size.height() - HEADER - 4)
         if self.shown is not None:
             width = min(width, _WIDEST * len(self.shown.numbers))
             height = min(height, _HIGHEST * len(self.shown.features))
@@ -162,11 +168,13 @@ class CandidateMapPlot(HeatMapPlot):
         """Return score, share and rank of a cell."""
         if self.shown is None:
             return []
-        row, column = self._from_below(cell[0]), cell[1]
+        row = self._from_below(cell[0])
+        column = cell[1]
         location = tr("{labels} at {names} {numbers}").format(
             labels=self._labels[row], names=self._names[1], numbers=self.shown.numbers[column]
         )
-        value, share = float(self.shown.scores[row, column]), float(self.shown.shares[row, column])
+        value = float(self.shown.scores[row, column])
+        share = float(self.shown.shares[row, column])
         if np.isnan(value):
             reason = (
                 tr("selected without comparison") if self.shown.taken[row, column] else tr("no candidate")
@@ -251,10 +259,8 @@ class CandidateMapPlot(HeatMapPlot):
             return False
         # Downwards it goes as the rows stand, and then on in the order of the whole map.
         rest = [f for f in full_map.features if f not in self.shown.features]
-        features, places = (
-            [*self.shown.features, *rest],
-            self.shown.places if not full_map.growing else full_map.places,
-        )
+        features = [*self.shown.features, *rest]
+        places = self.shown.places if not full_map.growing else full_map.places
         row = features.index(self._feature) if self._feature in features else -down
         column = min(range(len(places)), key=lambda at: abs(places[at] - (self._place or 0)))
         row = int(np.clip(row + down, 0, len(features) - 1))
@@ -298,12 +304,16 @@ class CandidateMapPlot(HeatMapPlot):
         """Cut the map to the size of the plot, and draw it."""
         full_map = self._whole
         if full_map is None:
-            self.shown, self._labels, self._row, self._column = None, (), None, None
+            self.shown = None
+            self._labels = ()
+            self._row = None
+            self._column = None
             self.set_values(np.empty((0, 0)), (), ())
             return
         self.shown = None
         area = self.frame().area
-        n_rows, n_columns = int(area.height() // ROW), int(area.width() // COLUMN)
+        n_rows = int(area.height() // ROW)
+        n_columns = int(area.width() // COLUMN)
         visible = self.shown = full_map.view(n_rows, n_columns, self._place, self._feature)
         self._labels = tuple(self._all_names[f] for f in visible.features)
         self._row = visible.features.index(self._feature) if self._feature in visible.features else None
@@ -336,7 +346,8 @@ class CandidateMapPlot(HeatMapPlot):
         painter.setPen(colors.q("muted"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1])
-        n, metrics = len(self.shown.numbers), QFontMetricsF(font(TINY))
+        n = len(self.shown.numbers)
+        metrics = QFontMetricsF(font(TINY))
         room = max(metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0)
         stride = max(1, int(np.ceil(room * n / frame.area.width())))
         for column in range(n):

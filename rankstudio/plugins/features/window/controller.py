@@ -59,8 +59,11 @@ class FeaturesController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, current, worker = models.session, models.current, models.task_worker
-        self._session, self._current = session, current
+        session = models.session
+        current = models.current
+        worker = models.task_worker
+        self._session = session
+        self._current = current
         self.tasks = FeatureTasks(models.fold_cache)
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
@@ -116,7 +119,8 @@ class FeaturesController(PageController):
             self._described.update()
 
     def _key(self) -> Key | None:
-        fold, session = self._fold(), self._session
+        fold = self._fold()
+        session = self._session
         if fold is None or self._feature is None:
             return None
         weighing = self._weighed()
@@ -126,7 +130,8 @@ class FeaturesController(PageController):
 
     def _describe(self) -> Computation | None:
         self._session.inspected.emit(self._feature)
-        fold, column = self._fold(), self.column
+        fold = self._fold()
+        column = self.column
         if fold is None or column is None or not self._session.has_documents:
             return None
         measured = self._session.convention, self._session.measure
@@ -162,7 +167,8 @@ class FeaturesController(PageController):
 
     @Slot()
     def _show(self) -> None:
-        model, dataset = self._current.shown.inspected, self._session.dataset
+        model = self._current.shown.inspected
+        dataset = self._session.dataset
         if model is None or dataset is None:
             for panel in self._paths:
                 title = _title(self._current.shown) if dataset is not None else ""
@@ -222,7 +228,8 @@ class FeaturesController(PageController):
     def _show_path(self, path: PathResult, position: int, groups: Groups, choice: int | None = None) -> None:
         dataset = self._session.dataset
         if dataset is not None:
-            ids, names = dataset.feature_ids, dataset.feature_names
+            ids = dataset.feature_ids
+            names = dataset.feature_names
             title = _title(self._current.shown)
             for panel in self._seen():
                 panel.set_title(title)
@@ -240,7 +247,8 @@ class FeaturesController(PageController):
 
     @Slot()
     def _show_test(self) -> None:
-        current, model = self._current, self._current.shown.inspected
+        current = self._current
+        model = self._current.shown.inspected
         if model is None:
             return
         rules = rules_text(model.plan.convention, model.plan.evaluated)

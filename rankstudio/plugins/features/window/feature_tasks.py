@@ -77,7 +77,8 @@ class FeatureTasks:
         from rankstudio.plugins.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector_of(fold)
-        data, train = self._folds.prepared(plan, fold).whole_train, fold.train
+        data = self._folds.prepared(plan, fold).whole_train
+        train = fold.train
         groups = CandidateGroups.of(train.feature_ids, train.feature_names, feature_groups_of(plan)).columns
         return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters, groups)
 

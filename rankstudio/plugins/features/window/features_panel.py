@@ -334,10 +334,8 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
     digits : int
         Most digits of an id or a place on the path.
     """
-    width, tooltip = (
-        62 if len(measure) < 6 else 82,
-        tr("Validation {measure} after it was selected").format(measure=measure),
-    )
+    width = 62 if len(measure) < 6 else 82
+    tooltip = tr("Validation {measure} after it was selected").format(measure=measure)
     after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
     room = digits * _DIGIT + 2 * PAD + 2
     numbers = (replace(column, width=max(column.width, room)) for column in _COLUMNS[:2])
@@ -372,7 +370,9 @@ class FeaturesPanel(Panel):
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
-        self._measure, self._linear, self._digits = "MAP", True, 2
+        self._measure = "MAP"
+        self._linear = True
+        self._digits = 2
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
@@ -430,13 +430,16 @@ class FeaturesPanel(Panel):
         linear = path.steps[position].linear
         digits = len(str(int(np.max(feature_ids, initial=0))))  # a tenth of the time of max, for 200,000
         if (measure, linear, digits) != (self._measure, self._linear, self._digits):
-            self._measure, self._linear, self._digits = measure, linear, digits
+            self._measure = measure
+            self._linear = linear
+            self._digits = digits
             self._show_columns()
             self._make_room()
         # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
         self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         if path is not self._of:
-            self._of, self._margins = path, {}
+            self._of = path
+            self._margins = {}
         path_features = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
         path_features = tuple(
             replace(row, is_choice=True) if row.rank == choice and choice is not None else row
@@ -450,7 +453,8 @@ class FeaturesPanel(Panel):
         size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
         if (size, order) != (self._k, self._order) or self.table.current() is None:
-            self._k, self._order = size, order
+            self._k = size
+            self._order = order
             self._mark(rows)
         self.set_caption(_caption(path, position, measure))
         self._update_tools()
@@ -603,7 +607,8 @@ class FeaturesPanel(Panel):
 
     def _make_room(self) -> None:
         """Leave out columns without a value, and those that give way to the names."""
-        columns, rows = self.table.rows_model.columns, self.table.rows_model.rows
+        columns = self.table.rows_model.columns
+        rows = self.table.rows_model.rows
         # Trees bring several features at once: a column of dashes would not say more than none.
         rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
         out = {key for key in ("gain", "after") if not has_own_values(rows, key, most=rounds)}
@@ -632,7 +637,8 @@ class FeaturesPanel(Panel):
 
     def _width_of_names(self) -> int:
         """Return with which width neither the header nor a name is cut, or only a very long one."""
-        model, metrics = self.table.rows_model, self.table.fontMetrics()
+        model = self.table.rows_model
+        metrics = self.table.fontMetrics()
         number = next(n for n, column in enumerate(model.columns) if column.key == "name")
         # Of thousands the longest are measured, as each takes 10 µs, and this is asked for at every change.
         longest = nlargest(_MEASURED_NAMES, set(map(_name, model.rows)), key=len)
@@ -642,7 +648,8 @@ class FeaturesPanel(Panel):
 
     def _actions(self, row: FeatureRow) -> list[RowAction]:
         """Return the actions of the context menu for a row."""
-        pin, ban = tr("Unpin") if row.pinned else tr("Pin"), tr("Allow again") if row.banned else tr("Ban")
+        pin = tr("Unpin") if row.pinned else tr("Pin")
+        ban = tr("Allow again") if row.banned else tr("Ban")
         return [
             RowAction(pin, partial(self._toggle, "pinned"), "pin", self._pins),
             RowAction(ban, partial(self._toggle, "banned"), "ban", self._pins),

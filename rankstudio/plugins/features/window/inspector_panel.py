@@ -48,7 +48,8 @@ _ALL = tr("Share of its variance within queries explained by a linear function o
 _MOST_ROWS = 60  # a row takes 0.2 ms of the window, and a ranker with all features has thousands
 _LEAST_HEIGHT = 96  # pixels
 _LEAST_PLOT = 52
-VALUES, CANDIDATES = "values", "candidates"
+VALUES = "values"
+CANDIDATES = "candidates"
 """Views of a feature: its values, or its rank among the candidates of a step."""
 _VIEWS = ((VALUES, tr("values")), (CANDIDATES, tr("candidates")))
 
@@ -240,7 +241,8 @@ class ProfileTables(ColumnArea):
 
     def clear(self) -> None:
         """Show no feature."""
-        self._tables, self._defined = [], ("", "")
+        self._tables = []
+        self._defined = ("", "")
         self._show()
 
     def define(self, engine: str, definition: str) -> None:

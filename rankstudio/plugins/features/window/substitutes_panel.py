@@ -48,7 +48,9 @@ _ALL_SELECTED = tr("{features} have no substitutes because all features are sele
 _UNLIKE = 0.3  # |r| below which no features are called similar
 NO_MODEL = tr("Run a method to see substitutes of the selected features.")
 
-LIST, CORRELATION, RUNS = "list", "correlation", "runs"
+LIST = "list"
+CORRELATION = "correlation"
+RUNS = "runs"
 """Views of the substitutes: sentences, or a map."""
 _OPTIONS = ((LIST, tr("list")), (CORRELATION, tr("correlation")), (RUNS, tr("runs × folds")))
 _NO_RUNS = tr("The features selected by each run on each fold appear here after the first finished fold.")
@@ -448,10 +450,15 @@ class SubstitutesController(Controller):
         self, theme: Theme, models: Models, tasks: FeatureTasks, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        session, runs, current = models.session, models.runs, models.current
+        session = models.session
+        runs = models.runs
+        current = models.current
         worker = models.task_worker
-        self._session, self._runs, self._current = session, runs, current
-        self._tasks, self._absence = tasks, models.absence
+        self._session = session
+        self._runs = runs
+        self._current = current
+        self._tasks = tasks
+        self._absence = models.absence
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
         self._substitutes = OnDemand(
@@ -483,13 +490,15 @@ class SubstitutesController(Controller):
         self._selections.update()
 
     def _model_key(self) -> Key | None:
-        model, has_documents = self._current.model, self._session.has_documents
+        model = self._current.model
+        has_documents = self._session.has_documents
         if model is not None and is_wide(model.fold.train):
             return None
         return None if model is None or not has_documents else (model.step, model.fold)
 
     def _find(self) -> Computation | None:
-        model, dataset = self._current.model, self._session.dataset
+        model = self._current.model
+        dataset = self._session.dataset
         if model is None or dataset is None:
             return None
         if not self.panel.shows_substitutes:
@@ -519,7 +528,8 @@ class SubstitutesController(Controller):
         return tuple(fold for record in self._records() for _, fold in sorted(record.folds.items()))
 
     def _compare(self) -> Computation | None:
-        dataset, records = self._session.dataset, self._records()
+        dataset = self._session.dataset
+        records = self._records()
         if dataset is None:
             return None
         folds = [fold for record in records for _, fold in sorted(record.folds.items())]

@@ -53,7 +53,9 @@ _ABOUT = tr(
 NO_CANDIDATES = tr("Run a method to see the candidates it compared at each step.")
 _UNKNOWN = tr("This run has no stored candidate scores. Run it again to see them.")
 
-SCORES, RANKS, DENSITIES = "scores", "ranks", "densities"
+SCORES = "scores"
+RANKS = "ranks"
+DENSITIES = "densities"
 """The ways of showing it."""
 
 _MAPS = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
@@ -261,9 +263,14 @@ class WhyController(Controller):
         self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        session, current, worker = models.session, models.current, models.task_worker
-        self._session, self._current, self._inspect = session, current, inspect
-        self._tasks, self._absence = inspect.tasks, models.absence
+        session = models.session
+        current = models.current
+        worker = models.task_worker
+        self._session = session
+        self._current = current
+        self._inspect = inspect
+        self._tasks = inspect.tasks
+        self._absence = models.absence
         self._leads: dict[int, Margin] = {}
         self._other: int | None = None  # column of the feature beside the inspected one
         self._offered: PathResult | None = None  # whose features can stand there
@@ -339,13 +346,15 @@ class WhyController(Controller):
         return computation(tr("Comparing candidates"), show, _picture, path, score, candidates)
 
     def _explained_key(self) -> Key | None:
-        model, column = self._current.shown.inspected, self._inspect.column
+        model = self._current.shown.inspected
+        column = self._inspect.column
         if model is None or column is None or not self._is_compared(model):
             return None
         return column, model.path, model.position
 
     def _explain(self) -> Computation | None:
-        model, column = self._current.shown.inspected, self._inspect.column
+        model = self._current.shown.inspected
+        column = self._inspect.column
         context = self._context(model) if model is not None else None
         if model is None or column is None or context is None:
             return None
@@ -355,10 +364,12 @@ class WhyController(Controller):
         return computation(tr("Explaining a feature"), show, self._tasks.explain, *arguments)
 
     def _show_margins(self, model: SelectedModel) -> None:
-        dataset, score = self._session.dataset, model.plan.candidate_score
+        dataset = self._session.dataset
+        score = model.plan.candidate_score
         if dataset is None or score is None:
             return
-        ids, candidates = dataset.feature_ids, self._candidates(model)
+        ids = dataset.feature_ids
+        candidates = self._candidates(model)
         shares = {
             int(ids[member]): lead.share
             for column, lead in self._leads.items()
@@ -382,14 +393,17 @@ class WhyController(Controller):
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
         """Return the path with the other ones of its run."""
-        score, dataset = model.plan.candidate_score, self._session.dataset
+        score = model.plan.candidate_score
+        dataset = self._session.dataset
         record = self._current.shown.record
         if score is None or dataset is None:
             return None
         if record is None or not isinstance(model.key, int):
             names, groups = dataset.feature_names, self._candidates(model)
             return ChoiceContext(model.path, model.position, score, names, groups=groups)
-        axes, fold, key = record.plan.axes, model.fold.number, model.key
+        axes = record.plan.axes
+        fold = model.fold.number
+        key = model.key
         only_axis = axes[0] if len(axes) == 1 else None
         combinations = [
             Alternative(
@@ -412,7 +426,8 @@ class WhyController(Controller):
 
     @Slot(int, int)
     def _on_picked(self, column: int, place: int) -> None:
-        model, dataset = self._current.shown.inspected, self._session.dataset
+        model = self._current.shown.inspected
+        dataset = self._session.dataset
         if model is None or dataset is None:
             return
         grows = model.path.step_kind is not StepKind.ITERATIONS
@@ -435,7 +450,8 @@ class WhyController(Controller):
         """Show the densities of the inspected feature, if visible."""
         if not self._inspect.path.isVisible():
             return
-        model, dataset = self._current.shown.inspected, self._session.dataset
+        model = self._current.shown.inspected
+        dataset = self._session.dataset
         can_compare = (
             model is not None and model.plan.entry.compares_densities and self._session.has_documents
         )
@@ -449,17 +465,21 @@ class WhyController(Controller):
         self._estimated.update()
 
     def _estimated_key(self) -> Key | None:
-        model, column = self._current.shown.inspected, self._inspect.column
+        model = self._current.shown.inspected
+        column = self._inspect.column
         return None if model is None or column is None else (model.path, column, self._other)
 
     def _estimate(self) -> Computation | None:
         from rankstudio.plugins.features.compared_densities import next_best  # noqa: PLC0415 - heavy
 
-        model, column, dataset = self._current.shown.inspected, self._inspect.column, self._session.dataset
+        model = self._current.shown.inspected
+        column = self._inspect.column
+        dataset = self._session.dataset
         if model is None or column is None or dataset is None:
             return None
         other = self._other if self._other not in (None, column) else next_best(model.path, column)
-        columns, names = [column] if other is None else [column, other], dataset.feature_names
+        columns = [column] if other is None else [column, other]
+        names = dataset.feature_names
 
         def show(found: tuple[ComparedDensities, ...]) -> None:
             self.panel.densities.show_densities(found, names)

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
     from rankstudio.plugins.judges.agreement import Agreement, JudgeSelections
     from rankstudio.plugins.judges.flipped_labels import FlippedLabels
 
-AGREEMENT, QUERIES, SELECTION, FLIPS = "agreement", "queries", "selection", "flips"
+AGREEMENT = "agreement"
+QUERIES = "queries"
+SELECTION = "selection"
+FLIPS = "flips"
 N_DRAWS = 20
 """Runs for each share of flipped labels."""
 
@@ -143,14 +146,16 @@ class JudgesController(Controller):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._models, self._session = models, models.session
+        self._models = models
+        self._session = models.session
         self.panel = JudgesPanel(theme)
         self.panels = (self.panel,)
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
         self._flipping: RunRecord | None = None
-        worker, panel = models.task_worker, self.panel
+        worker = models.task_worker
+        panel = self.panel
         fail = self.failed.emit
         self._agreeing = OnDemand(self, worker, self._agreement_key, self._agree, fail, panel=panel)
         self._selecting = OnDemand(self, worker, self._selection_key, self._select, fail, panel=panel)
@@ -218,10 +223,12 @@ class JudgesController(Controller):
         if self.busy:
             self._simulation.stop()
             return
-        record, fold = self._models.runs.shown, self._session.fold
+        record = self._models.runs.shown
+        fold = self._session.fold
         if record is None or not self.possible:
             return
-        self._flipping, self._flips = record, None
+        self._flipping = record
+        self._flips = None
         self.panel.view.select(FLIPS)
         plan = record.plan if fold is None else record.plan.changed(folds=(fold,))
         dataset = record.dataset
@@ -238,7 +245,8 @@ class JudgesController(Controller):
 
     @Slot()
     def _choose(self) -> None:
-        name, dataset = str(self.panel.label.currentData()), self._session.dataset
+        name = str(self.panel.label.currentData())
+        dataset = self._session.dataset
         if dataset is not None and name != dataset.origin.columns.label:
             self._session.labelAsked.emit(name)
 
@@ -263,7 +271,8 @@ class JudgesController(Controller):
 
     def _results(self) -> list[RunResult]:
         """Return the finished runs of the current plan, the last one under each judge."""
-        current, judges = self._models.runs.shown, self._judges
+        current = self._models.runs.shown
+        judges = self._judges
         if current is None or not judges:
             return []
         by_judge: dict[str, RunResult] = {}
@@ -295,7 +304,9 @@ class JudgesController(Controller):
         titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
         columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
         self.panel.table.placeholder = tr("Comparing the judges …")
-        agreement, note, rows = self._agreement, "", []
+        agreement = self._agreement
+        note = ""
+        rows = []
         if agreement is not None:
             note = tr(
                 "Mean of Kendall's τ_b within queries; Krippendorff's α for judges with one scale, of all "

@@ -25,7 +25,8 @@ def _pairs(hat: Floats, residuals: Floats, labels: Floats, n_positive: int) -> f
     for i in range(n_positive):
         a = 1.0 - hat[i, i] - 1.0 / m
         for j in range(n_positive, m):
-            b, d = -hat[i, j] - 1.0 / m, 1.0 - hat[j, j] - 1.0 / m
+            b = -hat[i, j] - 1.0 / m
+            d = 1.0 - hat[j, j] - 1.0 / m
             determinant = a * d - b * b
             e = (d * residuals[i] - b * residuals[j]) / determinant
             g = (a * residuals[j] - b * residuals[i]) / determinant
@@ -81,7 +82,8 @@ def estimates(
     """
     m = labels.shape[0]
     for t in range(hats.shape[0]):
-        hat, rest = hats[t], residuals[t]
+        hat = hats[t]
+        rest = residuals[t]
         out[t, 0] = _pairs(hat, rest, labels, n_positive)
         for s in range(folds.shape[0]):
             last = 0
@@ -94,7 +96,9 @@ def estimates(
                         members[size] = i
                         size += 1
                 _leave_fold_out(hat, rest, labels, members, size, left, scores)
-            pooled, averaged, pairs = 0.0, 0.0, 0
+            pooled = 0.0
+            averaged = 0.0
+            pairs = 0
             for i in range(n_positive):
                 for j in range(n_positive, m):
                     right = _half_step(scores[i] - scores[j])

@@ -139,7 +139,8 @@ def simulate_auc(
         raise ParameterError("regularization", regularization, "a finite number greater than 0")
     count = between("repetitions", repetitions, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
-    truth, estimates = np.empty(count), np.empty((count, len(ESTIMATORS)))
+    truth = np.empty(count)
+    estimates = np.empty((count, len(ESTIMATORS)))
     size = max(1, min(_BLOCK, _NUMBERS // n_examples**2))
     for number, first in enumerate(range(0, count, size)):
         part = slice(first, min(first + size, count))
@@ -172,7 +173,8 @@ def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[F
     """
     from rankstudio.plugins.lab.simulation import _auc_kernel  # noqa: PLC0415 - numba, where it is needed
 
-    labels, m = data.labels, data.n_examples
+    labels = data.labels
+    m = data.n_examples
     centred = X - X.mean(axis=1, keepdims=True)
     hats, weights = _hats(centred, labels - labels.mean(), regularization)
     residuals = labels - labels.mean() - np.einsum("bmn,bn->bm", centred, weights)

@@ -134,7 +134,8 @@ class DeviationSummary:
         -----
         O(RE) for R repetitions and E estimators.
         """
-        deviations, sd = state.conditional, state.conditional_sd
+        deviations = state.conditional
+        sd = state.conditional_sd
         edges = bin_edges(deviations, sd)
         return cls(
             state.estimators,
@@ -181,10 +182,12 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
     finite: Floats = values[np.isfinite(values)]
     spread: Floats = sd[np.isfinite(sd)]
     width = _round_width(_SCOTT * float(spread.max(initial=0.0)) * len(values) ** (-1 / 3))
-    low, high = float(finite.min(initial=0.0)), float(finite.max(initial=0.0))
+    low = float(finite.min(initial=0.0))
+    high = float(finite.max(initial=0.0))
     while (high - low) / width > _MOST_BINS:
         width = _round_width(2.5 * width)
-    first, last = floor(low / width), floor(high / width) + 1
+    first = floor(low / width)
+    last = floor(high / width) + 1
     return np.asarray(np.arange(first, last + 1) * width, dtype=np.float64)
 
 

@@ -11,7 +11,8 @@ from rankstudio.engine.methods.catalog.shared import GAMMA, LAMBDA
 NO_KERNEL = "none"
 """Choice of greedy selection in place of a kernel."""
 
-SELECTED_ONCE, BASIS_KEPT = "selected once", "basis vectors kept"
+SELECTED_ONCE = "selected once"
+BASIS_KEPT = "basis vectors kept"
 """Endings of the names of estimators whose features or basis vectors were chosen with held-out documents."""
 
 _LAMBDA = replace(

@@ -93,7 +93,8 @@ def simulate_selection(
     data = _documents(dataset)
     used = convention or FoldedDataset.of(dataset).convention
     drawn = between("n_queries", n_queries, 3, _MOST)
-    count, start = between("repetitions", repetitions, 1, _MOST), between("seed", seed, 0, MOST_SEED)
+    count = between("repetitions", repetitions, 1, _MOST)
+    start = between("seed", seed, 0, MOST_SEED)
     if data.n_queries <= drawn:
         raise DatasetError(
             f"The data have {data.n_queries} queries; expected more than the {drawn} drawn for training, "
@@ -106,12 +107,14 @@ def simulate_selection(
         learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
     chosen_learner = learner or _selection(n_features, data.n_features, regularization)
     documents = QueryData(np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading)
-    truth, estimates = np.empty(count), np.empty((count, len(ways)))
+    truth = np.empty(count)
+    estimates = np.empty((count, len(ways)))
     for number in range(count):
         rng = np.random.default_rng([start, number])
         inside = np.zeros(data.n_queries, dtype=np.bool_)
         inside[rng.choice(data.n_queries, drawn, replace=False)] = True
-        train, rest = documents.taken(np.flatnonzero(inside)), documents.taken(np.flatnonzero(~inside))
+        train = documents.taken(np.flatnonzero(inside))
+        rest = documents.taken(np.flatnonzero(~inside))
         measured = partial(_measured, measure=measure, convention=used)
         truth[number] = yield from steadily(_truth(chosen_learner, train, rest, measured))
         for index, estimator in enumerate(ways.values()):
@@ -158,16 +161,20 @@ def _measured(
     """Measure scores, by the documents of each query, or of each query and fold."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    y, ptr = data.y, data.ptr
+    y = data.y
+    ptr = data.ptr
     if fold is None:
-        evaluators, key = data.shared.of(_Evaluators).found, (measure, convention)
+        evaluators = data.shared.of(_Evaluators).found
+        key = (measure, convention)
         if key not in evaluators:
             evaluators[key] = Evaluator(y, ptr, convention, (measure,), grading=data.grading)
         evaluator = evaluators[key]
     else:
         query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-        parts, order = query * (int(fold.max()) + 1) + fold, np.lexsort((fold, query))
-        y, scores = y[order], scores[order]
+        parts = query * (int(fold.max()) + 1) + fold
+        order = np.lexsort((fold, query))
+        y = y[order]
+        scores = scores[order]
         ptr = np.append(np.flatnonzero(np.diff(parts[order], prepend=-1)), y.size)
         grading = data.grading.taken(order)
         evaluator = Evaluator(y, ptr, convention, (measure,), grading=grading)

@@ -61,7 +61,8 @@ class SimulationProgress:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as plain values."""
-        varied, plain = self.varied, self.found.as_dict()
+        varied = self.varied
+        plain = self.found.as_dict()
         if varied is None:
             return plain
         values = zip(varied.values, varied.summaries, strict=True)
@@ -143,7 +144,8 @@ class Simulation:
         if dataset is None:
             return
         parts = [dataset] if isinstance(dataset, RankingDataset) else list(dataset.folds[0].parts.values())
-        features, queries = parts[0].n_features, sum(part.n_queries for part in parts)
+        features = parts[0].n_features
+        queries = sum(part.n_queries for part in parts)
         for name, value in tried.get("n_features", ()):
             if value is not None and value > features:
                 expected = tr("at most {n}, the number of features in these data").format(n=features)
@@ -213,7 +215,8 @@ def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, t
     str
         One line for a POSIX shell, without default values.
     """
-    kind, values = simulation.kind, simulation.counting
+    kind = simulation.kind
+    values = simulation.counting
     words = ["rankstudio", "lab", kind, *(_data_words(plan, test) if plan is not None else ())]
     words += parameter_words([p for p in PARAMETERS[kind] if p.name in values], values)
     words += ["--convention", values["convention"]] if "convention" in values else []

@@ -71,7 +71,9 @@ class SimulationTab(Controller):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.form, self.deviations, self.variation = form, deviations, variation
+        self.form = form
+        self.deviations = deviations
+        self.variation = variation
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(worker, what, form.objectName(), self)
@@ -108,7 +110,8 @@ class SimulationTab(Controller):
         except ParameterError as error:
             self.form.refuse(error)
             return
-        self.request, self.progress = request, None
+        self.request = request
+        self.progress = None
         self.simulation.start(partial(request.simulation.steps, request.dataset))
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
@@ -124,8 +127,13 @@ class SimulationTab(Controller):
 
     def show_found(self) -> None:
         """Show the distributions, and the effect of the varied quantity."""
-        request, progress, state = self.request, self.progress, self.simulation.state
-        share, text, above, below = 0.0, "", "", ""
+        request = self.request
+        progress = self.progress
+        state = self.simulation.state
+        share = 0.0
+        text = ""
+        above = ""
+        below = ""
         if request is not None and progress is not None:
             share = progress.done / request.simulation.asked
             text = "" if state is SimulationState.DONE else _progress_text(progress)
@@ -153,10 +161,12 @@ class SimulationTab(Controller):
 
 def _progress_text(progress: SimulationProgress) -> str:
     """Return which repetition it is."""
-    summary, varied = progress.found, progress.varied
+    summary = progress.found
+    varied = progress.varied
     if varied is None:
         return tr("{done:,} of {asked:,} repetitions").format(done=summary.done, asked=summary.asked)
-    last, quantity = varied.summaries[-1], varied.quantity
+    last = varied.summaries[-1]
+    quantity = varied.quantity
     return tr("{quantity} = {value}: {done:,} of {asked:,}").format(
         quantity=SHORT[quantity],
         value=value_text(quantity, varied.values[-1]),
@@ -231,7 +241,8 @@ class SelectionTab(SimulationTab):
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
         """Return the request for a simulation on the open data; None without documents."""
-        dataset, session = self._session.dataset, self._session
+        dataset = self._session.dataset
+        session = self._session
         if dataset is None:
             return None
         if not session.has_documents:
@@ -246,7 +257,8 @@ class SelectionTab(SimulationTab):
 
     def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
         """Return the caption above the distributions, and their caption as a figure."""
-        parameters, dataset = request.simulation.parameters, request.dataset
+        parameters = request.simulation.parameters
+        dataset = request.dataset
         assert dataset is not None  # it was requested with it
         self.deviations.texts = self.variation.texts = of_learner(parameters["kernel"])
         axis = tr("estimated minus true {measure}").format(measure=parameters["measure"])
@@ -292,7 +304,8 @@ class LabController(Controller):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, worker = models.session, models.task_worker
+        session = models.session
+        worker = models.task_worker
         self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
         laid_out = _lay_out("lab-auc", self.auc), _lay_out("lab-selection", self.selection)
@@ -302,7 +315,8 @@ class LabController(Controller):
         self.tabs.chosen.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)
-        auc, selection = self.auc, self.selection
+        auc = self.auc
+        selection = self.selection
         for plot, key, label in (
             (auc.deviations.plot, "lab-auc", tr("Deviations of AUC estimates")),
             (auc.variation.bias, "lab-bias", tr("Bias of AUC estimates")),
@@ -335,7 +349,8 @@ class LabController(Controller):
 
         {} where nothing was simulated, and None where the page is not seen.
         """
-        request, progress = self.tab.request, self.tab.progress
+        request = self.tab.request
+        progress = self.tab.progress
         if not self.tab.form.isVisible():
             return None
         return request.as_code(progress) if request is not None and progress is not None else {}

@@ -120,7 +120,8 @@ _COLUMNS = (
 )
 _SPARE = ("error", "unconditional")  # columns that give way
 _WIDE = 840  # pixels, from which they have room
-_NAME, _NAME_NARROW = 198, 158  # pixels of the column with the names
+_NAME = 198  # pixels of the column with the names
+_NAME_NARROW = 158
 
 
 class DeviationsPanel(Panel):
@@ -157,7 +158,8 @@ class DeviationsPanel(Panel):
         paired: bool = False,
     ) -> None:
         super().__init__(theme, tr("Deviations"), padding=0, name=name, keeps_title=True)
-        self.texts, self._paired = texts, paired
+        self.texts = texts
+        self._paired = paired
         self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
         self.plot.placeholder = placeholder
         self.table = TableView(
@@ -255,7 +257,9 @@ class DeviationsPlot(Plot):
         said : str
             All of it in words.
         """
-        self.rows, self.edges, self.said = tuple(rows), edges, said
+        self.rows = tuple(rows)
+        self.edges = edges
+        self.said = said
         self.mark_dirty()
 
     # Plot
@@ -382,7 +386,8 @@ class DeviationsPlot(Plot):
 
     def _draw_rows(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw each histogram as an area of steps, its mean, and one sd to both sides."""
-        height, edges = self._height(frame), np.repeat(self.edges, 2)
+        height = self._height(frame)
+        edges = np.repeat(self.edges, 2)
         xs = frame.pixels(edges, np.zeros(edges.size))[0].tolist()
         for index, row in enumerate(self.rows):
             if not row.count:
@@ -399,7 +404,8 @@ class DeviationsPlot(Plot):
             painter.drawPolygon(outline)
             painter.setPen(pen(look.color, 1.3, (3.0, 2.0) if row.variant else ()))
             painter.drawPolyline(outline)
-            mean, spread = frame.x_px(row.bias), frame.x_px(row.bias + row.sd) - frame.x_px(row.bias)
+            mean = frame.x_px(row.bias)
+            spread = frame.x_px(row.bias + row.sd) - frame.x_px(row.bias)
             painter.setPen(pen(look.color, 2.6))
             painter.drawLine(QPointF(mean - spread, foot), QPointF(mean + spread, foot))
             painter.setPen(pen(colors.q("panel"), 1.2))
@@ -425,7 +431,8 @@ class DeviationsPlot(Plot):
         if self.is_empty():
             return
         painter.setFont(font(SMALL))
-        height, room = self._height(frame), frame.area.left() - 3 * _MARK - _GAP
+        height = self._height(frame)
+        room = frame.area.left() - 3 * _MARK - _GAP
         names = self._names(frame.outer.width())
         for index, row in enumerate(self.rows):
             look = palettes.category(colors, row.category)

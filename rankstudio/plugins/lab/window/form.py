@@ -175,7 +175,8 @@ class LabForm(Panel):
 
         The quantities to vary are offered accordingly.
         """
-        values, chosen = self.values(), self.quantity.value()
+        values = self.values()
+        chosen = self.quantity.value()
         for field in self._fields.values():
             field.setVisible(field.parameter.counts(values))
         offered = [(key, SHORT[key]) for key, f in self._lists.items() if f.parameter.counts(values)]

@@ -64,7 +64,8 @@ def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorTe
             "No mean deviation is both larger than {least} and more than twice its standard error."
         ).format(least=_LEAST)
     else:
-        text, bias = names[worst], float(found.bias[worst])
+        text = names[worst]
+        bias = float(found.bias[worst])
         reason = text.low if bias < 0 else text.high
         low = tr("{label} is {size} too low on average.")
         sentence = (low if bias < 0 else tr("{label} is {size} too high on average.")).format(
@@ -81,7 +82,8 @@ def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]
     finite = [index for index, sd in enumerate(found.sd) if isfinite(sd)]
     if len(finite) < 2 or found.done < 2:
         return ""
-    least, largest = min(finite, key=lambda at: found.sd[at]), max(finite, key=lambda at: found.sd[at])
+    least = min(finite, key=lambda at: found.sd[at])
+    largest = max(finite, key=lambda at: found.sd[at])
     if found.sd[largest] < _APART * found.sd[least]:
         return tr("All have a similar standard deviation ({low} to {high}).").format(
             low=fixed(float(found.sd[least]), 3), high=fixed(float(found.sd[largest]), 3)
@@ -163,7 +165,8 @@ def selection_caption(request: SimulationRequest, done: int) -> str:
 
 def _on_data(request: SimulationRequest) -> str:
     """Describe learner and data; "" without data."""
-    parameters, dataset = request.simulation.parameters, request.dataset
+    parameters = request.simulation.parameters
+    dataset = request.dataset
     if dataset is None:
         return ""
     if parameters["kernel"] != NO_KERNEL:

@@ -65,7 +65,8 @@ class VariationPanel(Panel):
         super().__init__(
             theme, tr("Effect of a parameter"), padding=0, name=f"{name}-variation", keeps_title=True
         )
-        self.texts, self._paired = texts, paired
+        self.texts = texts
+        self._paired = paired
         self.bias = self._plot(theme, f"{name}-bias-plot", tr("mean deviation"), zero=True)
         self.bias.placeholder = tr(
             "After the distributions, the parameter is varied and the bias drawn here."
@@ -93,7 +94,9 @@ class VariationPanel(Panel):
             return
         labels = [text_of(self.texts, name).label for name in found.summaries[0].estimators]
         written = partial(value_text, found.quantity)
-        bias, half, sd = found.bias, _SURE * found.standard_error, found.sd
+        bias = found.bias
+        half = _SURE * found.standard_error
+        sd = found.sd
         curves = [(label, bias[:, index], half[:, index]) for index, label in enumerate(labels)]
         self.bias.show_values(QUANTITIES[found.quantity], found.asked, written, curves)
         bare = [(label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)]
@@ -154,7 +157,8 @@ class VariationPlot(OverlayPlot):
     least_height = 200.0  # in less room the names of the distributions beside it do
 
     def __init__(self, theme: Theme, title: str, *, zero: bool, paired: bool = False) -> None:
-        self._zero, self._paired = zero, paired
+        self._zero = zero
+        self._paired = paired
         self._values: tuple[float, ...] = ()
         self._asked: tuple[float, ...] = ()
         self.quantity = ""
@@ -185,7 +189,8 @@ class VariationPlot(OverlayPlot):
             Name, values and half the widths of intervals, empty for none.
         """
         chosen = self.chosen
-        self._asked, self.quantity = tuple(asked), quantity
+        self._asked = tuple(asked)
+        self.quantity = quantity
         all_x = [self._x(value) for value in self._asked]
         n = len(curves[0][1]) if curves else 0
         self._values = self._asked[:n]
@@ -236,9 +241,11 @@ class VariationPlot(OverlayPlot):
         x = floats(self._values)
         series = []
         for curve in self.curves:
-            y, half = curve.y, curve.half
+            y = curve.y
+            half = curve.half
             ends = (floats(y - half), floats(y + half)) if np.isfinite(half).all() else ((), ())
-            number, dashes = curve.key - 1, curve.dash
+            number = curve.key - 1
+            dashes = curve.dash
             series.append(Series(curve.label, x, floats(y), *ends, number=number, dashes=dashes))
         levels = (Level(tr("the truth"), 0.0),) if self._zero else ()
         across = FigureAxis(self.quantity, logarithmic=self._logarithmic)
@@ -247,7 +254,8 @@ class VariationPlot(OverlayPlot):
 
     def readout(self, found: tuple[int, int]) -> list[Line]:
         """Describe a point."""
-        curve, i = self.curves[found[0]], found[1]
+        curve = self.curves[found[0]]
+        i = found[1]
         look = curve.look(self.theme.colors)
         lines = [
             Line(curve.label, self._number(float(curve.y[i])), look.color, look.dash, bold=True),

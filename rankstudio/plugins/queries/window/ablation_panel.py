@@ -32,7 +32,8 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.plugins.queries.feature_ablation import AblatedQueries, FeatureAblation
 
-_NUMBER, _LEAST_BAR = 62, 22  # pixels
+_NUMBER = 62  # pixels
+_LEAST_BAR = 22
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,8 @@ class AblationFeeder(QObject):
 
     def __init__(self, panel: AblationPanel, tasks: QueryTasks, worker: Worker, parent: QObject) -> None:
         super().__init__(parent)
-        self._panel, self._tasks = panel, tasks
+        self._panel = panel
+        self._tasks = tasks
         self._asked: QueryRequest | None = None
         self._plan: Plan | None = None
         self._models: ChosenModels = {}
@@ -271,9 +273,13 @@ class AblationFeeder(QObject):
             By the fold's number.
         """
         self._demand.forget()
-        self._asked, self._plan, self._models = asked, plan, models
+        self._asked = asked
+        self._plan = plan
+        self._models = models
         self._found.clear()
-        self._rows, self._unchanged, self._begun = [], 0, False
+        self._rows = []
+        self._unchanged = 0
+        self._begun = False
         columns = {column: None for chosen in models.values() for column in chosen.step.selected}
         self._left = [
             (fold, column)
@@ -324,7 +330,9 @@ class AblationFeeder(QObject):
         return None if following is None else (self._asked, *following)
 
     def _compute(self) -> Computation | None:
-        request, plan, following = self._asked, self._plan, self._next()
+        request = self._asked
+        plan = self._plan
+        following = self._next()
         if request is None or plan is None or following is None:
             return None
         fold, column = following
@@ -345,7 +353,8 @@ class AblationFeeder(QObject):
         self.go_on()
 
     def _fail(self, why: str) -> None:
-        self._left, self._begun = [], False
+        self._left = []
+        self._begun = False
         self._panel.clear(why)
 
     def _add(self, found: tuple[FeatureAblation, int]) -> None:

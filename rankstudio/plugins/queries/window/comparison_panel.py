@@ -34,7 +34,9 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_comparison import QueryComparison
 
-SCATTER, SORTED, LENGTH = "scatter", "sorted", "length"
+SCATTER = "scatter"
+SORTED = "sorted"
+LENGTH = "length"
 """The ways of drawing."""
 BAR = 8.0  # pixels: how high a bar in a cell is
 _REACH = 10.0  # pixels from a point in which the mouse means it
@@ -45,7 +47,8 @@ _STRAIGHT = (
 )
 _SIZE = 6.0
 _RING = 7.0
-_FADED, _SEEN = 0.12, 0.55
+_FADED = 0.12
+_SEEN = 0.55
 PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("training")}
 """Parts of a fold, as they are called."""
 
@@ -133,7 +136,8 @@ class QueryPlot(Plot):
         """Return for the scatter one range for both axes; else all queries, and zero."""
         xs, ys = (values[self._known] for values in self.points)
         if self.mode == SCATTER:
-            low, high = min(xs.min(), ys.min(), 0.0), max(xs.max(), ys.max())
+            low = min(xs.min(), ys.min(), 0.0)
+            high = max(xs.max(), ys.max())
             span = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
             return span, span
         far = float(np.abs(ys).max()) or 1.0
@@ -149,9 +153,11 @@ class QueryPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return the queries as points, or their differences as bars."""
         xs, ys = (floats(values[self._known]) for values in self.points)
-        scatter, bars = self.mode == SCATTER, self.mode == SORTED
+        scatter = self.mode == SCATTER
+        bars = self.mode == SORTED
         series = Series(self.axes.title if bars else "", xs, ys, kind="bars" if bars else "points")
-        x, y = FigureAxis(self.axes.x_label, whole=not scatter), FigureAxis(self.axes.title)
+        x = FigureAxis(self.axes.x_label, whole=not scatter)
+        y = FigureAxis(self.axes.title)
         return CurvesFigure("figure", tr("A against B"), "", x, y, (series,), square=scatter)
 
     def numbers(self) -> Numbers:
@@ -245,7 +251,8 @@ class QueryPlot(Plot):
         """
         if self._pressed is not None and not self.is_empty():
             self._extend(self._pressed, event.position())
-        outline, self.outline = self.outline, None
+        outline = self.outline
+        self.outline = None
         drawn = outline is not None and self._is_wide(outline.boundingRect())
         if drawn:
             self._pressed = None
@@ -351,7 +358,8 @@ def paint_difference(
     better : bool
         Whether it is a gain.
     """
-    middle, top = room.center().x() + 0.5, room.center().y() - BAR / 2 + 1
+    middle = room.center().x() + 0.5
+    top = room.center().y() - BAR / 2 + 1
     hairline(painter, colors.q("line"), QPointF(middle, top - 3), QPointF(middle, top + BAR + 3))
     if not value or not largest:
         return
@@ -368,7 +376,8 @@ def paint_interval(
     """Draw an interval over the bar of its value, on the same scale."""
     if not largest or isnan(low) or isnan(high):
         return
-    middle, y = room.center().x() + 0.5, room.center().y() + 1.0
+    middle = room.center().x() + 0.5
+    y = room.center().y() + 1.0
     unit = room.width() / 2 / largest
     ends = [min(max(middle + value * unit, room.left()), room.right()) for value in (low, high)]
     painter.setPen(pen(colors.q("text"), 1.2))

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 _NO_RUN = tr("Run a method on these data to compare two models query by query.")
 _NO_DOCUMENTS = tr("Open the data of this run to rank its queries.")
 _LEADS_TO = {_NO_RUN: "select", _NO_DOCUMENTS: "data"}  # keys of pages
-_LEAST_STEPS, _MOST_STEPS = 10, 30  # of the paths of some queries
+_LEAST_STEPS = 10  # of the paths of some queries
+_MOST_STEPS = 30
 _MEASURING = tr("Measuring both models in every query …")
 _NO_QUERIES = tr("The two models share no fold with queries of this part.")
 
@@ -64,10 +65,15 @@ class QueriesController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, runs, worker = models.session, models.runs, models.task_worker
+        session = models.session
+        runs = models.runs
+        worker = models.task_worker
         measured = models.measured
-        self._session, self._runs, self._measured = session, runs, measured
-        self._theme, self._worker = theme, worker
+        self._session = session
+        self._runs = runs
+        self._measured = measured
+        self._theme = theme
+        self._worker = worker
         self._absence = models.absence
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None
@@ -93,7 +99,8 @@ class QueriesController(PageController):
         self._connect()
 
     def _connect(self) -> None:
-        session, runs = self._session, self._runs
+        session = self._session
+        runs = self._runs
         self.bar.a.activated.connect(self._look_at)
         self.bar.b.activated.connect(self._compare_with)
         self.bar.changed.connect(self.update)
@@ -201,10 +208,8 @@ class QueriesController(PageController):
         marked = tuple(query.position for query in listed)
         n_others = sum(query.fold == fold for query in self.queries) - len(marked)
         show = partial(self._show_paths, (len(marked), n_others))
-        title, arguments = (
-            tr("Selecting features for some queries"),
-            (request, fold, marked, self._greedy(fold)),
-        )
+        title = tr("Selecting features for some queries")
+        arguments = (request, fold, marked, self._greedy(fold))
         self._worker.task(
             title,
             self._tasks.select_for,
@@ -230,7 +235,8 @@ class QueriesController(PageController):
         dataset = self._session.dataset
         if dataset is None or self._shown is None:
             return
-        named_ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+        named_ids = dataset.feature_ids.tolist()
+        names = dataset.feature_names
         part = PART_NAMES[self._shown[0].part]
         self.paths = QueryPathsDialog(self._theme, found, sizes, named_ids, names, part, self.list.window())
         self.paths.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -256,7 +262,8 @@ class QueriesController(PageController):
         return a, max(reversed(rivals.values()), key=lambda record: len(folds & set(record.folds)))
 
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
-        dataset, fold = self._session.dataset, self._session.fold
+        dataset = self._session.dataset
+        fold = self._session.fold
         listed = comparable(self._runs, dataset)
         of_a = [(record.key, run_label(record)) for record in listed]
         of_b = [(record.key, run_label(record)) for record in listed if record is not a]
@@ -299,7 +306,8 @@ class QueriesController(PageController):
         return chosen_models(record, self._measured.view(record), choice)
 
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
-        session, dataset = self._session, self._session.dataset
+        session = self._session
+        dataset = self._session.dataset
         if dataset is None:
             return None
         part = str(self.bar.part.value())
@@ -426,6 +434,8 @@ class QueriesController(PageController):
         """Forget everything: in another study the same numbers are other runs."""
         self._feeder.stop()
         self._compared.forget()
-        self._wanted_b, self._seen_b, self._query = None, None, None
+        self._wanted_b = None
+        self._seen_b = None
+        self._query = None
         self._singles.clear()
         self.update()

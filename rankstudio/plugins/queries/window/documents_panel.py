@@ -35,7 +35,8 @@ _N_COLORS = 6  # features that have a colour of their own; the others share one
 _LEAST_WITH_GAP = 3.0  # pixels of a part
 _TOLD = 12  # features in a tooltip
 _ACT = tr("click a document to see why")
-_NAMES_A_LINE, _LEAST_NAME = 3, 120  # how many long names share a line, and pixels of one
+_NAMES_A_LINE = 3  # how many long names share a line, and pixels of one
+_LEAST_NAME = 120
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ class DocumentsPanel(Panel):
         )
         counts = counts.format(n=row.n_documents, n_relevant=row.n_relevant)
         self.set_caption(f"{counts} · {values} · {_ACT}")
-        colored, rest = found.by_influence[:_N_COLORS], found.by_influence[_N_COLORS:]
+        colored = found.by_influence[:_N_COLORS]
+        rest = found.by_influence[_N_COLORS:]
         names = [found.names[i] for i in colored] + ([_others(len(rest))] if rest else [])
         legend = (
             tr("Score of A, starting at {number}, by feature:")
@@ -217,7 +219,8 @@ class DocumentsPanel(Panel):
         """Draw the parts one behind the other with a gap; the largest sum is as long as the room."""
         if not self._largest:
             return
-        x, top = float(room.left()), room.center().y() - BAR / 2 + 1
+        x = float(room.left())
+        top = room.center().y() - BAR / 2 + 1
         painter.setPen(Qt.PenStyle.NoPen)
         for index, part in enumerate(row.parts):
             width = room.width() * part / self._largest
@@ -247,7 +250,8 @@ class DocumentsPanel(Panel):
 
 def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
     """Draw a relevance label as a chip; that of a relevant document in the colour of its class."""
-    label, relevant = row.document.label, row.document.relevant
+    label = row.document.label
+    relevant = row.document.relevant
     color = palettes.category(colors, min(max(0, int(label)), 6)).color if relevant else colors.q("bar")
     chip = QRectF(room.left(), room.center().y() - 8, 24, 17)
     painter.setPen(pen(color, 1.3))
@@ -265,7 +269,8 @@ def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
     painter.setPen(color)
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     painter.drawText(room.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))
-    x, y = room.right() - 5.0, room.center().y() + 1.0
+    x = room.right() - 5.0
+    y = room.center().y() + 1.0
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
     if not moved:

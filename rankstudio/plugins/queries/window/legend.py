@@ -100,7 +100,8 @@ class Legend(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))
-        texts, n_titles = self._texts(), int(bool(self._title))
+        texts = self._texts()
+        n_titles = int(bool(self._title))
         for position, (text, box) in enumerate(zip(texts, self.boxes(self.width()), strict=True)):
             room = box
             if position >= n_titles:

@@ -30,7 +30,10 @@ _HINT = tr("drag over points to list only those")
 _BY_LOSS = tr("largest loss first · drag over points to list only those")
 _NUMBER = 62  # pixels for a difference
 _WINNER = 14  # characters of the choice of queries by who wins
-_ALL, _BETTER, _WORSE, _EQUAL = "all", "better", "worse", "equal"
+_ALL = "all"
+_BETTER = "better"
+_WORSE = "worse"
+_EQUAL = "equal"
 
 
 class QueryListPanel(Panel):
@@ -102,13 +105,15 @@ class QueryListPanel(Panel):
 
     def show_comparison(self, found: QueryComparison) -> None:
         """List other queries."""
-        self._comparison, self._brushed = found, ()
+        self._comparison = found
+        self._brushed = ()
         self._offer_winners(found)
         self._places = {_identity(query): i for i, query in enumerate(found.queries)}
         gains = found.gain[~np.isnan(found.gain)]
         self._largest = float(np.abs(gains).max()) if gains.size else 0.0
         self.table.placeholder = tr("No query has this id.")
-        header, n_columns = self.table.horizontalHeader(), self.table.rows_model.columnCount()
+        header = self.table.horizontalHeader()
+        n_columns = self.table.rows_model.columnCount()
         sorting = header.sortIndicatorSection(), header.sortIndicatorOrder()
         self.table.set_columns(self._columns(several=len({q.fold for q in found.queries}) > 1))
         if self.table.rows_model.columnCount() == n_columns:
@@ -117,7 +122,9 @@ class QueryListPanel(Panel):
 
     def clear(self, why: str) -> None:
         """List nothing, and say why."""
-        self._comparison, self._brushed, self._places = None, (), {}
+        self._comparison = None
+        self._brushed = ()
+        self._places = {}
         self._marked = None
         self.winner.hide()
         self.table.placeholder = why
@@ -179,7 +186,8 @@ class QueryListPanel(Panel):
 
     def _offer_winners(self, found: QueryComparison) -> None:
         """Offer the queries that one of the two wins; what was chosen stays chosen."""
-        chosen, counts = self.winner.currentIndex(), found.counts
+        chosen = self.winner.currentIndex()
+        counts = found.counts
         options = (
             (_ALL, tr("all queries")),
             (_BETTER, tr("B better ({n:,})").format(n=counts.wins)),
@@ -210,7 +218,8 @@ class QueryListPanel(Panel):
     @Slot()
     def _say(self) -> None:
         """Say how many are listed, else in which order."""
-        n, size = len(self.table.rows()), len(self._places)
+        n = len(self.table.rows())
+        size = len(self._places)
         count = tr("{n:,} of {size:,}").format(n=n, size=size)
         sorted_ = self.table.horizontalHeader().sortIndicatorSection() >= 0
         self.set_caption("" if not size else count if n < size else _HINT if sorted_ else _BY_LOSS)

@@ -84,7 +84,8 @@ class QueryTasks:
         """Rank the documents of a query by both models, and split A's scores."""
         from rankstudio.plugins.queries.ranked_query import ranked_query  # noqa: PLC0415 - numba
 
-        fold, step = asked.fold(query.fold), asked.a[query.fold]
+        fold = asked.fold(query.fold)
+        step = asked.a[query.fold]
         a, b = (self._scored(model, fold, asked.part) for model in (step, asked.b[query.fold]))
         ranked = ranked_query(fold.parts[asked.part], query.position, step, a, b, asked.convention)
         _ = ranked.above_least, ranked.by_influence

@@ -83,7 +83,8 @@ def query_sentence(found: RankedQuery) -> str:
 def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
     """Return which feature decides between two documents, by their positions."""
     decisive = found.decisive_feature(first, second)
-    better, worse = found.documents[first], found.documents[second]
+    better = found.documents[first]
+    worse = found.documents[second]
     if decisive is None and better.score_a != worse.score_a:  # scores that no features made
         return ""
     if decisive is None:

@@ -46,14 +46,21 @@ class ReportController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, runs, worker = models.session, models.runs, models.task_worker
+        session = models.session
+        runs = models.runs
+        worker = models.task_worker
         self._models = models
-        self._session, self._runs, self._store, self._worker = session, runs, models.study_store, worker
-        self._evidence, self._marks = models.evidence, models.marks
+        self._session = session
+        self._runs = runs
+        self._store = models.study_store
+        self._worker = worker
+        self._evidence = models.evidence
+        self._marks = models.marks
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
         self.panels = self.words, self.outline, self.preview
         self._settings = ReportSettings()
-        self._unwritten, self._seal_marks = False, session.seal_marks
+        self._unwritten = False
+        self._seal_marks = session.seal_marks
         self._report: Report | None = None
         self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
@@ -108,7 +115,8 @@ class ReportController(PageController):
     def _cover(self) -> None:
         """Show no number that the seal covers now, not even until the other report is made."""
         if self._seal_marks != self._session.seal_marks:
-            self._seal_marks, self._report = self._session.seal_marks, None
+            self._seal_marks = self._session.seal_marks
+            self._report = None
             self._demand.forget()
             self.preview.clear()
             self._turn.start()
@@ -142,7 +150,8 @@ class ReportController(PageController):
         self, path: Path, done: Callable[[str], object], failed: Callable[[str], object], *, suffix: str
     ) -> Job:
         """Make the report, also where its page was never seen, and save it; return the job."""
-        export_request, settings = self.request(), self._settings
+        export_request = self.request()
+        settings = self._settings
 
         def write() -> Path:
             report = with_words(report_of(export_request), settings).arranged(wanted_keys(settings.sections))
@@ -201,7 +210,8 @@ class ReportController(PageController):
 
     @Slot()
     def _note_words(self) -> None:
-        question, notes = self.words.question.toPlainText(), self.words.notes.toPlainText()
+        question = self.words.question.toPlainText()
+        notes = self.words.notes.toPlainText()
         self._change(replace(self._settings, question=question, notes=notes))
         self._pause.start()
 
@@ -218,7 +228,8 @@ class ReportController(PageController):
 
     def _change(self, settings: ReportSettings) -> None:
         if settings != self._settings:
-            self._settings, self._unwritten = settings, True
+            self._settings = settings
+            self._unwritten = True
             self._write()
 
     @Slot()
@@ -239,7 +250,8 @@ class ReportController(PageController):
     @Slot()
     def _read(self) -> None:
         """Show the texts of another study."""
-        self._report, self._unwritten = None, False
+        self._report = None
+        self._unwritten = False
         self._demand.forget()
         self.preview.clear()
         self._show_settings(ReportSettings())

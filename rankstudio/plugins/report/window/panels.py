@@ -186,7 +186,8 @@ class _Sheet(QTextBrowser):
 
     def clear_report(self) -> None:
         """Show nothing."""
-        self._html, self._figures = "", {}
+        self._html = ""
+        self._figures = {}
         self.clear()
 
     @property

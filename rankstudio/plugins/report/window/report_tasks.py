@@ -119,7 +119,8 @@ def save_pdf(report: Report, path: Path) -> Path:
     # Without figures of equal width: those have no code points of their own, and could not be copied.
     document.setDefaultFont(QFont(family()))
     for number, figure in enumerate(figures):
-        name, image = figure_name(number), picture(figure, _PDF_WIDTH, 2.5)
+        name = figure_name(number)
+        image = picture(figure, _PDF_WIDTH, 2.5)
         document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), image)
     document.setHtml(html)
     folder = temporary_folder()

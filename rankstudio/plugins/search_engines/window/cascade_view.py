@@ -118,7 +118,9 @@ class CascadeView(ContributedView):
         if isinstance(found, str):
             self.clear(found)
             return
-        self._front, self._run, self._key = found, run, key
+        self._front = found
+        self._run = run
+        self._key = key
         self.table.set_columns(_columns(found.measure))
         title = tr("validation {name}").format(name=found.measure)
         self.plot.set_axes(replace(self.plot.axes, title=title, integer_x=False))
@@ -141,16 +143,19 @@ class CascadeView(ContributedView):
         if self._front is None:
             return
         self.budget.setEnabled(True)
-        budget, cascades = self.budget.value(), self._front.cascades
+        budget = self.budget.value()
+        cascades = self._front.cascades
         best = self._front.within(budget or _MOST)
         rows = [
             CascadeRow(i, cascade, _WITHIN if budget and cascade is best else "")
             for i, cascade in enumerate(cascades)
         ]
         self.table.set_rows(rows)
-        last, chosen = len(cascades) - 1, best or cascades[0]
+        last = len(cascades) - 1
+        chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
-        front, position = tuple(range(len(cascades))), cascades.index(chosen)
+        front = tuple(range(len(cascades)))
+        position = cascades.index(chosen)
         cost = tr("{number} ms per query").format(number=significant(chosen.milliseconds))
         marks = Marks(front, last, position if best is not None else last, levels, _WITHIN, cost)
         self.plot.set_spots([self._spot(cascade) for cascade in cascades], marks)

@@ -20,7 +20,9 @@ from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
 
 # One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a wider or translucent line. So
 # the curves that step back are mixed with the ground, not made translucent.
-_CHOSEN, _PLAIN, _FADED = 2.6, 1.5, 1.0
+_CHOSEN = 2.6
+_PLAIN = 1.5
+_FADED = 1.0
 _FADE = 0.38
 # Points this far apart, in pixels, are drawn as points; closer ones would only thicken the line.
 _APART = 13.0
@@ -128,7 +130,8 @@ def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
 
 def draw_smallest(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw the smallest model not significantly worse as a diamond, with its name unless it is chosen."""
-    center, mark = _smallest_pixel(family, frame), family.smallest
+    center = _smallest_pixel(family, frame)
+    mark = family.smallest
     if center is None or mark is None:
         return
     corners = ((0.0, -_DIAMOND), (_DIAMOND, 0.0), (0.0, _DIAMOND), (-_DIAMOND, 0.0))
@@ -158,11 +161,14 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     if center is None:
         return None
     metrics = QFontMetricsF(font(TINY))
-    width, height = metrics.horizontalAdvance(tr("smallest")) + 4.0, metrics.height()
+    width = metrics.horizontalAdvance(tr("smallest")) + 4.0
+    height = metrics.height()
     distance = _DIAMOND + _AWAY
     ground = QRectF(0.0, 0.0, width, height)
     rooms = []
-    down, across, half = distance + height / 2, distance + width / 2, width / 2
+    down = distance + height / 2
+    across = distance + width / 2
+    half = width / 2
     sides = (0, down), (0, -down), (across, 0), (-across, 0)
     for shift in (*sides, (half, down), (half, -down), (-half, down), (-half, -down)):
         ground.moveCenter(center + QPointF(*shift))
@@ -277,7 +283,8 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     if px.size < _CROWDED * starts.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
         return None
     ends = np.append(starts[1:], px.size) - 1
-    lowest, highest = np.minimum.reduceat(py, starts), np.maximum.reduceat(py, starts)
+    lowest = np.minimum.reduceat(py, starts)
+    highest = np.maximum.reduceat(py, starts)
     ys = np.column_stack((py[starts], lowest, highest, py[ends]))
     xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()
@@ -305,7 +312,8 @@ def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors
     room = frame.outer.width() - QFontMetricsF(font()).horizontalAdvance(title) - _SWATCH - 4 * _GAP
     if room < _LEAST_NAME:
         return
-    metrics, text = painter.fontMetrics(), family.reference[1]
+    metrics = painter.fontMetrics()
+    text = family.reference[1]
     if metrics.horizontalAdvance(text) > room:
         text = text.partition(":")[0]
     text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
@@ -329,7 +337,8 @@ def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: C
     height = ground.height() / len(lines)
     painter.fillRect(ground, colors.q("panel", 0.82))
     painter.setPen(pen(color, 1.5, dash))
-    left_edge, middle = ground.left() + _GAP, ground.top() + height / 2
+    left_edge = ground.left() + _GAP
+    middle = ground.top() + height / 2
     painter.drawLine(QPointF(left_edge, middle), QPointF(left_edge + _BESIDE_SWATCH, middle))
     painter.setPen(colors.q("muted"))
     for row, line in enumerate(lines):

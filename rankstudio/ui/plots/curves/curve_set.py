@@ -229,7 +229,8 @@ class CurveSet:
             if not is_drawn.any():
                 continue
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
-            across, along = np.abs(at_x - px), np.abs(at_y - py)
+            across = np.abs(at_x - px)
+            along = np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
             distances = float(across[i]), float(along[i])
             if best is None or distances <= best[2]:
@@ -271,7 +272,8 @@ def value_lines(
     most : int
         What there is room for.
     """
-    strokes, chosen = family.strokes(colors), family.chosen_key
+    strokes = family.strokes(colors)
+    chosen = family.chosen_key
     values = sorted(family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1]))
     if not values:
         return [Line(at, bold=True)]
@@ -291,10 +293,12 @@ def value_lines(
 def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
     """Return the lines of the box at x besides the curves: the band, the smallest model, and the level."""
     lines: list[Line] = []
-    band, mark = family.band, family.smallest
+    band = family.band
+    mark = family.smallest
     if band is not None and (band_values := band.at(x)) is not None:
         mean, low, high = (f"{v:.{DECIMALS}f}" for v in band_values)
-        p, interval = band.p_at(x), f"{low} – {high}"
+        p = band.p_at(x)
+        interval = f"{low} – {high}"
         if p is None:
             lines += [Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)), Line(tr("interval"), interval)]
         else:
@@ -325,7 +329,10 @@ def fitting_ranges(
     log_y : bool
         Whether equal heights are equal ratios: then all is in sight that is above 0.
     """
-    xs, ys, band, chosen = family.all_xs(), family.all_ys(), family.band, family.chosen_key
+    xs = family.all_xs()
+    ys = family.all_ys()
+    band = family.band
+    chosen = family.chosen_key
     level = family.reference[0] if family.reference else None
     if band is not None:
         xs = np.union1d(xs, band.xs)
@@ -352,7 +359,8 @@ def fitting_ranges(
 def numbers(family: CurveSet, x_name: str) -> Numbers:
     """Return one row per x and one column per curve, the band's three at the end; NaN where there is none."""
     header = [x_name, *(curve.label for curve in family.curves.values())]
-    xs, band = family.all_xs(), family.band
+    xs = family.all_xs()
+    band = family.band
     if band is not None:
         permuted = tr("permuted mean"), tr("permuted low"), tr("permuted high"), "p"
         header += ("mean", "low", "high") if band.p_values is None else permuted
@@ -429,13 +437,16 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     )
     sentences += [_spoken_beside(curve, x_name, least) for curve in family.curves.values() if curve.beside]
     if family.choice is not None and family.choice[0] in family:
-        curve, x, band = family[family.choice[0]], family.choice[1], family.band
+        curve = family[family.choice[0]]
+        x = family.choice[1]
+        band = family.band
         sentences.append(
             tr("chosen: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}").format(
                 decimals=DECIMALS, value_at=curve.value_at(x), x_name=x_name, x=x, label=curve.label
             )
         )
-        band_values, p = band and band.at(x), band and band.p_at(x)
+        band_values = band and band.at(x)
+        p = band and band.p_at(x)
         if band_values and p is not None:
             text = tr(
                 "with permuted labels: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}"

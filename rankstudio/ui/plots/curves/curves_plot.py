@@ -136,7 +136,8 @@ class CurvesPlot(Plot):
             First and last k to come, so that the axis stands still while the curves grow.
         """
         self.family = CurveSet(keys, labels)
-        self._fixed_x, self._scale = x_range, None
+        self._fixed_x = x_range
+        self._scale = None
         self._zoomed = self._show_all = False
         self.clear()
 
@@ -221,7 +222,9 @@ class CurvesPlot(Plot):
 
     def set_cursor(self, x: float | None) -> None:
         """Show the crosshair of a linked plot here, with the chosen curve's value."""
-        self.under_mouse, self.cursor, self._mouse = None, x, None
+        self.under_mouse = None
+        self.cursor = x
+        self._mouse = None
         self._say()
         self.redraw()
 
@@ -254,10 +257,13 @@ class CurvesPlot(Plot):
 
     def figure(self) -> CurvesFigure:
         """Return a family of curves with band, reference and choice."""
-        family, axes, band = self.family, self.axes, self.family.band
+        family = self.family
+        axes = self.axes
+        band = self.family.band
         keys = [key for key, curve in family.curves.items() if not curve.beside]
         last = max(len(keys) - 1, 1)
-        series, neutral = [], []
+        series = []
+        neutral = []
         for key, curve in family.curves.items():
             if not curve.xs:
                 continue
@@ -285,9 +291,11 @@ class CurvesPlot(Plot):
 
     def _marks(self) -> Iterator[Mark]:
         """Yield the chosen point and the smallest model as marks of a figure, where there are such points."""
-        family, smallest = self.family, self.family.smallest
+        family = self.family
+        smallest = self.family.smallest
         if family.choice is not None and family.choice[0] in family:
-            curve, x = family[family.choice[0]], family.choice[1]
+            curve = family[family.choice[0]]
+            x = family.choice[1]
             label = ", ".join(part for part in (curve.label, self.x_said(x)) if part)
             if not isnan(y := curve.value_at(x)):
                 yield Mark(tr("chosen: {label}").format(label=label), float(x), float(y))
@@ -365,7 +373,8 @@ class CurvesPlot(Plot):
                 self.redraw()
                 self.hovered.emit(None)
             return
-        before, self._mouse = self.cursor, at
+        before = self.cursor
+        self._mouse = at
         self.under_mouse, self.cursor = target
         self._say()
         self.redraw()
@@ -443,7 +452,8 @@ class CurvesPlot(Plot):
 
     def _say(self) -> None:
         """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
-        x, position = self.cursor, self._mouse
+        x = self.cursor
+        position = self._mouse
         if x is None:
             self._say_note()
         elif position is not None:
@@ -461,7 +471,8 @@ class CurvesPlot(Plot):
 
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the choice, or nothing."""
-        family, frame = self.family, self.frame()
+        family = self.family
+        frame = self.frame()
         point = family.inspection or family.choice
         note = self._inspected_note if family.inspection is not None else self._note
         if point is None or not note:

@@ -43,15 +43,19 @@ from rankstudio.ui.style.theme import Theme
 _REACH = 22.0  # pixels from a point in which the mouse means it
 Point = tuple[int, int]  # position of a curve, and of a point on it
 _ROW = 18.0  # of names, in pixels
-_SWATCH, _GAP, _APART = 22.0, 6.0, 18.0
+_SWATCH = 22.0
+_GAP = 6.0
+_APART = 18.0
 _TITLE = 22.0
-_POINT, _RING = 4.0, 6.5
+_POINT = 4.0
+_RING = 6.5
 _MOST_ROWS = 3
 _MODEL = 4.0
 _ALONE = 8.0  # the ring of a run that has one model
 _ENDS = 0.3  # of the width, that names at the ends of curves take at most
 _END_ROW = 16  # pixels from one of them to the next
-_BAND, _LARGE_BAND = 0.16, 0.06  # how opaque a narrow band is, and one that fills the plot
+_BAND = 0.16  # how opaque a narrow band is, and one that fills the plot
+_LARGE_BAND = 0.06
 _EDGE = 0.4
 _AIR = 0.02  # of the range of k, at each end: room for markers
 
@@ -223,7 +227,8 @@ class OverlayPlot(Plot):
         if len(self.curves) == 1:  # nothing else would be pressed together by its band
             band = self.curves[0].band
             ends = np.concatenate([[low, high], y - band, y + band])
-            low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+            low = float(np.nanmin(ends))
+            high = float(np.nanmax(ends))
         return padded(*x_range, _AIR), (low, high)
 
     def _best_values(self) -> Floats:
@@ -237,7 +242,8 @@ class OverlayPlot(Plot):
         """Return curves of runs over each other, with their bands."""
         series = []
         for curve in self.curves:
-            y, half = floats(curve.y), floats(curve.half)
+            y = floats(curve.y)
+            half = floats(curve.half)
             banded = not all(map(isnan, half))
             low = tuple(a - h for a, h in zip(y, half, strict=True)) if banded else ()
             high = tuple(a + h for a, h in zip(y, half, strict=True)) if banded else ()
@@ -269,7 +275,8 @@ class OverlayPlot(Plot):
 
     def readout(self, found: Point) -> list[Line]:
         """Return the lines of the box on a point."""
-        curve, i = self.curves[found[0]], found[1]
+        curve = self.curves[found[0]]
+        i = found[1]
         size = self.frame().outer.size()
         look = curve.look(self.theme.colors)
         lines = [
@@ -284,7 +291,8 @@ class OverlayPlot(Plot):
             lines.append(Line(tr("95 % interval (paired)"), " … ".join(ends)))
         best = self.best_point()
         if best is not None and best != found:
-            curve, i = self.curves[best[0]], best[1]
+            curve = self.curves[best[0]]
+            i = best[1]
             x = plain(float(curve.x[i]))
             label = tr("best: {name} at {x}").format(name=curve.name or curve.label, x=x)
             look = curve.look(self.theme.colors)
@@ -322,14 +330,16 @@ class OverlayPlot(Plot):
                 )
             )
         if self.chosen is not None:
-            curve, i = self.curves[self.chosen[0]], self.chosen[1]
+            curve = self.curves[self.chosen[0]]
+            i = self.chosen[1]
             sentences.append(
                 tr("chosen: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
                 )
             )
         if self.inspected is not None:
-            curve, i = self.curves[self.inspected[0]], self.inspected[1]
+            curve = self.curves[self.inspected[0]]
+            i = self.inspected[1]
             sentences.append(
                 tr("inspected: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
@@ -377,7 +387,8 @@ def draw_end_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
     heights = {i: frame.y_px(float(y[0])) if y.size else frame.area.bottom() for i, y in ends.items()}
     order = sorted(heights, key=heights.__getitem__)
     row = float(scaled(_END_ROW))
-    low, high = frame.area.top() + row / 2, frame.area.bottom() - row / 2
+    low = frame.area.top() + row / 2
+    high = frame.area.bottom() - row / 2
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
     left_edge = frame.area.right() + _GAP
     room = frame.outer.right() - left_edge
@@ -395,7 +406,8 @@ def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors:
     points = {i: frame.point(float(plot.curves[i].x[0]), float(plot.curves[i].y[0])) for i in numbers}
     order = sorted((i for i in numbers if np.isfinite(plot.curves[i].y[0])), key=lambda i: points[i].y())
     row = float(scaled(_END_ROW))
-    low, high = frame.area.top() + row / 2, frame.area.bottom() - row / 2
+    low = frame.area.top() + row / 2
+    high = frame.area.bottom() - row / 2
     places = apart([min(max(points[i].y(), low), high) for i in order], row, low, high)
     for i, y in zip(order, places, strict=True):
         curve = plot.curves[i]
@@ -450,7 +462,8 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
             if not is_finite.any() or not is_shown:
                 continue
             color = curve.look(colors).color
-            low, high = curve.y - curve.band, curve.y + curve.band
+            low = curve.y - curve.band
+            high = curve.y + curve.band
             color.setAlphaF(_alpha(plot, number, _filled(frame, low[is_finite], high[is_finite])))
             if np.count_nonzero(is_finite) == 1:
                 painter.setPen(pen(color, 6.0))

@@ -42,7 +42,8 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def limit_x(self, low: float, high: float) -> None:
         """Let the user see no more than this range."""
         if self.log_x:
-            low, high = log10(low), log10(high)
+            low = log10(low)
+            high = log10(high)
         least = (high - low) / 20 if self.log_x else min(2.0, high - low)
         self.setLimits(xMin=low, xMax=high, minXRange=least)
 
@@ -55,9 +56,11 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         """Return the x and y range in force."""
         (x0, x1), (y0, y1) = self.viewRange()
         if self.log_x:
-            x0, x1 = 10.0**x0, 10.0**x1
+            x0 = 10.0**x0
+            x1 = 10.0**x1
         if self.log_y:
-            y0, y1 = 10.0**y0, 10.0**y1
+            y0 = 10.0**y0
+            y1 = 10.0**y1
         return (float(x0), float(x1)), (float(y0), float(y1))
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:

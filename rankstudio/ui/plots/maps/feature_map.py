@@ -156,7 +156,8 @@ class FeatureMapPlot(HeatMapPlot):
 
     def show_map(self, features: Sequence[MapFeature], shown: MapValues) -> None:
         """Show features from top to bottom, and something of them."""
-        self.features, self.shown = tuple(features), shown
+        self.features = tuple(features)
+        self.shown = shown
         self._limits = shown.limits
         blank = [""] * len(shown.columns)
         self.set_values(shown.values[::-1], [""] * len(features), blank)
@@ -168,7 +169,9 @@ class FeatureMapPlot(HeatMapPlot):
     def show_nothing(self, why: str) -> None:
         """Show why there is no map."""
         self.placeholder = why
-        self.features, self.shown, self.chosen = (), None, None
+        self.features = ()
+        self.shown = None
+        self.chosen = None
         self.set_values(np.empty((0, 0)), (), ())
 
     def mark_feature(self, feature: int | None) -> None:
@@ -203,7 +206,8 @@ class FeatureMapPlot(HeatMapPlot):
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
         area = frame.outer.adjusted(round(left), top, -round(max(right, BAR + AIR)), -below)
-        width, height = max(1.0, area.width()), max(1.0, area.height())
+        width = max(1.0, area.width())
+        height = max(1.0, area.height())
         side = min(width, height)
         area.setSize(QSizeF(side, side) if self.shown.square else QSizeF(width, height))
         return Frame(area, frame.outer, frame.x_range, frame.y_range)
@@ -221,7 +225,8 @@ class FeatureMapPlot(HeatMapPlot):
 
     def figure(self) -> MapFigure:
         """Return features against something else; those of the model bear their rank."""
-        matrix, features = self.shown, self.features
+        matrix = self.shown
+        features = self.features
         if matrix is None:
             return super().figure()
         names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
@@ -386,7 +391,8 @@ def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: C
     xs, _ = plot.edges(frame)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    ticks, bottom = plot.shown.ticks, frame.area.bottom()
+    ticks = plot.shown.ticks
+    bottom = frame.area.bottom()
     if any(ticks):
         metrics = QFontMetricsF(font(TINY))
         widest = max(metrics.horizontalAdvance(text) for text in ticks)
@@ -411,7 +417,8 @@ def _draw_groups(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: 
     painter.setFont(font(TINY))
     begin = 0
     for group in plot.shown.groups:
-        left, right = float(xs[begin]), float(xs[begin + group.size])
+        left = float(xs[begin])
+        right = float(xs[begin + group.size])
         color = palettes.category(colors, group.category).color
         painter.setPen(pen(color, 2.0))
         painter.drawLine(QPointF(left + 1, frame.area.top() - 3), QPointF(right - 3, frame.area.top() - 3))

@@ -198,10 +198,12 @@ class HeatMapPlot(Plot):
         finite = self.values[np.isfinite(self.values)]
         if finite.size == 0:
             return 0.0, 1.0
-        low, high = float(finite.min()), float(finite.max())
+        low = float(finite.min())
+        high = float(finite.max())
         first, last = (float(v) for v in np.quantile(finite, (0.1, 0.9)))
         if last > first:
-            low, high = max(low, 2 * first - last), min(high, 2 * last - first)
+            low = max(low, 2 * first - last)
+            high = min(high, 2 * last - first)
         return (low, high) if high > low else (low - 0.5, low + 0.5)
 
     def bar_texts(self) -> tuple[str, ...]:
@@ -216,13 +218,15 @@ class HeatMapPlot(Plot):
         low, high = self.color_range()
         if self._limits is None and finite.min() == finite.max():
             return "", fixed(float(finite[0]), self._decimals), ""  # other colours stand for nothing
-        below, above = "≤ " if finite.min() < low else "", "≥ " if finite.max() > high else ""
+        below = "≤ " if finite.min() < low else ""
+        above = "≥ " if finite.max() > high else ""
         ends = fixed(low, self._decimals), fixed(high, self._decimals)
         return below + ends[0], fixed((low + high) / 2, self._decimals), above + ends[1]
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colours beside the map; None for a map that has none."""
-        texts, area = self.bar_texts(), frame.area
+        texts = self.bar_texts()
+        area = frame.area
         if not texts:
             return None
         rect = QRectF(area.right() + AIR, area.top(), BAR, area.height())
@@ -276,7 +280,8 @@ class HeatMapPlot(Plot):
         if self.is_empty():  # what it says then has all the room
             return plain
         metrics = QFontMetricsF(font(TINY))
-        area, texts = plain.area, self.bar_texts()
+        area = plain.area
+        texts = self.bar_texts()
         if texts:
             area.setRight(round(plain.outer.right() - 2 * AIR - color_bar_width(texts)))
         left_edge = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
@@ -398,10 +403,13 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     xs, ys = plot.edges(frame)
     gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP else 0
     # Of thousands of columns most have no pixel of their own.
-    columns, rows = np.flatnonzero(np.diff(xs)), np.flatnonzero(np.diff(ys))
+    columns = np.flatnonzero(np.diff(xs))
+    rows = np.flatnonzero(np.diff(ys))
     numbers = numbers[::-1][np.ix_(rows, columns)]
-    lefts, widths = xs[columns].tolist(), np.diff(xs)[columns].tolist()
-    tops, heights = ys[rows].tolist(), np.diff(ys)[rows].tolist()
+    lefts = xs[columns].tolist()
+    widths = np.diff(xs)[columns].tolist()
+    tops = ys[rows].tolist()
+    heights = np.diff(ys)[rows].tolist()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.setPen(Qt.PenStyle.NoPen)
     for shade in np.unique(numbers[numbers >= 0]).astype(int):
@@ -435,7 +443,8 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
     painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
-    metrics, middle = QFontMetricsF(font(TINY)), frame.area.center().y()
+    metrics = QFontMetricsF(font(TINY))
+    middle = frame.area.center().y()
     height = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)  # the symbol at its end is kept
     name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, height)
     painter.drawText(QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, name)

@@ -19,7 +19,9 @@ from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, TINY, font, scaled
 from rankstudio.ui.style.theme import Theme
 
-FREE, REQUIRED, EXCLUDED = 0, 1, -1
+FREE = 0
+REQUIRED = 1
+EXCLUDED = -1
 """Wish for a feature."""
 
 _PITCH = 18  # pixels from one row to the next
@@ -212,7 +214,8 @@ class SetMatrixPlot(Plot):
 
     def _left(self) -> float:
         """Return where the columns begin: what stands beside the rows is as wide as that."""
-        regular, bold = QFontMetricsF(font(SMALL)), QFontMetricsF(font(SMALL, bold=True))
+        regular = QFontMetricsF(font(SMALL))
+        bold = QFontMetricsF(font(SMALL, bold=True))
         texts = tr("above the best"), self._below()
         widths = [regular.horizontalAdvance(text) for text in texts]
         widths += [scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label) for row in self.rows]
@@ -223,7 +226,8 @@ class SetMatrixPlot(Plot):
 
     def _pitch(self) -> float:
         """Return how far columns are apart: they share a little more room than they need."""
-        room, least = max(1.0, self.width() - self._left() - _GAP), float(scaled(_COLUMN))
+        room = max(1.0, self.width() - self._left() - _GAP)
+        least = float(scaled(_COLUMN))
         count = max(1, min(len(self.columns), int(room / least)))
         return float(min(room / count, 1.7 * least))
 
@@ -252,8 +256,11 @@ class SetMatrixPlot(Plot):
     def _draw(self, painter: QPainter, _: Frame, colors: Colors) -> None:
         if not self.rows:
             return
-        left_edge, pitch, row_height = self._left(), self._pitch(), float(scaled(_PITCH))
-        columns, rows = self.columns[: self._n_columns()], self._shown_rows()
+        left_edge = self._left()
+        pitch = self._pitch()
+        row_height = float(scaled(_PITCH))
+        columns = self.columns[: self._n_columns()]
+        rows = self._shown_rows()
         self._draw_head(painter, colors, columns, left_edge, pitch)
         y = float(scaled(_HEAD))
         for row in rows:

@@ -25,7 +25,8 @@ def _products_in_query(columns: Columns, t: int, place: int, stop: int, own: Flo
     """
     values, rows, _, _, basis, query, ptr = columns
     q = query[rows[place]]
-    first, mean = place, 0.0
+    first = place
+    mean = 0.0
     own[:] = 0.0
     while place < stop and rows[place] < ptr[q + 1]:
         mean += values[place]
@@ -56,7 +57,10 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
 @kernel
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
     """Write a column's products in each query, ``out`` (blocks, t + 2, width), which holds zeros before."""
-    rows, starts, query, width = columns[1], columns[2], columns[5], out.shape[2]
+    rows = columns[1]
+    starts = columns[2]
+    query = columns[5]
+    width = out.shape[2]
     query_products = np.empty(t + 2)
     position = starts[j]
     while position < starts[j + 1]:
@@ -99,16 +103,23 @@ def changes_where_present(
 
     ``inverse`` (t, t) is L^-1; see the module `products` beside this one for the rest.
     """
-    rows, starts, query = columns[1], columns[2], columns[5]
+    rows = columns[1]
+    starts = columns[2]
+    query = columns[5]
     t = p.shape[1]
-    query_products, inside, outside = np.empty(t + 2), np.empty(t), np.empty(t)
+    query_products = np.empty(t + 2)
+    inside = np.empty(t)
+    outside = np.empty(t)
     for c in range(chosen.shape[0]):
-        position, stop = starts[chosen[c]], starts[chosen[c] + 1]
+        position = starts[chosen[c]]
+        stop = starts[chosen[c] + 1]
         while position < stop:
             q = query[rows[position]]
             position = _products_in_query(columns, t, position, stop, query_products)
-            pivot, right = totals[c, 0] - query_products[0] + regularization, totals[c, 1] - query_products[1]
-            product, length = query_products[1], query_products[0]
+            pivot = totals[c, 0] - query_products[0] + regularization
+            right = totals[c, 1] - query_products[1]
+            product = query_products[1]
+            length = query_products[0]
             for i in range(t):
                 inside[i] = 0.0
                 for k in range(i + 1):
@@ -117,7 +128,8 @@ def changes_where_present(
                 right -= outside[i] * a[q, i]
                 product -= inside[i] * a[q, i] + outside[i] * b[q, i]
             for i in range(t):
-                of_S, of_H = 0.0, 0.0
+                of_S = 0.0
+                of_H = 0.0
                 for k in range(t):
                     of_S += S[q, i, k] * outside[k]
                     of_H += H[q, i, k] * outside[k]
@@ -130,10 +142,14 @@ def changes_where_present(
 @fused
 def held_out_models(t: int, state: State, columns: Columns, models: Floats, residual: Floats) -> None:
     """Write the weights w_q of the t selected features without each query, and y^_q - X^_q w_q."""
-    inverse, along = state[0], state[2]
-    basis, query, width = columns[4], columns[5], along.shape[2]
+    inverse = state[0]
+    along = state[2]
+    basis = columns[4]
+    query = columns[5]
+    width = along.shape[2]
     for q in range(models.shape[0]):
-        k, i = q // width, q % width
+        k = q // width
+        i = q % width
         for a in range(t):
             models[q, a] = 0.0
             for c in range(a, t):
@@ -170,7 +186,9 @@ def changes_by_back_fitting(
         position = starts[j]
         while position < starts[j + 1]:
             q = query[rows[position]]
-            first, mean, product = position, 0.0, 0.0
+            first = position
+            mean = 0.0
+            product = 0.0
             while position < starts[j + 1] and rows[position] < ptr[q + 1]:
                 mean += values[position]
                 product += values[position] * residual[rows[position]]

@@ -83,7 +83,9 @@ def append(
 
     ``own`` is (blocks, t + 2, BLOCK).
     """
-    p, f, spare = np.empty((t, BLOCK)), np.empty((t, BLOCK)), np.empty((t, BLOCK))
+    p = np.empty((t, BLOCK))
+    f = np.empty((t, BLOCK))
+    spare = np.empty((t, BLOCK))
     inverse_root = np.empty(BLOCK)
     for k in range(first, last):
         _of_others(own[k], total, t, spare)
@@ -152,7 +154,8 @@ def _append_held_out(
             left[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
             left[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
     for i in range(BLOCK):
-        weight, length = along[k, t, i], inner[k, t, t, i]
+        weight = along[k, t, i]
+        length = inner[k, t, t, i]
         error[k, t + 1, i] = error[k, t, i] + weight * (weight * length - 2.0 * left[k, t, i])
         left[k, t, i] -= weight * length
 
@@ -163,7 +166,9 @@ def _change(
 ) -> float:
     """Sum over a block how the error changes with a candidate."""
     inverse, inner, along, _, left, _ = state
-    others, p, rest = work[:t], work[t : 2 * t], work[2 * t :]
+    others = work[:t]
+    p = work[t : 2 * t]
+    rest = work[2 * t :]
     # rest: pivot, right-hand side, e'v, v'v, and half of a row of (u_a'u_c) times p.
     _of_others(own, total, t, others)
     for i in range(BLOCK):

@@ -49,14 +49,18 @@ def select(
     """
     pivot = state[0]
     rows, halves, pivots = delayed
-    terms_of_b, row, product, space = work[:5], work[5], work[6], work[7:]
+    terms_of_b = work[:5]
+    row = work[5]
+    product = work[6]
+    space = work[7:]
     for k in range(pivot.shape[0]):
         _coefficients(k, at, h, delayed, space)
         for i in range(BLOCK):
             pivots[k, h, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
         for order in range(left.shape[0]):
-            j, position = left[order], places[order]
+            j = left[order]
+            position = places[order]
             if at_gram >= 0:
                 _begin(k, at_gram, j, gram, row, product)
             else:
@@ -83,14 +87,18 @@ def bring_up(
     """
     outer, inner = matrices
     h = delayed[2].shape[1]
-    row, product, space = work[0], work[1], work[2:]
+    row = work[0]
+    product = work[1]
+    space = work[2:]
     for k in range(outer.shape[0]):
         entry = 0
         for first in range(left.shape[0]):
-            j, position = left[first], places[first]
+            j = left[first]
+            position = places[first]
             _coefficients(k, position, h, delayed, space)
             for second in range(first):
-                column, other = left[second], places[second]
+                column = left[second]
+                other = places[second]
                 if gram.shape[0]:
                     _begin(k, j, column, gram, row, product)
                 else:
@@ -121,7 +129,8 @@ def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) 
 @fused_inlined
 def _below(one: int, other: int) -> int:
     """Return where a pair of places stands below the diagonal, by rows."""
-    low, high = min(one, other), max(one, other)
+    low = min(one, other)
+    high = max(one, other)
     return high * (high - 1) // 2 + low
 
 
@@ -149,7 +158,8 @@ def _subtract(
     for a in range(0, h - 1, 2):
         offset = 3 * a
         for i in range(BLOCK):
-            gamma, next_gamma = rows[k, place, a, i], rows[k, place, a + 1, i]
+            gamma = rows[k, place, a, i]
+            next_gamma = rows[k, place, a + 1, i]
             row[i] -= space[offset, i] * gamma + space[offset + 3, i] * next_gamma
             first = space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, place, a, i]
             product[i] -= first + (

@@ -37,10 +37,12 @@ def follow(
             pair = pairs[g]
             for m in range(starts[g], starts[g + 1]):
                 for c in range(starts[g], m):
-                    feature, other = members[m], members[c]
+                    feature = members[m]
+                    other = members[c]
                     if left[feature] and left[other]:
                         for i in range(BLOCK):
-                            gamma, second = rows[k, feature, h, i], rows[k, other, h, i]
+                            gamma = rows[k, feature, h, i]
+                            second = rows[k, other, h, i]
                             joint[k, pair, i] -= gamma * second * pivots[k, h, i]
                             products[k, pair, i] -= (
                                 gamma * halves[k, other, h, i] + second * halves[k, feature, h, i]
@@ -86,7 +88,8 @@ def _learn(
     beta: Floats,
 ) -> None:
     """Factorise the Schur complement of some features, and solve for their weights."""
-    pivot, right = state[0], state[1]
+    pivot = state[0]
+    right = state[1]
     size = group.shape[0]
     for a in range(size):
         for c in range(a):
@@ -120,7 +123,9 @@ def _learn(
 @fused_inlined
 def _cost(k: int, group: Ints, pair: int, state: State, products: Floats, beta: Floats) -> float:
     """Sum over a block what the criterion would be with the weights of some features."""
-    ev, vv, ee = state[2], state[3], state[4]
+    ev = state[2]
+    vv = state[3]
+    ee = state[4]
     cost: float = 0.0
     for i in range(BLOCK):
         cost += ee[k, i]

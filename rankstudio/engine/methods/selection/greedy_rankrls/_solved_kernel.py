@@ -77,12 +77,17 @@ def select(
     ``work`` (3 t + 6 + 3 TILE, BLOCK) is space to work in.
     """
     pivot = state[0]
-    t, b = selected.shape[0] - 1, selected[-1]
+    t = selected.shape[0] - 1
+    b = selected[-1]
     gram_row = places[t]
     terms_of_b = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
-    row, moved, seen = work[5 : 5 + TILE], work[5 + TILE : 5 + 2 * TILE], work[5 + 2 * TILE : 5 + 3 * TILE]
+    row = work[5 : 5 + TILE]
+    moved = work[5 + TILE : 5 + 2 * TILE]
+    seen = work[5 + 2 * TILE : 5 + 3 * TILE]
     end = 5 + 3 * TILE
-    z, c, space = work[end : end + t], work[end + t : end + 2 * t], work[end + 2 * t :]
+    z = work[end : end + t]
+    c = work[end + t : end + 2 * t]
+    space = work[end + 2 * t :]
     for k in range(gram.shape[0]):
         _relate(k, t, selected, ascending, places, gram, total, factor, z, c, space)
         for i in range(BLOCK):
@@ -133,13 +138,17 @@ def _follow(
     seen: Floats,
 ) -> None:
     """Take out of the features of a tile what two of the selected ones, a and the next, have of them."""
-    first, second = places[a], places[a + 1]
+    first = places[a]
+    second = places[a + 1]
     for index in range(tile.shape[0]):
         j = tile[index]
-        total_a, total_next = total[a, j], total[a + 1, j]
+        total_a = total[a, j]
+        total_next = total[a + 1, j]
         for i in range(BLOCK):
-            inner_a, inner_next = gram[k, first, j, i], gram[k, second, j, i]
-            far, near = total_a - inner_a, total_next - inner_next
+            inner_a = gram[k, first, j, i]
+            inner_next = gram[k, second, j, i]
+            far = total_a - inner_a
+            near = total_next - inner_next
             row[index, i] -= z[a, i] * far + z[a + 1, i] * near
             moved[index, i] -= z[a, i] * inner_a + z[a + 1, i] * inner_next
             seen[index, i] += c[a, i] * far + c[a + 1, i] * near
@@ -160,10 +169,13 @@ def _relate(
     space: Floats,
 ) -> None:
     """Solve for z and c, and keep z: O(t²) for each query."""
-    b, end = selected[t], t * (t - 1) // 2
-    right, value = space[:t], space[t]
+    b = selected[t]
+    end = t * (t - 1) // 2
+    right = space[:t]
+    value = space[t]
     for a in range(t):
-        total_a, gram_row = total[a, b], places[a]
+        total_a = total[a, b]
+        gram_row = places[a]
         for i in range(BLOCK):
             right[a, i] = total_a - gram[k, gram_row, b, i]
     _solve(k, t, factor, right, z, value)
@@ -212,7 +224,8 @@ def side_by_side(grams: Floats, out: Floats) -> None:
 
     Where there are fewer queries, the others are of no documents.
     """
-    queries, n = grams.shape[0], out.shape[0]
+    queries = grams.shape[0]
+    n = out.shape[0]
     for a in range(n):
         for j in range(n):
             for i in range(queries):

@@ -137,17 +137,21 @@ def products(
     an array that is made here takes long to compile. Four documents at a time: what is summed is then read
     and written a fourth as often.
     """
-    n, width = X.shape[1], out.shape[3]
+    n = X.shape[1]
+    width = out.shape[3]
     for k in range(first, last):
         for i in range(width):
             q = k * width + i
             for j in range(n):
                 sums[j] = 0.0
             if q + 1 < ptr.shape[0]:
-                d, end = ptr[q], ptr[q + 1]
+                d = ptr[q]
+                end = ptr[q + 1]
                 while d + 4 <= end:
-                    v0, v1 = values[d, column], values[d + 1, column]
-                    v2, v3 = values[d + 2, column], values[d + 3, column]
+                    v0 = values[d, column]
+                    v1 = values[d + 1, column]
+                    v2 = values[d + 2, column]
+                    v3 = values[d + 3, column]
                     for j in range(n):
                         sums[j] += v0 * X[d, j] + v1 * X[d + 1, j] + v2 * X[d + 2, j] + v3 * X[d + 3, j]
                     d += 4

@@ -14,7 +14,8 @@ def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats
     becomes 0; what else is there stays as it is. The sums are those that these queries alone would have:
     first in each block, then over the blocks.
     """
-    n, width = gram.shape[1], gram.shape[3]
+    n = gram.shape[1]
+    width = gram.shape[3]
     total[row] = 0.0
     for k in range(out.shape[0]):
         first = k * width
@@ -36,7 +37,8 @@ def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats
 @kernel
 def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
     """Copy the diagonals of these matrices to ``out`` (blocks, n, BLOCK), and add them to ``total``."""
-    n, width = gram.shape[1], gram.shape[3]
+    n = gram.shape[1]
+    width = gram.shape[3]
     for k in range(out.shape[0]):
         first = k * width
         count = min(width, queries.shape[0] - first)

@@ -55,7 +55,11 @@ class Algorithm1Search:
 
         It is computed for all features, because the matrices contain them anyway.
         """
-        X, C, U, a, p = self._X, self._C, self._U, self._a, self._p
+        X = self._X
+        C = self._C
+        U = self._U
+        a = self._a
+        p = self._p
         c = 1.0 / (1.0 + np.einsum("mi,mi->i", X, C))
         d = c * (self._y @ C)
         gamma = 1.0 / (-1.0 / c + self._per_query(C * U))
@@ -68,11 +72,16 @@ class Algorithm1Search:
 
     def select(self, feature: int) -> None:
         """Add a feature to the selection: lines 20 to 29."""
-        b, X, C, U, a = feature, self._X, self._C, self._U, self._a
+        b = feature
+        X = self._X
+        C = self._C
+        U = self._U
+        a = self._a
         c = 1.0 / (1.0 + X[:, b] @ C[:, b])
         d = c * (C[:, b] @ self._y)
         t = c * (X[:, b] @ C)
-        C_b, U_b = C[:, b].copy(), U[:, b].copy()
+        C_b = C[:, b].copy()
+        U_b = U[:, b].copy()
         gamma = 1.0 / (-1.0 / c + self._per_query(C_b * U_b))
         of_a = gamma * self._per_query(U_b * (a - d * C_b))
         of_C = gamma[:, None] * self._per_query(U_b[:, None] * (C - C_b[:, None] * t))

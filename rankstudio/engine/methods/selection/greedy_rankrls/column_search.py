@@ -114,7 +114,8 @@ class ColumnProducts:
     @property
     def columns(self) -> column_kernels.Columns:
         """Columns and auxiliary arrays of their products, in the form of the kernels."""
-        data, X = self._data, self._data.shifted
+        data = self._data
+        X = self._data.shifted
         return X.data, X.indices, X.indptr, data.squares, self._basis, data.query, data.ptr
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
@@ -130,7 +131,8 @@ class ColumnProducts:
     def comparison(  # noqa: D102 - of the protocol
         self, factor: Floats, regularization: float, state: kernels.State
     ) -> Comparison:
-        t, columns = factor.shape[0], self.columns
+        t = factor.shape[0]
+        columns = self.columns
         S, H, a, b = _in_whitened_coordinates(factor, state, self.n_queries)
         low, high = np.tril_indices(t)
         twice = np.where(low == high, 1.0, 2.0)[:, None]
@@ -145,7 +147,8 @@ class ColumnProducts:
             column_kernels.products_of_columns(columns, t, candidates, totals)
             p = totals[:, 2:] @ inverse.T
             pairs = p[:, low] * p[:, high]
-            out, lengths = pairs @ S_pairs, pairs @ H_pairs
+            out = pairs @ S_pairs
+            lengths = pairs @ H_pairs
             column_kernels.changes_where_absent(totals, regularization, out, lengths, p @ a.T, p @ b.T)
             column_kernels.changes_where_present(
                 columns, candidates, totals, p, regularization, inverse, S, H, a, b, out
@@ -166,7 +169,8 @@ def _in_whitened_coordinates(
     s = T[j, j] + λ - p'S_q p, its weight β = (T[j, y] - p'a_q) / s, and the error changes by
     β² p'H_q p + 2 β p'b_q. Quadratic forms in p for many candidates and queries are one matrix product.
     """
-    t, rows = factor.shape[0], state[0].shape[0] * kernels.BLOCK
+    t = factor.shape[0]
+    rows = state[0].shape[0] * kernels.BLOCK
     inverse, inner, along, _, left, _ = (np.moveaxis(array, -1, 1) for array in state)
     K, U = (array[:, :, :t, :t].reshape(rows, t, t)[:n_queries] for array in (inverse, inner))
     z, e = (array[:, :, :t].reshape(rows, t, 1)[:n_queries] for array in (along, left))
@@ -205,10 +209,12 @@ class OnDemandSearch:
         self.informative = products.informative
         self._products = products
         self._regularization = regularization
-        blocks, width = -(-products.n_queries // kernels.BLOCK), kernels.BLOCK
+        blocks = -(-products.n_queries // kernels.BLOCK)
+        width = kernels.BLOCK
         empty = np.pad(products.labels, (0, blocks * width - products.n_queries)).reshape(blocks, 1, width)
         # Room for the features selected, of which there are none yet; it grows with them.
-        flat, square = (blocks, 0, width), (blocks, 0, 0, width)
+        flat = (blocks, 0, width)
+        square = (blocks, 0, 0, width)
         self._state: kernels.State = (
             np.empty(square),
             np.empty(square),
@@ -292,7 +298,8 @@ class OnDemandSearch:
         """Enlarge the arrays to ``capacity`` features."""
         growth = capacity - self._right.size
         inverse, inner, *flat_arrays = self._state
-        square, flat = ((0, 0), (0, growth), (0, growth), (0, 0)), ((0, 0), (0, growth), (0, 0))
+        square = ((0, 0), (0, growth), (0, growth), (0, 0))
+        flat = ((0, 0), (0, growth), (0, 0))
         along, seen, left, error = (np.pad(array, flat) for array in flat_arrays)
         self._state = np.pad(inverse, square), np.pad(inner, square), along, seen, left, error
         self._left = np.pad(self._left, (0, growth))
@@ -353,7 +360,8 @@ class BackFittingSearch(OnDemandSearch):
 
     def _comparison(self) -> Comparison:
         """Return the function from candidates to how the criterion changes with each and no other weight."""
-        t, columns = len(self.selected), self._columns.columns
+        t = len(self.selected)
+        columns = self._columns.columns
         models, residual = np.empty((self._columns.n_queries, t)), np.empty(columns[4].shape[0])
         column_kernels.held_out_models(t, self._state, columns, models, residual)
 

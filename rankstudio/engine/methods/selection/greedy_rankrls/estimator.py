@@ -376,7 +376,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return None
         usual = is_usual(self, _RELABELLED) and self.algorithm in ("auto", "statistics", "rows")
         usual = usual and data.ptr.size > 2  # of one ranking documents are left out
-        n, n_queries = data.X.shape[1], data.ptr.size - 1
+        n = data.X.shape[1]
+        n_queries = data.ptr.size - 1
         needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
         if not (self.pair_cost().ties and usual and needed <= _MOST_ROOM):
             return None

@@ -149,7 +149,8 @@ class Statistics:
         ptr : ndarray of shape (Q + 1,)
         """
         squares, rights, _ = self.known
-        rights, total = np.empty_like(rights), self.total.copy()
+        rights = np.empty_like(rights)
+        total = self.total.copy()
         products(X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None])
         total[-1, :-1] = total[:-1, -1] = _over_queries(rights)
         return replace(self, known=(squares, rights, self.known[2]), total=total)
@@ -166,7 +167,8 @@ class GreedyState:
     """One shard in the path for one λ."""
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
-        n, blocks = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK)
+        n = data.X.shape[1]
+        blocks = -(-(data.ptr.size - 1) // BLOCK)
         self._work = work
         rows = DelayedRows if work.delay else SolvedRows
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
@@ -208,7 +210,8 @@ class GreedyState:
 
         Compute them if they are new.
         """
-        gram, cached_rows = self._rows.next, self._statistics.rows
+        gram = self._rows.next
+        cached_rows = self._statistics.rows
         if feature in cached_rows:
             gram[:, 0] = cached_rows[feature]
         else:
@@ -253,7 +256,8 @@ def statistics_of(
     data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
     """Return the results of a shard shared by all λ, computed on first use; see :class:`GreedyWork`."""
-    cache, key = data.shared.of(KnownStatistics).found, (whole, cost)
+    cache = data.shared.of(KnownStatistics).found
+    key = (whole, cost)
     if key not in cache:
         cache[key] = _statistics(data, cost, whole, by_blocks, scratch)
     scratch.share(cache[key].gram)
@@ -268,7 +272,8 @@ def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistic
 def _statistics(
     data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
-    n, blocks = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK)
+    n = data.X.shape[1]
+    blocks = -(-(data.ptr.size - 1) // BLOCK)
     shapes = [(n,), (n,), (), (n + 1, n + 1) if whole else ()]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     total = np.zeros((n + 1, n + 1))
@@ -276,7 +281,8 @@ def _statistics(
         for block, grams in enumerate(gram_blocks(data, cost, by_blocks)):
             kernels.side_by_side(grams, gram[block])
             total += grams.sum(axis=0)
-            of_squares, of_labels = np.diagonal(grams, axis1=1, axis2=2)[:, :n], grams[:, n]
+            of_squares = np.diagonal(grams, axis1=1, axis2=2)[:, :n]
+            of_labels = grams[:, n]
             _put((squares, rights, labels), block, of_squares, of_labels)
     else:
         room = np.empty((0, n))  # for products: fresh memory for each would cost more than what is computed
@@ -332,7 +338,8 @@ def centred_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator
             X, y = source_rows.centred
             yield X[start:end], y[start:end], ptr
             continue
-        X, y = data.X[start:end], data.y[start:end]
+        X = data.X[start:end]
+        y = data.y[start:end]
         if cost.default:
             yield centre(X, ptr, space[: y.size]), centre(y[:, None], ptr)[:, 0], ptr
         else:
@@ -386,7 +393,8 @@ def forward_path(
     rows for other λ. This process needs O(n² + k²) memory. "auto" and the cached rows of shards depend only
     on the shape of the data, so results do not depend on the available memory.
     """
-    n, k = data.X.shape[1], groups.greatest(rules.k)
+    n = data.X.shape[1]
+    k = groups.greatest(rules.k)
     statistics_kind = (
         "statistics" if groups.joint else kept_statistics(algorithm, (*data.X.shape, data.ptr.size - 1), k)
     )
@@ -429,7 +437,9 @@ class ForwardSearch:
     """
 
     def __init__(self, session: ShardSession, work: GreedyWork, groups: ColumnGroups) -> None:
-        self._session, self._work, self._groups = session, work, groups
+        self._session = session
+        self._work = work
+        self._groups = groups
         self.selected: tuple[int, ...] = ()
         self._columns: tuple[int, ...] = ()
         self._firsts = groups.representatives

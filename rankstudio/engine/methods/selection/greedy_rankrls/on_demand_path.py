@@ -115,7 +115,8 @@ class OnDemandState:
     """One shard in the path for one λ."""
 
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
-        self._work, self._scratch = work, scratch
+        self._work = work
+        self._scratch = scratch
         self._statistics = statistics_of(data, work.cost, True, work.by_blocks, scratch)
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
@@ -148,7 +149,8 @@ class _OnScratch(OnDemandSearch):
     def reserve(self, capacity: int, scratch: Scratch) -> None:
         """Take the arrays for ``capacity`` features from scratch."""
         blocks = self._state[-1].shape[0]
-        square, flat = blocks * capacity * capacity * BLOCK, blocks * capacity * BLOCK
+        square = blocks * capacity * capacity * BLOCK
+        flat = blocks * capacity * BLOCK
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
         parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
         inverse, inner = (part.reshape(blocks, capacity, capacity, BLOCK) for part in parts[:2])
@@ -163,11 +165,14 @@ class _BackFitting(_OnScratch):
 
     def _comparison(self) -> Comparison:
         """Return the function from candidates to how the criterion changes with each and no other weight."""
-        products, regularization = self._products, self._regularization
+        products = self._products
+        regularization = self._regularization
         assert isinstance(products, GramProducts)
         gram, total, selected = products.gram, products.total, list(self.selected)
-        t, labels = len(selected), total.shape[0] - 1
-        inverse, along = self._state[0], self._state[2]
+        t = len(selected)
+        labels = total.shape[0] - 1
+        inverse = self._state[0]
+        along = self._state[2]
         models = np.zeros((gram.shape[0], t, BLOCK))  # w_q, learned without each query
         for c in range(t):
             models[:, : c + 1] += inverse[:, c, : c + 1] * along[:, c, None]
@@ -293,7 +298,9 @@ class OnDemandGroups:
         regularization: float,
         groups: ColumnGroups,
     ) -> None:
-        self._session, self._total, self._regularization = session, total, regularization
+        self._session = session
+        self._total = total
+        self._regularization = regularization
         self._groups = groups
         self.informative = _varying(groups, total)
         self.selected: tuple[int, ...] = ()
@@ -323,7 +330,8 @@ class OnDemandGroups:
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change to another selection."""
         if selected != self.selected:
-            self.selected, self._criterion = selected, None
+            self.selected = selected
+            self._criterion = None
 
     def weights(self) -> Floats:
         """Return the weights of the features, trained on all queries, shape (n,)."""

@@ -96,7 +96,8 @@ class OneRankingSearch(ABC):
 
     def removals(self) -> Floats:
         """Return the error without each of the t selected features, shape (t,): O(t² mn)."""
-        selected, costs = self.selected, np.empty(len(self.selected))
+        selected = self.selected
+        costs = np.empty(len(self.selected))
         for position in reversed(range(len(selected))):  # what stands before the position stays
             self.move_to(selected[:position] + selected[position + 1 :])
             costs[position] = self.criterion()
@@ -119,7 +120,8 @@ class OneRankingSearch(ABC):
 
     @staticmethod
     def _check_memory(m: int, n: int, more: float = 0.0) -> None:
-        needed, free = 8.0 * (3.0 * m * n + more), memory.available()
+        needed = 8.0 * (3.0 * m * n + more)
+        free = memory.available()
         if needed > free:
             raise OutOfMemoryError(
                 f"Greedy RankRLS on one ranking of {m:,} documents with {n:,} features needs "

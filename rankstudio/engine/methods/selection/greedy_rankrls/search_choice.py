@@ -64,7 +64,9 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     the state of the selected features: see
     :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
     """
-    m, n, Q = shape.m, shape.n, shape.Q
+    m = shape.m
+    n = shape.n
+    Q = shape.Q
     statistics_kind = kept_statistics(algorithm, (m, n, Q), k)
     is_whole = statistics_kind == "statistics"
     lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if is_whole else 0))
@@ -147,7 +149,10 @@ class Shape:
 
     def memory(self) -> dict[str, float]:
         """Return the memory in bytes of an algorithm for all documents, besides X and the centred X."""
-        m, n, Q, k = self.m, self.n, self.Q, self.k
+        m = self.m
+        n = self.n
+        Q = self.Q
+        k = self.k
         return {
             "algorithm1": 8.0 * 5 * m * n,
             "columns": 36.0 * m * n + 8 * m * k + 8 * Q * (2 * n + 6 * k**2),
@@ -155,7 +160,8 @@ class Shape:
 
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
         """Return the memory requirements of such an algorithm."""
-        base_need, needed = whole_need(data), self.memory()[algorithm]
+        base_need = whole_need(data)
+        needed = self.memory()[algorithm]
         fits = "algorithm=auto" if data.sharded or base_need.least + needed > data.free else ""
         return replace(base_need, least=base_need.least + needed, algorithm=algorithm, fits=fits)
 

@@ -56,7 +56,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     """
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
-    remaining, spent = rules.allowed.copy(), 0.0
+    remaining = rules.allowed.copy()
+    spent = 0.0
     for number in range(1, rules.k + 1):
         candidates = _draw(
             prefer(rules.affordable(remaining, spent), search.informative), rules.n_candidates, rng
@@ -106,13 +107,15 @@ def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: C
     tie = TIE * empty
     if rules.size_penalty > 0:
         lower = before - costs > rules.size_penalty * empty + tie
-        candidates, costs = candidates[lower], costs[lower]
+        candidates = candidates[lower]
+        costs = costs[lower]
     if candidates.size == 0:
         return None
     if rules.costs is None:
         within = costs <= costs.min() + tie
     else:
-        gains, prices = before - costs, rules.costs[candidates]
+        gains = before - costs
+        prices = rules.costs[candidates]
         within = worth(gains + tie, prices) >= worth(gains, prices).max()
     return int(candidates[within][0])
 
@@ -284,14 +287,16 @@ class BestSets:
             if not self._grown[size - 1]:
                 self._compare(size)
         criteria = np.array([self._empty, *(step.criterion for step in self._best)])
-        last, first = len(self._best), len(self._rules.pinned)
+        last = len(self._best)
+        first = len(self._rules.pinned)
         if self._rules.size_penalty > 0:
             penalised = criteria + self._rules.size_penalty * self._empty * np.arange(criteria.size)
             last = first + int(penalised[first:].argmin())
         if last == 0:
             yield empty_model(self._empty, self._additions[0])
         for number in range(1, last + 1):
-            before, candidates = float(criteria[number - 1]), self._additions[number - 1]
+            before = float(criteria[number - 1])
+            candidates = self._additions[number - 1]
             yield replace(self._best[number - 1], before=before, candidates=candidates)
 
 
@@ -316,7 +321,8 @@ class GroupSearch:
     """
 
     def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:
-        self._search, self._groups = search, groups
+        self._search = search
+        self._groups = groups
         self.selected: tuple[int, ...] = ()
         varying = groups.of_column[search.informative]
         self.informative = np.isin(np.arange(len(groups.groups)), varying)

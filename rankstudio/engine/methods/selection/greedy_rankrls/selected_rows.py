@@ -61,8 +61,10 @@ class SolvedRows:
 
     def __init__(self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]) -> None:
         inverse, diagonal, rows = arrays
-        self._whole, self._gram = gram is not None, rows if gram is None else gram
-        self._factor, self._regularization = (inverse, diagonal), regularization
+        self._whole = gram is not None
+        self._gram = rows if gram is None else gram
+        self._factor = (inverse, diagonal)
+        self._regularization = regularization
         self.selected: list[int] = []
         self._totals: list[Floats] = []
 
@@ -115,9 +117,12 @@ class DelayedRows:
 
     def __init__(self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]) -> None:
         rows, halves, pivots, outer, inner, following = arrays
-        self._whole, self._gram = gram is not None, following if gram is None else gram
-        self.delayed, self._matrices = (rows, halves, pivots), (outer, inner)
-        self._regularization, self._count = regularization, 0
+        self._whole = gram is not None
+        self._gram = following if gram is None else gram
+        self.delayed = (rows, halves, pivots)
+        self._matrices = (outer, inner)
+        self._regularization = regularization
+        self._count = 0
         self.selected: list[int] = []
         self._order: Ints = np.arange(rows.shape[1])  # of the columns, by their places
         self._brought_up = False
@@ -143,7 +148,8 @@ class DelayedRows:
             np.searchsorted(self._order, left),
             self._count,
         )
-        h, at_gram = self._count, -1 if self._brought_up else feature if self._whole else 0
+        h = self._count
+        at_gram = -1 if self._brought_up else feature if self._whole else 0
 
         def work(part: slice) -> None:
             _delayed_kernel.select(
@@ -167,7 +173,8 @@ class DelayedRows:
         self._count += 1
 
     def _bring_up(self, left: Ints, each: Each) -> None:
-        places, h = np.searchsorted(self._order, left), self._count
+        places = np.searchsorted(self._order, left)
+        h = self._count
 
         def work(part: slice) -> None:
             gram = self._gram[:0] if self._brought_up else self._gram[part]
@@ -176,7 +183,9 @@ class DelayedRows:
             _delayed_kernel.bring_up(left, places, gram, of_blocks(self.delayed, part), matrices, space)
 
         each(work)
-        self._order, self._count, self._brought_up = left, 0, True
+        self._order = left
+        self._count = 0
+        self._brought_up = True
 
 
 def of_blocks(arrays: Arrays, part: slice) -> Arrays:
@@ -242,7 +251,8 @@ class JointPairs:
         """Return the summands of the criterion with each group added, 0 for selected groups, shape (g,)."""
         n_left = np.add.reduceat(self._left[self._members], self._starts[:-1], dtype=np.int64)
         open_groups = np.flatnonzero(n_left == np.diff(self._starts))
-        partial, s = np.zeros((self._joint.shape[0], self._starts.size - 1)), self._largest
+        partial = np.zeros((self._joint.shape[0], self._starts.size - 1))
+        s = self._largest
         lists = open_groups, self._members, self._starts, self._pairs, regularization
 
         def work(part: slice) -> None:

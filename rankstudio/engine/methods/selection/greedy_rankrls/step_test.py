@@ -56,7 +56,8 @@ class ResidualTest:
     def __init__(self, paths: SummedPaths, data: TrainingData, cost: PairCost) -> None:
         if not cost.ties:
             raise ParameterError("ties", False, "True, as documents with equal labels count, too")
-        self._paths, self._data = paths, data
+        self._paths = paths
+        self._data = data
         self._targets = targets_of(data.ptr, cost)
         steps = paths.path()
         self.selected: tuple[int, ...] = steps[-1].selected
@@ -94,9 +95,11 @@ class ResidualTest:
 
         What does not depend on the targets is computed once for all of them.
         """
-        paths, before = self._paths, list(self.selected[:step])
+        paths = self._paths
+        before = list(self.selected[:step])
         changes = self._changes(paths.products(targets), before)
-        rules, varies = paths.rules, paths.informative
+        rules = paths.rules
+        varies = paths.informative
         remaining = rules.allowed.copy()
         remaining[before] = False
         candidates = prefer(np.flatnonzero(remaining), varies)
@@ -128,15 +131,19 @@ class ResidualTest:
         on what is left of it, x_j - X_S b. All of it follows from G and r, and b is the same for all targets.
         """
         paths = self._paths
-        n, chosen = products.shape[2], np.array(before, dtype=np.int64)
-        gram, total_gram = paths.statistics.gram, paths.statistics.total[:n, :n]
+        n = products.shape[2]
+        chosen = np.array(before, dtype=np.int64)
+        gram = paths.statistics.gram
+        total_gram = paths.statistics.total[:n, :n]
         ridge = paths.regularization * np.eye(chosen.size)
         total = products.sum(axis=0)
         changes: Floats = np.zeros_like(total)
         for block, first in zip(gram, range(0, paths.n_queries, BLOCK), strict=True):
             block_products = products[first : first + BLOCK]
             G = np.moveaxis(block, 2, 0)[: len(block_products), :n, :n]
-            square, right, product = np.diagonal(G, axis1=1, axis2=2), total - block_products, block_products
+            square = np.diagonal(G, axis1=1, axis2=2)
+            right = total - block_products
+            product = block_products
             pivot = np.diagonal(total_gram) - square + paths.regularization
             if before:
                 rows = G[:, chosen]

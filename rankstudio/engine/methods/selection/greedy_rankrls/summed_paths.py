@@ -88,7 +88,9 @@ class WithoutQueries(SomeQueries):
 
     def fill(self, row: int) -> None:
         """Copy a row; O(Qn)."""
-        statistics, blocks, lanes = self.statistics, self.queries // BLOCK, self.queries % BLOCK
+        statistics = self.statistics
+        blocks = self.queries // BLOCK
+        lanes = self.queries % BLOCK
         statistics.gram[:, row] = self.source[:, row]
         statistics.gram[blocks, row, :, lanes] = 0.0
         statistics.total[row] = self.whole[row] - self.source[blocks, row, :, lanes].sum(axis=0)
@@ -131,9 +133,11 @@ class SummedPaths:
     """
 
     def __init__(self, data: TrainingData, regularization: float, rules: Constraints, cost: PairCost) -> None:
-        self.regularization, self.rules = regularization, rules
+        self.regularization = regularization
+        self.rules = rules
         self._groups = ColumnGroups.of(data.X.shape[1], ())
-        self._data, self._cost = data, cost
+        self._data = data
+        self._cost = cost
         self._rows = summed_rows(data, cost)
         self.statistics: Statistics = gram_statistics(self._rows)
         self.n_queries = int(data.ptr.size) - 1
@@ -213,13 +217,16 @@ class SummedPaths:
 
         Faster than :meth:`_among`.
         """
-        all_of, blocks, lanes = self.statistics, queries // BLOCK, queries % BLOCK
+        all_of = self.statistics
+        blocks = queries // BLOCK
+        lanes = queries % BLOCK
         squares, rights, labels = parts = (
             all_of.known[0].copy(),
             all_of.known[1].copy(),
             all_of.known[2].copy(),
         )
-        total, n = all_of.total.copy(), squares.shape[1]
+        total = all_of.total.copy()
+        n = squares.shape[1]
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
@@ -235,7 +242,8 @@ class SummedPaths:
         out = np.empty((self.n_queries, targets.shape[1], self.statistics.total.shape[0] - 1))
 
         def add(index: int, shard: Shard, rows: QueryData) -> None:
-            query, row = shard.first_query, shard.first_row
+            query = shard.first_query
+            row = shard.first_row
             for X, _, ptr in centred_blocks(rows, self._cost, by_blocks=self._data.several):
                 for first, last in pairwise(ptr.tolist()):
                     out[query] = targets[row + first : row + last].T @ X[first:last]
@@ -249,7 +257,8 @@ class SummedPaths:
     def _labelled(self, labels: Floats) -> Statistics:
         """Return the statistics of all queries with other labels (m, 1), centred; O(mn)."""
         statistics = self.statistics
-        rights, total = np.zeros_like(statistics.known[1]), statistics.total.copy()
+        rights = np.zeros_like(statistics.known[1])
+        total = statistics.total.copy()
         products = self.products(labels)[:, 0]
         positions = np.divmod(np.arange(self.n_queries), BLOCK)
         rights[positions[0], :, positions[1]] = products
@@ -279,7 +288,8 @@ class SummedPaths:
             rules = replace(rules, pinned=rules.pinned[: rules.k])
         some_queries = known if isinstance(known, SomeQueries) else None
         statistics = known.statistics if isinstance(known, SomeQueries) else known
-        n, k = statistics.total.shape[0] - 1, rules.k
+        n = statistics.total.shape[0] - 1
+        k = rules.k
         work = GreedyWork(self.regularization, k, True, _COST, by_blocks=False, delay=delay(n, k, True))
         if some_queries is not None and work.delay:
             some_queries.fill_all()
@@ -309,7 +319,8 @@ class SummedPaths:
 
 def _standing_for(known: Statistics) -> TrainingData:
     """Return training data of which nothing is there but the statistics: a path asks for no more."""
-    n, n_queries = known.total.shape[0] - 1, known.gram.shape[0] * BLOCK  # with those of no documents
+    n = known.total.shape[0] - 1  # with those of no documents
+    n_queries = known.gram.shape[0] * BLOCK
     zeros = np.broadcast_to(0.0, (n_queries, n))
     data = QueryData(zeros, zeros[:, 0], np.arange(n_queries + 1))
     data.shared.of(KnownStatistics).found[True, _COST] = known

@@ -61,13 +61,12 @@ class SummedRows(QueryData):
 
     def narrowed(self, columns: Sequence[int]) -> SummedRows:
         """Return the same rows with some of the features."""
-        statistics, chosen = gram_statistics(self), list(columns)
+        statistics = gram_statistics(self)
+        chosen = list(columns)
         squares, rights, labels = statistics.known
         indices = np.array([*chosen, statistics.total.shape[0] - 1])
-        total, gram = (
-            statistics.total[np.ix_(indices, indices)],
-            statistics.gram[:, indices[:, None], indices],
-        )
+        total = statistics.total[np.ix_(indices, indices)]
+        gram = statistics.gram[:, indices[:, None], indices]
         parts = np.ascontiguousarray(squares[:, chosen]), np.ascontiguousarray(rights[:, chosen]), labels
         return SummedRows.of(self, Statistics(parts, total, np.ascontiguousarray(gram)))
 
@@ -120,8 +119,10 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 
 
 def _statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
-    n, Q = data.X.shape[1], data.ptr.size - 1
-    limit, blocks = budget() / 2, -(-Q // BLOCK)
+    n = data.X.shape[1]
+    Q = data.ptr.size - 1
+    limit = budget() / 2
+    blocks = -(-Q // BLOCK)
     scratch = Scratch(Room(lambda: limit))
     shapes = [(n,), (n,), (), (n + 1, n + 1)]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)

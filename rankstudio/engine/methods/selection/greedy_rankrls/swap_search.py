@@ -42,7 +42,8 @@ def swap_features(
     search.move_to(selected)
     criterion = search.criterion()
     while True:
-        best, better = criterion - tie, None
+        best = criterion - tie
+        better = None
         for position in reversed(range(len(selected))):  # what stands before it stays in the search
             if selected[position] in rules.pinned:
                 continue
@@ -62,7 +63,8 @@ def swap_features(
         new_criterion = search.criterion()
         if new_criterion >= criterion - tie:  # its price was lower by rounding alone
             break
-        selected, criterion = better, new_criterion
+        selected = better
+        criterion = new_criterion
     search.move_to(selected)
     return selected, criterion
 

@@ -43,10 +43,12 @@ def swap_criteria(
     No model is trained: each row is one comparison of a search at the selection without the feature, O(Qk⁴ +
     Qck³) in total from Gram matrices of Q queries.
     """
-    swapped, without = np.empty((len(selected), candidates.size)), np.empty(len(selected))
+    swapped = np.empty((len(selected), candidates.size))
+    without = np.empty(len(selected))
     search = on_demand_search(data, regularization, len(selected) + 1)
     search.move_to(selected)
-    criterion, added = search.criterion(), search.costs(candidates)
+    criterion = search.criterion()
+    added = search.costs(candidates)
     # From the last to the first: what stands before the feature stays where it is.
     for position in reversed(range(len(selected))):
         search.move_to(selected[:position] + selected[position + 1 :])

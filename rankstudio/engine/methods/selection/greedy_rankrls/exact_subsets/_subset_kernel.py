@@ -61,7 +61,10 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
     """Append feature b to a prefix of t features, for the features from ``first`` on: equations (3)."""
     p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
-    z, v, along, across = work[0], work[1], work[2], work[3]
+    z = work[0]
+    v = work[1]
+    along = work[2]
+    across = work[3]
     # z_b by back substitution with L', then v = L^-1 z_b; row a of L is p[:a, b_a] of the a-th feature.
     factor = work[4:]
     for a in range(t - 1, -1, -1):
@@ -74,13 +77,18 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
         for c in range(a):
             v[a] -= factor[a, c] * v[c]
         v[a] /= factor[a, a]
-    pivot, right, square, inner = s[t, b], g[t, b], q[t, b], h[t, b]
-    root, weight = np.sqrt(pivot), right / pivot
+    pivot = s[t, b]
+    right = g[t, b]
+    square = q[t, b]
+    inner = h[t, b]
+    root = np.sqrt(pivot)
+    weight = right / pivot
     for j in range(first, n):
         along[j] = total[b, j]
         across[j] = 0.0
     for a in range(t):
-        p_ab, v_a = p[a, b], v[a]
+        p_ab = p[a, b]
+        v_a = v[a]
         for j in range(first, n):
             along[j] -= p_ab * p[a, j]
             across[j] += v_a * p[a, j]
@@ -117,12 +125,14 @@ def _factorise_without(
     T_q = T - G_q and t_q = t - r_q are the totals without query q. The diagonal of the factor is inverted.
     """
     total, gram, columns, _ = totals
-    n, last = total.shape[0] - 1, gram.shape[1] - 1
+    n = total.shape[0] - 1
+    last = gram.shape[1] - 1
     M, w = space
     for a in range(t):
         gram_row = columns[chosen[a]]
         for c in range(a + 1):
-            gram_column, total_ac = columns[chosen[c]], total[chosen[a], chosen[c]]
+            gram_column = columns[chosen[c]]
+            total_ac = total[chosen[a], chosen[c]]
             total_ac += regularization if a == c else 0.0
             for i in range(BLOCK):
                 M[a, c, i] = total_ac - gram[k, gram_row, gram_column, i]
@@ -189,7 +199,8 @@ def _left_out_error(
 @fused_subroutine
 def _sweep(matrix: Floats, c: int) -> None:
     """Sweep a symmetric matrix (n + 1, n + 1) on row c: feature c comes into the model."""
-    n, pivot = matrix.shape[0], matrix[c, c]
+    n = matrix.shape[0]
+    pivot = matrix[c, c]
     for i in range(n):
         if i != c and matrix[i, c] != 0.0:
             ratio = matrix[i, c] / pivot
@@ -206,7 +217,8 @@ def _sweep(matrix: Floats, c: int) -> None:
 @fused_subroutine
 def _take_out(matrix: Floats, c: int) -> None:
     """Take feature c out of [-M, w; w', J_μ], a swept matrix in which rows of others are 0: (5)."""
-    n, pivot = matrix.shape[0], matrix[c, c]
+    n = matrix.shape[0]
+    pivot = matrix[c, c]
     for i in range(n):
         if i != c and matrix[i, c] != 0.0:
             ratio = matrix[i, c] / pivot
@@ -230,7 +242,8 @@ def _bound(matrix: Floats, item: int, wanted: int, starts: Ints, greatest: Float
 
     With d of the items missing, the d-th smallest cost is the (wanted + 1)-th greatest.
     """
-    n, items = matrix.shape[0] - 1, starts.shape[0] - 1
+    n = matrix.shape[0] - 1
+    items = starts.shape[0] - 1
     if items - item == wanted:
         return float(matrix[n, n])
     greatest[: wanted + 1] = -1.0
@@ -284,18 +297,22 @@ def branches(
     The first ``n_forced`` items belong to every set. Returns the number of prefixes.
     """
     total, _, _, prices = totals
-    items, n = starts.shape[0] - 1, total.shape[0] - 1
+    items = starts.shape[0] - 1
+    n = total.shape[0] - 1
     n_wanted = size - n_forced
     matrices = np.empty((length + 1, n + 1, n + 1))
     greatest = np.empty(size + 2)
     _begin_bound(np.arange(n_forced), n_forced, total, starts, ridge, matrices[0])
-    chosen_items, spent = np.empty(length + 1, np.int64), np.zeros(length + 2)
+    chosen_items = np.empty(length + 1, np.int64)
+    spent = np.zeros(length + 2)
     for f in range(n_forced):
         spent[0] += prices[f]
     chosen_items[0], depth, count = n_forced, 0, 0
     while depth >= 0:
-        item, n_left = chosen_items[depth], n_wanted - depth
-        within, bound = False, 0.0
+        item = chosen_items[depth]
+        n_left = n_wanted - depth
+        within = False
+        bound = 0.0
         if item <= items - n_left:
             bound = _bound(matrices[depth], item, n_left, starts, greatest)
             within = bound <= limit
@@ -341,7 +358,8 @@ def _is_best(error: float, own: Ints, tie: float, found: Found) -> bool:
 @fused_subroutine
 def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[float, float]:
     """Return the sum of d_q = error_q(S) - error_q(reference) and its standard error."""
-    difference, squares = 0.0, 0.0
+    difference = 0.0
+    squares = 0.0
     for k in range(reference.shape[0]):
         for i in range(BLOCK):
             d = by_query[k, i] - reference[k, i]
@@ -360,9 +378,13 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, found: Found) -> No
     numbers, n_queries, reference, space, by_query = task
     sets, values, counts = found
     error = _left_out_error(chosen, t, totals, numbers[0], space, by_query)
-    sorted_columns, tie, row, deviation = np.empty(t, np.int64), numbers[5], 0, 0.0
+    sorted_columns = np.empty(t, np.int64)
+    tie = numbers[5]
+    row = 0
+    deviation = 0.0
     for a in range(t):  # in ascending order; NumPy's sort takes a second to compile
-        column, position = totals[2][chosen[a]], a
+        column = totals[2][chosen[a]]
+        position = a
         while position > 0 and sorted_columns[position - 1] > column:
             sorted_columns[position] = sorted_columns[position - 1]
             position -= 1
@@ -412,7 +434,8 @@ def _judge_last(
 ) -> None:
     """Judge the sets of a prefix of t features and one item more, from ``item`` on."""
     regularization, _, budget, _, _, _, _ = task[0]
-    total, prices = totals[0], totals[3]
+    total = totals[0]
+    prices = totals[3]
     for last_item in range(item, starts.shape[0] - 1):
         if spent + prices[last_item] > budget:
             continue
@@ -445,8 +468,12 @@ def _append_item(
 def _empty_prefix(most: int, total: Floats, regularization: float) -> Prefix:
     """Return the prefix without features, with room for ``most``."""
     n = total.shape[0] - 1
-    p, s, g = np.empty((most + 1, n)), np.empty((most + 2, n)), np.empty((most + 2, n))
-    q, h, J_ww = np.zeros((most + 2, n)), np.zeros((most + 2, n)), np.zeros((most + 2, 2))
+    p = np.empty((most + 1, n))
+    s = np.empty((most + 2, n))
+    g = np.empty((most + 2, n))
+    q = np.zeros((most + 2, n))
+    h = np.zeros((most + 2, n))
+    J_ww = np.zeros((most + 2, 2))
     for j in range(n):
         s[0, j] = total[j, j] + regularization
         g[0, j] = total[n, j]
@@ -472,21 +499,21 @@ def search(
     bound and to a criterion, and how many deviations a set may be away. ``found`` holds the best set known,
     whose criterion is a limit, too, if there is no reference. Ends early where ``stop[0]`` is not 0.
     """
-    total, prices = totals[0], totals[3]
-    n, items, n_wanted = total.shape[0] - 1, starts.shape[0] - 1, size - forced.shape[0]
+    total = totals[0]
+    prices = totals[3]
+    n = total.shape[0] - 1
+    items = starts.shape[0] - 1
+    n_wanted = size - forced.shape[0]
     max_columns = found[0].shape[1]
     space = np.empty((max_columns, max_columns, BLOCK)), np.empty((max_columns, BLOCK))
     task = numbers, n_queries, reference, space, np.empty((totals[1].shape[0], BLOCK))
-    prefix, work = (
-        _empty_prefix(max_columns, total, numbers[0]),
-        np.empty((5 + max_columns, max(n, max_columns + 1))),
-    )
-    chosen, greatest = np.empty(max_columns + 1, np.int64), np.empty(size + 2)
-    chosen_items, ends, spent = (
-        np.empty(n_wanted + 2, np.int64),
-        np.zeros(n_wanted + 2, np.int64),
-        np.zeros(n_wanted + 2),
-    )
+    prefix = _empty_prefix(max_columns, total, numbers[0])
+    work = np.empty((5 + max_columns, max(n, max_columns + 1)))
+    chosen = np.empty(max_columns + 1, np.int64)
+    greatest = np.empty(size + 2)
+    chosen_items = np.empty(n_wanted + 2, np.int64)
+    ends = np.zeros(n_wanted + 2, np.int64)
+    spent = np.zeros(n_wanted + 2)
     chosen_items[0] = 0
     for item in forced:
         ends[0] = _append_item(item, 0, ends[0], chosen, starts, total, prefix, work)
@@ -499,7 +526,9 @@ def search(
         _begin_bound(forced, chosen_items[0], total, starts, numbers[1], matrices[0])
     depth = 0 if n_wanted > 0 else -1
     while depth >= 0 and stop[0] == 0:
-        n_left, item, t = n_wanted - depth, chosen_items[depth], ends[depth]
+        n_left = n_wanted - depth
+        item = chosen_items[depth]
+        t = ends[depth]
         within = item <= items - n_left
         if within and n_left >= 3:
             within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, found)

@@ -81,7 +81,8 @@ class Branches:
 
 def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     """Return the branches that may contain a set of a size with a criterion up to a limit."""
-    free, n_wanted = problem.most - problem.n_forced, size - problem.n_forced
+    free = problem.most - problem.n_forced
+    n_wanted = size - problem.n_forced
     length = 0
     while (
         length < n_wanted - 2
@@ -100,7 +101,8 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
 def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tuple[Ints, Floats]:
     """Return the prefixes of ``length`` items with a bound up to a limit, and their bounds."""
     rows = comb(problem.most - problem.n_forced, length)
-    prefixes, bounds = np.empty((rows, max(1, length)), dtype=np.int64), np.empty(rows)
+    prefixes = np.empty((rows, max(1, length)), dtype=np.int64)
+    bounds = np.empty(rows)
     parts = problem.totals, problem.starts, problem.ridge, problem.budget, limit + problem.slack
     count = kernels.branches(size, length, problem.n_forced, *parts, prefixes, bounds)
     return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
@@ -200,7 +202,9 @@ def _merge(problem: SubsetProblem, state: SizeSearch, searched: dict[int, kernel
         state.n_evaluated += int(counts[1])
         if not counts[0]:
             continue
-        criterion, columns = float(numbers[0, 0]), tuple(int(c) for c in sets[0] if c >= 0)
+        criterion = float(numbers[0, 0])
+        columns = tuple(int(c) for c in sets[0] if c >= 0)
         near = abs(criterion - state.criterion) <= problem.tie
         if criterion < state.criterion - problem.tie or (near and columns < state.columns):
-            state.criterion, state.columns = criterion, columns
+            state.criterion = criterion
+            state.columns = columns

@@ -88,4 +88,5 @@ def search_near(
                     state.criteria += numbers[:count, 0].tolist()
                     state.deviations += numbers[:count, 1].tolist()
             yield
-    state.done, state.share = True, 1.0
+    state.done = True
+    state.share = 1.0

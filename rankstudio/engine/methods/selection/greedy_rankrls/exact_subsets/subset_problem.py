@@ -171,12 +171,11 @@ class SubsetProblem:
 
 def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequence[int]]) -> Floats:
     """Return the leave-query-out error of each query for some sets of k columns: (sets, Q), O(Qk³) each."""
-    statistics, n = gram_statistics(rows), rows.X.shape[1]
+    statistics = gram_statistics(rows)
+    n = rows.X.shape[1]
     totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
-    by_query, query_errors = (
-        np.empty((statistics.gram.shape[0], BLOCK)),
-        np.empty((len(sets), rows.ptr.size - 1)),
-    )
+    by_query = np.empty((statistics.gram.shape[0], BLOCK))
+    query_errors = np.empty((len(sets), rows.ptr.size - 1))
     for errors, columns in zip(query_errors, sets, strict=True):
         kernels.errors(np.array(columns, dtype=np.int64), totals, regularization, by_query)
         errors[:] = by_query.reshape(-1)[: errors.size]
@@ -198,7 +197,8 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
     """
     forced = len(rules.pinned)
     free = int((rules.allowed & informative).sum()) - int(informative[list(rules.pinned)].sum())
-    sets, size = 0, forced
+    sets = 0
+    size = forced
     while size < min(rules.k, forced + free):
         sets += comb(free, size + 1 - forced)
         if sets > MOST_SETS:
@@ -248,7 +248,8 @@ def _order(
     regularized = total[np.ix_(inside, inside)] + ridge * np.eye(inside.size)
     inverse = np.linalg.inv(regularized)
     weights = inverse @ total[inside, -1]
-    removed, rest = [], list(free)
+    removed = []
+    rest = list(free)
     while rest:
         rises = weights**2 / np.diagonal(inverse)
         places = [[index_of[column] for column in groups.groups[item]] for item in rest]
@@ -256,7 +257,8 @@ def _order(
         least = int(np.argmin(worth))
         removed.append(rest.pop(least))
         for index in places[least]:
-            column, pivot = inverse[:, index].copy(), inverse[index, index]
+            column = inverse[:, index].copy()
+            pivot = inverse[index, index]
             weights -= column * (weights[index] / pivot)
             inverse -= np.outer(column, column / pivot)
             weights[index], inverse[index, index] = 0.0, 1.0
