@@ -106,7 +106,7 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
         ("terms of the fast Gauss transform", "\nTERMS = 24\n", "\nTERMS = 12\n"),
     ),
     ("methods/selection/_kendall_kernel.py", "methods/selection/test_gas.py"): (
-        ("Kendall's pairs that both features tie", "+ both - 2.0", "- both - 2.0"),
+        ("Kendall's pairs that both features tie", "+ tied_in_both - 2.0", "- tied_in_both - 2.0"),
         ("Kendall's exchanges of merged runs", "swaps += middle - left ", "swaps += middle - left - 1 "),
     ),
     ("data/formats/_line_kernel.py", "data/formats/test_letor.py", "data/formats/test_letor_errors.py"): (
@@ -162,7 +162,11 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "gains(plan, path) >= gain - error",
             "gains(plan, path) > gain - error",
         ),
-        ("models not significantly worse", "(found >= SIGNIFICANCE)", "(found <= SIGNIFICANCE)"),
+        (
+            "models not significantly worse",
+            "(model_p_values >= SIGNIFICANCE)",
+            "(model_p_values <= SIGNIFICANCE)",
+        ),
         ("equally small models", "(path.sizes[i], -gains[i], i)", "(path.sizes[i], gains[i], i)"),
         ("models of at most K features", "path.sizes[positions] <= most", "path.sizes[positions] < most"),
     ),
