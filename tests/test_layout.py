@@ -117,9 +117,7 @@ def test_sections_of_docstrings_have_entries() -> None:
 
 
 def _parameter_names(function: ast.FunctionDef) -> set[str]:
-    arguments = function.args
-    names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    return {argument.arg for argument in names if argument is not None}
+    return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
 
 
 def _accepted_names(node: ast.FunctionDef | ast.ClassDef) -> set[str] | None:

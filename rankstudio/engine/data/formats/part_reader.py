@@ -155,7 +155,8 @@ class PartReader:
         except ZeroIdError:
             if self._specified.ids_from is not None:
                 raise
-            self._specified = replace(self._specified, ids_from=0)  # in all files alike, also where nothing has that id
+            # In all files alike, also where nothing has that id.
+            self._specified = replace(self._specified, ids_from=0)
             return self._tables()
 
     def _tables(self) -> dict[Files, FileContents]:
@@ -247,7 +248,8 @@ class PartReader:
             "{path}: {n} documents without a label of {judge} are left out.",
             n,
         )
-        return (text.format(path=file_contents.source.path, n=count_text(n), judge=quoted(self._specified.label)),)
+        judge = quoted(self._specified.label)
+        return (text.format(path=file_contents.source.path, n=count_text(n), judge=judge),)
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
         """Return a note on data mapped from files, with the reason; None if there are none."""
@@ -278,7 +280,8 @@ class PartReader:
 
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
         """Read a part into mapped files with ``width`` columns; None for a format that cannot be."""
-        part_files = part_of(part, recognised_form(part[0], self._specified), self._specified, refuse=self._refuses)
+        form = recognised_form(part[0], self._specified)
+        part_files = part_of(part, form, self._specified, refuse=self._refuses)
         if not part_files.form.streams:
             return None
         return read_to_disk(part_files, progress, self._treatment, width)
