@@ -94,11 +94,11 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
     return RunChoice(args.data or "", tuple(map(int, numbers)))
 
 
-def tell_others(source: ReportSource, what: str) -> None:
+def tell_others(source: ReportSource, description: str) -> None:
     """Say which datasets of a study are left out by default."""
     if source.other_datasets:
         tell(
-            f"Note: {what} the runs on {source.runs[-1].result.data_name}. For those on "
+            f"Note: {description} the runs on {source.runs[-1].result.data_name}. For those on "
             f"{', '.join(source.other_datasets)} use --data NAME or --data {_ALL}.",
             file=sys.stderr,
         )

@@ -37,7 +37,7 @@ class Computation:
 
 
 def computation(
-    what: str,
+    description: str,
     show: Callable[[Found], object],
     function: Callable[[*Arguments], Found],
     *arguments: *Arguments,
@@ -47,7 +47,7 @@ def computation(
     def work(_: CancelFlag) -> Iterator[Found]:
         yield function(*arguments)
 
-    return Computation(what, work, show)
+    return Computation(description, work, show)
 
 
 class OnDemand(QObject):

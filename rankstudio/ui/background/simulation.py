@@ -53,10 +53,10 @@ class BackgroundSimulation(QObject):
     changed = Signal()
     failed = Signal(str)
 
-    def __init__(self, worker: Worker, what: str, slot: str, parent: QObject | None = None) -> None:
+    def __init__(self, worker: Worker, description: str, slot: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._worker = worker
-        self._what = what
+        self._what = description
         self._slot = slot
         self._state = SimulationState.NEW
         self._steps: Steps | None = None
@@ -120,10 +120,10 @@ class BackgroundSimulation(QObject):
         if self._state is SimulationState.RUNNING and self._job is None:
             self._ask()
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         self._drop()
         self._change(SimulationState.STOPPED)
-        self.failed.emit(why)
+        self.failed.emit(reason)
 
     def _drop(self) -> None:
         if self._job is not None:

@@ -86,7 +86,7 @@ class Job:
 
     def __init__(
         self,
-        what: str,
+        description: str,
         function: JobFunction,
         *,
         on_message: Callable[[Any], object] = ignore,
@@ -96,7 +96,7 @@ class Job:
         paused: bool = False,
         gives_way: bool = False,
     ) -> None:
-        self.what = what
+        self.what = description
         self.gives_way = gives_way
         self.function = function
         self.slot = slot
@@ -360,7 +360,7 @@ class Worker(QObject):
 
     def task(
         self,
-        what: str,
+        description: str,
         function: Callable[[*Arguments], Result],
         *arguments: *Arguments,
         on_done: Callable[[Result], object] = ignore,
@@ -371,7 +371,7 @@ class Worker(QObject):
 
         Parameters
         ----------
-        what : str
+        description : str
             The beginning of the sentence that tells of a failure.
         function : callable
         *arguments
@@ -396,7 +396,7 @@ class Worker(QObject):
             if outcome.ending is Ending.FAILED:
                 on_error(outcome.text)
 
-        return self.submit(Job(what, work, on_message=on_done, on_end=end, slot=slot))
+        return self.submit(Job(description, work, on_message=on_done, on_end=end, slot=slot))
 
     def close(self) -> None:
         """Ask everything to stop and wait for it; nothing arrives any more."""

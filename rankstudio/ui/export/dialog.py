@@ -139,11 +139,11 @@ class ExportDialog(SavingDialog):
         self._hide_progress()
         return self.tell_written(path, besides)
 
-    def _fail(self, path: Path, why: str) -> None:
+    def _fail(self, path: Path, reason: str) -> None:
         """Show why the files are not there."""
         self._writing.pop(path, None)
         self._hide_progress()
-        self.say(why, "error")
+        self.say(reason, "error")
 
     def _show_progress(self, job: Job, message: object) -> None:
         """Show how far a job is, in words where its file is the one in view."""

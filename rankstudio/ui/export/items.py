@@ -126,7 +126,7 @@ def _caption(models: Models, *, compared: bool) -> str:
 
 
 def _model_item(
-    model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, why: str
+    model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, reason: str
 ) -> ExportItem:
     def write(path: Path) -> None:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
@@ -140,7 +140,7 @@ def _model_item(
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
-        unavailable=why,
+        unavailable=reason,
     )
 
 
@@ -370,7 +370,7 @@ def model_formats_item(
     portable: Callable[[], PortableModel],
     worker: Worker,
     stem: str,
-    why: str,
+    reason: str,
     feature_set: FeatureSet | None = None,
 ) -> ExportItem:
     """Return the item: a format each of the engine's registry.
@@ -385,7 +385,7 @@ def model_formats_item(
         Reads back what was written, and compares the rankings.
     stem : str
         Of the suggested name of the file.
-    why : str
+    reason : str
         Why there is no model to write; "" where there is one.
     feature_set : FeatureSet, optional
         Of a search engine, with the definitions of the features.
@@ -405,7 +405,7 @@ def model_formats_item(
         ),
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",
-        unavailable=why,
+        unavailable=reason,
         writers=tuple(_writer(form, selected, portable, worker, feature_set) for form in forms),
     )
 

@@ -184,11 +184,11 @@ class LeftOutMeasures(QObject):
             self._start(requests[missing[0]], missing[0], states[missing[0]])
         self.changed.emit()
 
-    def _start(self, wanted: PathWanted, path: PathResult, known: _Measured) -> None:
+    def _start(self, request: PathWanted, path: PathResult, known: _Measured) -> None:
         while len(self._known) > _KEPT:
             del self._known[next(iter(self._known))]
         self._working = path, known
-        arguments = wanted, path, self._names, self._session.convention, known.n_done
+        arguments = request, path, self._names, self._session.convention, known.n_done
         self._work.start(lambda: self._fold_cache.left_out(*arguments))
 
     @property
@@ -257,11 +257,11 @@ class LeftOutMeasures(QObject):
             self.go_on()
 
     @Slot(str)
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         if self._working is not None:
             self._failed.append(self._working[1])
         self._working = None
-        self.failed.emit(why)
+        self.failed.emit(reason)
         self.go_on()
 
     @Slot()

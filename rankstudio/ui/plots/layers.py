@@ -296,10 +296,10 @@ def hairline(painter: QPainter, color: QColor, first: QPointF, second: QPointF) 
     painter.restore()
 
 
-def draw_marker(painter: QPainter, shape: str, at: QPointF, radius: float) -> None:
+def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) -> None:
     """Draw one of the markers of `rankstudio.ui.style.palettes.Category` with the painter's pen and brush."""
-    x = at.x()
-    y = at.y()
+    x = point.x()
+    y = point.y()
     r = radius
     if shape == "square":
         painter.drawRect(QRectF(x - r * 0.88, y - r * 0.88, 1.76 * r, 1.76 * r))
@@ -319,20 +319,20 @@ def draw_marker(painter: QPainter, shape: str, at: QPointF, radius: float) -> No
             )
         )
     elif shape in ("plus", "cross", "star"):
-        _draw_strokes(painter, shape, at, radius)
+        _draw_strokes(painter, shape, point, radius)
     else:
-        painter.drawEllipse(at, r, r)
+        painter.drawEllipse(point, r, r)
 
 
-def _draw_strokes(painter: QPainter, shape: str, at: QPointF, radius: float) -> None:
+def _draw_strokes(painter: QPainter, shape: str, point: QPointF, radius: float) -> None:
     """Draw a marker made of strokes, in the brush's colour: a marker's fill is what carries its colour."""
     painter.save()
     color = (
         painter.brush().color() if painter.brush().style() != Qt.BrushStyle.NoBrush else painter.pen().color()
     )
     painter.setPen(pen(color, max(1.4, radius * 0.5)))
-    x = at.x()
-    y = at.y()
+    x = point.x()
+    y = point.y()
     r = radius
     d = radius * 0.72
     if shape in ("plus", "star"):

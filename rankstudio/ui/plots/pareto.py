@@ -242,12 +242,12 @@ class ParetoPlot(Plot):
         self.picked.emit(front[max(0, min(len(front) - 1, index))])
         return True
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the marker nearest to a pixel, by its position, the front's first; None far from any."""
         if not self.spots:
             return None
         px, py = self.frame().pixels(*self.places)
-        distances = np.hypot(px - at.x(), py - at.y())
+        distances = np.hypot(px - point.x(), py - point.y())
         front = list(self.marks.front) if self.marks else []
         nearby = [i for i in front if distances[i] <= _REACH / 2]
         best = min(nearby, key=lambda i: distances[i]) if nearby else int(distances.argmin())
@@ -402,7 +402,7 @@ def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Co
 def _place(
     plot: ParetoPlot,
     frame: Frame,
-    at: QPointF,
+    point: QPointF,
     names: tuple[str, ...],
     bold: bool,
     taken: list[QRectF],
@@ -417,7 +417,7 @@ def _place(
         n_hidden = np.count_nonzero((across <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
         return not room.contains(box), sum(box.intersects(other) for other in taken), int(n_hidden)
 
-    boxes = ((box, name) for name in names for box in around(at, text_size(name, bold)))
+    boxes = ((box, name) for name in names for box in around(point, text_size(name, bold)))
     return min(((_inside(box, room), name) for box, name in boxes), key=cost)
 
 
@@ -452,15 +452,15 @@ def text_size(text: str, bold: bool) -> QSizeF:
     return QSizeF(QFontMetricsF(font(SMALL, bold)).horizontalAdvance(text) + 4, 15)
 
 
-def around(at: QPointF, size: QSizeF) -> list[QRectF]:
+def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left."""
     w = size.width()
     h = size.height()
     boxes = []
     for gap in (_RING + 2, _RING + 10, _RING + 20, _RING + 32):
-        across = (at.x() - w / 2, at.x() - 6, at.x() - w + 6, at.x() + gap, at.x() - gap - w)
+        across = (point.x() - w / 2, point.x() - 6, point.x() - w + 6, point.x() + gap, point.x() - gap - w)
         boxes += [
-            QRectF(left_edge, top, w, h) for left_edge in across for top in (at.y() + gap, at.y() - gap - h)
+            QRectF(left_edge, top, w, h) for left_edge in across for top in (point.y() + gap, point.y() - gap - h)
         ]
-        boxes += [QRectF(left_edge, at.y() - h / 2, w, h) for left_edge in (at.x() + gap, at.x() - gap - w)]
+        boxes += [QRectF(left_edge, point.y() - h / 2, w, h) for left_edge in (point.x() + gap, point.x() - gap - w)]
     return boxes

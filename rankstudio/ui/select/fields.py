@@ -586,9 +586,9 @@ class ProtocolField(EditableField):
             self._value = value
             self._refresh()
 
-    def refuse(self, why: str) -> None:
+    def refuse(self, reason: str) -> None:
         """Show that the data cannot be divided so, which no other text in the box would mend."""
-        self.show_error(why)
+        self.show_error(reason)
         self._refused = True
 
     @Slot()

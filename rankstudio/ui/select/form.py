@@ -272,9 +272,9 @@ class MethodForm(Panel):
         )
         self._update_reset()
 
-    def refuse_protocol(self, why: str) -> None:
+    def refuse_protocol(self, reason: str) -> None:
         """Show below the protocol why the data cannot be divided so."""
-        self._protocol.refuse(why)
+        self._protocol.refuse(reason)
         self._scroll.ensureWidgetVisible(self._protocol)
 
     def go_to(self, name: str) -> None:

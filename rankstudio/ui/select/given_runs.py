@@ -51,7 +51,7 @@ class GivenController(CommandController):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def add(self, what: str, method: str, place: Path, name: str) -> None:
+    def add(self, description: str, method: str, place: Path, name: str) -> None:
         """Read a place, and put the run of it into the queue, unless other data were opened meanwhile."""
         session = self._models.session
         dataset = session.dataset
@@ -69,7 +69,7 @@ class GivenController(CommandController):
                 self.said.emit(text.format(title=plan.title, folds=", ".join(map(str, left_out))))
 
         self._models.task_worker.task(
-            what,
+            description,
             partial(_plan_of_given, method, session.plan, name, place, dataset),
             on_done=run,
             on_error=self.failed.emit,

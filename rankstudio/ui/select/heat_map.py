@@ -159,17 +159,17 @@ class HeatView(QWidget):
         note = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
         self._caption.setText(" · ".join(filter(None, (note, hint))))
 
-    def explain(self, why: str) -> None:
+    def explain(self, reason: str) -> None:
         """Show why there are no values, else what to do."""
         sizes = self.view() in (SIZES, None)
-        self.plot.placeholder = why or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
+        self.plot.placeholder = reason or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
         self.plot.redraw()
 
-    def clear(self, why: str = "") -> None:
+    def clear(self, reason: str = "") -> None:
         """Show no values, but perhaps why there are none."""
         if self._views:
             self.setAccessibleName(self.views.currentText())
-        self.explain(why)
+        self.explain(reason)
         self._caption.setText("")
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.plot.select(None)

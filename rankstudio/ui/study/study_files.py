@@ -279,9 +279,9 @@ class StudyFiles(Controller):
         path = self._study_store.path
         return str(path.parent if path is not None and self.name else Path.home())
 
-    def _may_leave(self, what: str) -> bool:
+    def _may_leave(self, description: str) -> bool:
         """Ask before a run that works is stopped."""
         if not self._runs.busy:
             return True
         text = tr("Stop the current run? Completed parts remain in the study.")
-        return Question.ask(self._window, what, text, tr("&Stop the run"), tr("&Keep running"))
+        return Question.ask(self._window, description, text, tr("&Stop the run"), tr("&Keep running"))

@@ -1079,12 +1079,12 @@ class Cells(QStyledItemDelegate):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline(QPolygonF(steps))
 
-    def _paint_diamond(self, painter: QPainter, at: QPointF) -> None:
+    def _paint_diamond(self, painter: QPainter, point: QPointF) -> None:
         """Draw the mark after a text."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colors.q("accent"))
         moves = ((0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0))
-        painter.drawPolygon(QPolygonF([at + QPointF(dx, dy) for dx, dy in moves]))
+        painter.drawPolygon(QPolygonF([point + QPointF(dx, dy) for dx, dy in moves]))
 
     @staticmethod
     def _has_room_for_bar(painter: QPainter, rect: QRect, text: str) -> bool:

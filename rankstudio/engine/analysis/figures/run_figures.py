@@ -181,20 +181,20 @@ def named_feature(feature: ChosenFeature) -> str:
     return feature.name if feature.name == usual else f"{feature.name} ({feature.feature})"
 
 
-def fold_features_figure(run: RunResult, found: SelectionStability, most: int = _MOST_FEATURES) -> MapFigure:
+def fold_features_figure(run: RunResult, stability: SelectionStability, most: int = _MOST_FEATURES) -> MapFigure:
     """Return the features selected by each fold with their positions, up to a maximum number."""
-    features = found.features[:most]
-    n_more = len(found.features) - len(features)
+    features = stability.features[:most]
+    n_more = len(stability.features) - len(features)
     rest = tr("{n} more features were selected by fewer folds or later.").format(n=n_more) if n_more else ""
     caption = tr("features selected by each fold, with their position; blank where not selected.")
-    ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in found.folds) for f in features]
+    ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
         "features",
         _title(run, tr("features by fold")),
         f"{_title(run, caption)} {rest}".rstrip(),
         tuple(map(named_feature, features)),
-        tuple(str(fold) for fold in found.folds),
+        tuple(str(fold) for fold in stability.folds),
         tuple(ranks),
         "",
         tr("fold"),
@@ -205,16 +205,16 @@ def fold_features_figure(run: RunResult, found: SelectionStability, most: int = 
     )
 
 
-def stability_figure(run: RunResult, found: SelectionStability) -> MapFigure | None:
+def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
     """Return the similarity of the selections of each pair of folds; None for a single fold."""
-    n = len(found.folds)
+    n = len(stability.folds)
     if n < 2:
         return None
-    sets = [{f.feature for f in found.features if fold in f.ranks} for fold in found.folds]
+    sets = [{f.feature for f in stability.features if fold in f.ranks} for fold in stability.folds]
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
-    index = found.indices.nogueira
-    folds = tuple(str(fold) for fold in found.folds)
-    numbers = (found.indices.jaccard, index.value, index.low, index.high)
+    index = stability.indices.nogueira
+    folds = tuple(str(fold) for fold in stability.folds)
+    numbers = (stability.indices.jaccard, index.value, index.low, index.high)
     texts = [fixed(value, 3) for value in numbers]
     caption = tr(
         "Jaccard similarity of the features selected by each pair of folds. Mean over pairs: "

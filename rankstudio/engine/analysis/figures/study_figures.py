@@ -80,7 +80,7 @@ def run_label(number: int, called: str) -> str:
 def run_curves_figure(
     data: str,
     runs: Sequence[Named],
-    found: Sequence[RunCurve | None],
+    curves: Sequence[RunCurve | None],
     reference: int,
     name: str,
     by: By = "size",
@@ -93,7 +93,7 @@ def run_curves_figure(
     data : str
         Name of the dataset.
     runs : sequence of (int, str)
-    found : sequence of RunCurve or None
+    curves : sequence of RunCurve or None
         One a run.
     reference : int
         Number of the reference run.
@@ -104,7 +104,7 @@ def run_curves_figure(
         Part of the measure.
     """
     series = []
-    for (number, called), curve in zip(runs, found, strict=True):
+    for (number, called), curve in zip(runs, curves, strict=True):
         if curve is None:
             continue
         x, mean, half = (tuple(map(float, values)) for values in (curve.x, curve.mean, curve.half))
@@ -215,30 +215,30 @@ def pareto_figure(
     )
 
 
-def _pareto_marks(plans: Sequence[Plan], found: ParetoFront) -> Iterator[Mark]:
+def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
     """Yield the best model, and the smallest one that is good enough, as marks."""
     short = (
-        tr("smallest not significantly worse") if found.paired else tr("smallest within one standard error")
+        tr("smallest not significantly worse") if front.paired else tr("smallest within one standard error")
     )
-    named = {tr("best"): found.best}
-    if found.suggested != found.best:
-        named[short] = found.suggested
+    named = {tr("best"): front.best}
+    if front.suggested != front.best:
+        named[short] = front.suggested
     for name, position in named.items():
-        model = found.models[position]
+        model = front.models[position]
         values = values_label(plans[model.run], model.values)
-        cost = tr("{number} ms").format(number=significant(model.x)) if found.by == "milliseconds" else ""
+        cost = tr("{number} ms").format(number=significant(model.x)) if front.by == "milliseconds" else ""
         label = ", ".join(filter(None, [f"{name}: k = {model.size:g}", cost, values]))
         yield Mark(label, model.x, model.mean)
 
 
-def _pareto_caption(data: str, found: ParetoFront, name: str) -> str:
-    rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
+def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
+    rule = tr("not significantly worse than the best") if front.paired else tr("within one standard error")
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "
         "combination of each size and run. The line joins the Pareto-optimal models. Marked: the best "
         "model, and the smallest model {rule}."
     )
-    if found.by != "size":
+    if front.by != "size":
         caption = tr(
             "{data}: cost of the features against mean {name} on the validation part, for the models that no "
             "other of their run beats. The line joins the Pareto-optimal models. Marked: the best model, and "

@@ -356,17 +356,17 @@ class CurvesPlot(Plot):
         super().restyle()
         self._say()
 
-    def hit_test(self, at: QPointF) -> tuple[Hashable, float] | None:
+    def hit_test(self, point: QPointF) -> tuple[Hashable, float] | None:
         """Return key and x of the point that the mouse means, wherever in the plot area it is."""
         frame = self.frame()
-        if not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+        if not frame.area.adjusted(-8, -8, 8, 8).contains(point):
             return None
-        return self.family.pointed(frame, at.x(), at.y())
+        return self.family.pointed(frame, point.x(), point.y())
 
-    def hover(self, at: QPointF | None) -> None:
+    def hover(self, point: QPointF | None) -> None:
         """Show the values at the mouse's k, first what a click would choose, and tell linked plots."""
-        target = None if at is None else self.hit_test(at)
-        if at is None or target is None:
+        target = None if point is None else self.hit_test(point)
+        if point is None or target is None:
             if self.cursor is not None:
                 self.cursor = self.under_mouse = self._mouse = None
                 self._say()
@@ -374,7 +374,7 @@ class CurvesPlot(Plot):
                 self.hovered.emit(None)
             return
         before = self.cursor
-        self._mouse = at
+        self._mouse = point
         self.under_mouse, self.cursor = target
         self._say()
         self.redraw()

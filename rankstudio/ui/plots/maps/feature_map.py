@@ -166,9 +166,9 @@ class FeatureMapPlot(HeatMapPlot):
         ):
             self.chosen = None
 
-    def show_nothing(self, why: str) -> None:
+    def show_nothing(self, reason: str) -> None:
         """Show why there is no map."""
-        self.placeholder = why
+        self.placeholder = reason
         self.features = ()
         self.shown = None
         self.chosen = None

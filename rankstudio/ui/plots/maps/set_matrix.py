@@ -125,9 +125,9 @@ class SetMatrixPlot(Plot):
             self.box.silence()
         self.mark_dirty()
 
-    def show_nothing(self, why: str) -> None:
+    def show_nothing(self, reason: str) -> None:
         """Show why there are no sets."""
-        self.placeholder = why
+        self.placeholder = reason
         self.show_sets((), (), 0)
 
     # Plot
@@ -136,10 +136,10 @@ class SetMatrixPlot(Plot):
         """Return whether there are no sets."""
         return not self.rows
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the feature at a pixel."""
-        index = int((at.x() - self._left()) // self._pitch())
-        return index if at.x() >= self._left() and index < self._n_columns() and self.rows else None
+        index = int((point.x() - self._left()) // self._pitch())
+        return index if point.x() >= self._left() and index < self._n_columns() and self.rows else None
 
     def readout(self, found: int) -> list[Line]:
         """Return the name of a feature, and in how many sets it is."""
