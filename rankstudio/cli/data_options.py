@@ -45,15 +45,15 @@ def add_data(
         parser.sample_word = str(_SAMPLE_FOLDER)
 
 
-def data_place(place: Path) -> str:
+def data_place(path: Path) -> str:
     """Return the name in a plan of the data of a word or of --sample."""
-    return SAMPLE if place == _SAMPLE_FOLDER else str(place.absolute())
+    return SAMPLE if path == _SAMPLE_FOLDER else str(path.absolute())
 
 
-def data_file(place: Path) -> Path:
+def data_file(path: Path) -> Path:
     """Return the file of a word; of --sample that with the test part of fold 1."""
-    if place != _SAMPLE_FOLDER:
-        return place
+    if path != _SAMPLE_FOLDER:
+        return path
     from rankstudio.engine.data.synthetic import sample_files
 
     return sample_files()[-1]

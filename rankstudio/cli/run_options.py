@@ -192,11 +192,11 @@ def _add_places(parser: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
 
 
-def _add_choices(what: Any) -> None:
+def _add_choices(parser: Any) -> None:
     """Add the options of method and model selection."""
     selectors = [m.key for m in methods() if m.selects]
     rankers = [m.key for m in methods() if not m.selects]
-    what.add_argument(
+    parser.add_argument(
         "--method",
         metavar="NAME",
         choices=[*selectors, *rankers, GIVEN_ORDER.key],
@@ -205,25 +205,25 @@ def _add_choices(what: Any) -> None:
         "function of a Python file, my_method.py:MRMR, or of an installed library by its import path, "
         "sklearn.feature_selection.SelectKBest; its code is run",
     )
-    what.add_argument(
+    parser.add_argument(
         "--set",
         action="append",
         metavar="NAME=VALUE",
         help="set a parameter of the method by its name; repeatable",
     )
-    what.add_argument(
+    parser.add_argument(
         "--allow-code",
         action="store_true",
         help="allow the code that the plan or the study names, now and later; only if you trust its source",
     )
-    what.add_argument(
+    parser.add_argument(
         "--ranker",
         dest="ranker",
         metavar="NAME",
         choices=rankers,
         help="final ranker, trained on the selected features; the method's own model by default",
     )
-    what.add_argument(
+    parser.add_argument(
         "--select-by",
         help=(
             "selection criterion: a validation measure, 'leave-query-out MAP' (the same for other measures), "
@@ -231,20 +231,22 @@ def _add_choices(what: Any) -> None:
             "default"
         ),
     )
-    what.add_argument(
+    parser.add_argument(
         "--rule",
         help='selection rule: "best" (default), "smallest" (the smallest model not significantly worse than '
         'the best), "one-se" (the smallest within one standard error) or "at most 10"',
     )
-    what.add_argument(
+    parser.add_argument(
         "--hand-chosen",
         metavar="FOLDS",
         help="folds whose queries were known when the pinned features were chosen by hand, such as "
         '"given: 1"; a run that measures these queries is not ranked',
     )
-    what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
-    what.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
-    what.add_argument("--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures")
+    parser.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
+    parser.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
+    parser.add_argument(
+        "--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures"
+    )
 
 
 def add_parameters(
@@ -493,15 +495,15 @@ def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) ->
     return stated
 
 
-def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
+def _check_known(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
     """Refuse options that a method has not, by their names on the command line."""
     options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
-    if given and not key:
-        raise PlanError(f"{options[next(iter(given))]}: only with --ranker. Omit it.")
+    if parameters and not key:
+        raise PlanError(f"{options[next(iter(parameters))]}: only with --ranker. Omit it.")
     if not key:
         return
     entry = method(key)
-    for name in given.keys() - {p.name for p in entry.parameters}:
+    for name in parameters.keys() - {p.name for p in entry.parameters}:
         if name not in options:
             entry.parameter(name)  # which lists the known ones
         available = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)

@@ -32,7 +32,7 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 
 
 @contextmanager
-def study_at(place: Path | None) -> Iterator[Study | None]:
+def study_at(path: Path | None) -> Iterator[Study | None]:
     """Provide the study that a run is written to, made where it is missing; None without a place for it.
 
     Raises
@@ -42,10 +42,10 @@ def study_at(place: Path | None) -> Iterator[Study | None]:
     """
     from rankstudio.engine.experiment.storage.study import Study
 
-    if place is None:
+    if path is None:
         yield None
         return
-    with Study.open(place) if place.exists() else Study.create(place) as study:
+    with Study.open(path) if path.exists() else Study.create(path) as study:
         yield study
 
 

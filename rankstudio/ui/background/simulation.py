@@ -109,14 +109,14 @@ class BackgroundSimulation(QObject):
             self._what, _step, self._steps, on_done=self._receive, on_error=self._fail, slot=self._slot
         )
 
-    def _receive(self, found: Any) -> None:
+    def _receive(self, update: Any) -> None:
         self._job = None
-        if found is _END:
+        if update is _END:
             self._steps = None
             self._change(SimulationState.DONE)
             return
-        if found is not None:
-            self.grew.emit(found)
+        if update is not None:
+            self.grew.emit(update)
         if self._state is SimulationState.RUNNING and self._job is None:
             self._ask()
 

@@ -180,8 +180,8 @@ def _with_progress(
 
     latest: list[float] = []
 
-    def report(done: int, total: int) -> None:
-        latest[:] = [done / total if total else 0.0]
+    def report(n_done: int, total: int) -> None:
+        latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
         future = pool.submit(call, report)
@@ -247,7 +247,7 @@ class FoldCache:
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def evidence(
-        self, request: EvidenceWanted, known: SelectionEvidence | None
+        self, request: EvidenceWanted, earlier: SelectionEvidence | None
     ) -> Iterator[tuple[float, SelectionEvidence]]:
         """Yield how far the evidence for a selection is, and what is known by then."""
         from rankstudio.engine.analysis.evidence.judged_selection import refits_of  # noqa: PLC0415 - on the worker only
@@ -268,8 +268,8 @@ class FoldCache:
             n_refits=refits_of(plan.entry),
             parts=request.parts,
         )
-        for update in evidence_steps(method, data, options, known):
-            evidence = update.found if isinstance(update, PartialResult) else known
+        for update in evidence_steps(method, data, options, earlier):
+            evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
                 _ = evidence.losses and evidence.losses.losses  # which takes a while: not in the window
                 yield update.share, evidence
@@ -316,11 +316,11 @@ class FoldCache:
             last = update.found.sizes[-1]
         return last
 
-    def best_sets(self, request: EvidenceWanted, most: int) -> Iterator[BestSubset]:
+    def best_sets(self, request: EvidenceWanted, max_size: int) -> Iterator[BestSubset]:
         """Yield the best set of each size, as far as they are known."""
         from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
 
-        space = replace(self._subsets(request), n_features=most)
+        space = replace(self._subsets(request), n_features=max_size)
         for update in find_best_subset(self.prepared(request.plan, request.fold).train, space):
             yield update.found
 

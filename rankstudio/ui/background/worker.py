@@ -234,10 +234,10 @@ class _Thread(QThread):
                 job.abandon()
             self._changed.notify()
 
-    def hold(self, held: bool) -> None:
+    def hold(self, is_held: bool) -> None:
         """Begin no job, or go on with those that have come meanwhile."""
         with self._changed:
-            self._held = held
+            self._held = is_held
             self._changed.notify()
 
     def run(self) -> None:
@@ -345,9 +345,9 @@ class Worker(QObject):
         """The jobs that have not ended."""
         return tuple(self._jobs)
 
-    def hold(self, held: bool) -> None:
+    def hold(self, is_held: bool) -> None:
         """Begin no job until this is called with False; they wait."""
-        self._thread.hold(held)
+        self._thread.hold(is_held)
 
     def submit(self, job: Job) -> Job:
         """Carry out a job when those before it have ended."""

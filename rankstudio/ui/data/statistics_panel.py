@@ -332,7 +332,7 @@ class StatisticsPanel(Panel):
         super().__init__(theme, tr("Statistics"), padding=0, name="statistics-panel")
         self.table = TableView(
             *(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id),
-            said=tr("Statistics of the features"),
+            accessible_name=tr("Statistics of the features"),
             placeholder=NOTHING,
             feature_of=lambda row: int(row.feature_id),
         )

@@ -131,7 +131,7 @@ class ExportDialog(SavingDialog):
             written = self._finish(path)
             if writer.check is not None:
                 self.say(tr("{written} Verifying the file …").format(written=written))
-                self._job = writer.check(path, lambda found: self.say(f"{written} {found}"))
+                self._job = writer.check(path, lambda proof: self.say(f"{written} {proof}"))
 
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files are there, and return the sentence."""

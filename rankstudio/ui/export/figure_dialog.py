@@ -292,7 +292,7 @@ class FigureDialog(SavingDialog):
             tr("Painting the figure"),
             paint,
             on_done=show,
-            on_error=lambda why: self.say(why, "error"),
+            on_error=lambda reason: self.say(reason, "error"),
             slot=f"figure-{description}",
         )
 

@@ -276,12 +276,12 @@ class CurrentModel(QObject):
         """
         return self._shown.record is not None and not self._shown.edited
 
-    def look_at(self, values: tuple[Any, ...], place: int | None, *, gliding: bool = False) -> None:
+    def look_at(self, values: tuple[Any, ...], step: int | None, *, gliding: bool = False) -> None:
         """Inspect a model, or choose it where none is inspected; gliding choices are undone at once."""
         if self.inspects:
-            self._session.inspect(values, place)
+            self._session.inspect(values, step)
         else:
-            self._session.select(values, place, gliding=gliding)
+            self._session.select(values, step, gliding=gliding)
 
     @property
     def computing(self) -> bool:
@@ -624,12 +624,12 @@ class _Probe:
         self._path: LivePath | None = None
         self._job: Job | None = None
 
-    def model(self, request: PathWanted, place: int | None) -> SelectedModel | None:
+    def model(self, request: PathWanted, step: int | None) -> SelectedModel | None:
         """Return the model at a place of the path; None while that is not there."""
         path = self._path
         if path is None or not _is_same(path.wanted, request):
             return None
-        position = path_position(path.path, place, path.best.number - 1, "")
+        position = path_position(path.path, step, path.best.number - 1, "")
         return SelectedModel(PROBE, request.values, request.plan, request.fold, path.path, position)
 
     def ask(self, request: PathWanted | None) -> None:
@@ -643,7 +643,9 @@ class _Probe:
         if request is None:
             self._path = None
             return
-        text = tr("Computing the path for {at}").format(at=combination_label(request.plan.axes, request.values))
+        text = tr("Computing the path for {at}").format(
+            at=combination_label(request.plan.axes, request.values)
+        )
 
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(request, cancelled)
@@ -662,9 +664,9 @@ class _Probe:
             self._failed(outcome.text)
 
 
-def _is_same(one: PathWanted, other: PathWanted) -> bool:
+def _is_same(first: PathWanted, second: PathWanted) -> bool:
     """Return whether two paths are the same work."""
-    return one.fold is other.fold and (one.values, one.plan) == (other.values, other.plan)
+    return first.fold is second.fold and (first.values, first.plan) == (second.values, second.plan)
 
 
 def _alike(plan: Plan, other: Plan) -> bool:
@@ -683,12 +685,12 @@ def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
     return len(values) == len(axes) and all(axis.allows(v) for axis, v in zip(axes, values, strict=True))
 
 
-def path_position(path: PathResult, place: int | None, best: int | None, select_by: str) -> int:
+def path_position(path: PathResult, step: int | None, best: int | None, select_by: str) -> int:
     """Return the position of the step at a place, else the best one."""
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1
-    if place is not None:
-        return int(np.abs(path.x_values - place).argmin())
+    if step is not None:
+        return int(np.abs(path.x_values - step).argmin())
     if best is not None:
         return best
     values = path.validation.get(select_by, path.criterion)

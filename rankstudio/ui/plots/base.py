@@ -254,15 +254,15 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Return the target at a pixel, None for nothing."""
         return None
 
-    def readout(self, found: Any) -> list[Line]:
+    def readout(self, target: Any) -> list[Line]:
         """Return the lines of the box on a target that :meth:`hit_test` found."""
         return []
 
-    def kept_in_sight(self, found: Any) -> Pixels | None:
+    def kept_in_sight(self, target: Any) -> Pixels | None:
         """Return pixels that the box on something had better not cover; None for none."""
         return None
 
-    def feature_of(self, found: Any) -> int:
+    def feature_of(self, target: Any) -> int:
         """Return the id of the feature that something is that :meth:`hit_test` found; 0 for no feature."""
         return 0
 
@@ -278,14 +278,14 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         else:
             self.say(target, point)
 
-    def say(self, found: Any, point: QPointF) -> None:
+    def say(self, target: Any, point: QPointF) -> None:
         """Show a target in the box, and as much on its feature as has room: a line at least."""
-        feature = self.feature_of(found)
-        readout = self.readout(found)
+        feature = self.feature_of(target)
+        readout = self.readout(target)
         self._said_at = point
         feature_lines = self.about_feature(feature) if feature else ()
         lines = [*readout, *feature_lines[: max(1, self.box.room_for() - len(readout))]]
-        self.box.say(lines, point, self.kept_in_sight(found))
+        self.box.say(lines, point, self.kept_in_sight(target))
         self._point(feature)
 
     @Slot()
@@ -305,12 +305,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         if target is not None:
             self.pick(target)
 
-    def pick(self, found: Any) -> None:
+    def pick(self, target: Any) -> None:
         """Take notice of a click on something that :meth:`hit_test` found."""
 
-    def confirm(self, found: Any) -> None:
+    def confirm(self, target: Any) -> None:
         """Choose the double-clicked target, in a plot of models; a single click inspects it."""
-        self.pick(found)
+        self.pick(target)
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:

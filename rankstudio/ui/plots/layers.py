@@ -86,7 +86,7 @@ class Frame:
         return [QPointF(x, y) for x, y in zip(px.tolist(), py.tolist(), strict=True)]
 
     def nearest(
-        self, curves: Iterable[tuple[Floats, Floats]], at: QPointF, reach: float
+        self, curves: Iterable[tuple[Floats, Floats]], position: QPointF, reach: float
     ) -> tuple[int, int] | None:
         """Return which point of which curve is nearest to a pixel: the last curve's of equally near ones.
 
@@ -95,7 +95,7 @@ class Frame:
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
             px, py = self.pixels(xs, ys)
-            distances = np.nan_to_num(np.hypot(px - at.x(), py - at.y()), nan=np.inf)
+            distances = np.nan_to_num(np.hypot(px - position.x(), py - position.y()), nan=np.inf)
             point = int(distances.argmin()) if distances.size else 0
             if distances.size and distances[point] <= reach:
                 nearest_point = (number, point)

@@ -219,9 +219,9 @@ class ParetoPlot(Plot):
             lines.append(Line(tr("best: {name}").format(name=f"{best.title}, {best.note}"), f"{best.y:.4f}"))
         return lines
 
-    def kept_in_sight(self, found: int) -> Pixels | None:
+    def kept_in_sight(self, target: int) -> Pixels | None:
         """Return the pixels of a marker and of the best one."""
-        spots = [self.spots[i] for i in {found, self.marks.best if self.marks is not None else found}]
+        spots = [self.spots[i] for i in {target, self.marks.best if self.marks is not None else target}]
         return self.frame().pixels(
             np.array([spot.x for spot in spots], float), np.array([spot.y for spot in spots], float)
         )
@@ -405,17 +405,17 @@ def _place(
     point: QPointF,
     names: tuple[str, ...],
     bold: bool,
-    taken: list[QRectF],
+    occupied: list[QRectF],
 ) -> tuple[QRectF, str]:
     """Return the box at a point that hides least, and the longest name that hides no more in its box."""
     xs, ys = _drawn_pixels(plot, frame)
     room = frame.area.adjusted(0, -12, 8, 0)
 
-    def cost(place: tuple[QRectF, str]) -> tuple[bool, int, int]:
-        box, _ = place
+    def cost(candidate: tuple[QRectF, str]) -> tuple[bool, int, int]:
+        box, _ = candidate
         across, level = np.abs(xs - box.center().x()), np.abs(ys - box.center().y())
         n_hidden = np.count_nonzero((across <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
-        return not room.contains(box), sum(box.intersects(other) for other in taken), int(n_hidden)
+        return not room.contains(box), sum(box.intersects(other) for other in occupied), int(n_hidden)
 
     boxes = ((box, name) for name in names for box in around(point, text_size(name, bold)))
     return min(((_inside(box, room), name) for box, name in boxes), key=cost)
@@ -460,7 +460,11 @@ def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     for gap in (_RING + 2, _RING + 10, _RING + 20, _RING + 32):
         across = (point.x() - w / 2, point.x() - 6, point.x() - w + 6, point.x() + gap, point.x() - gap - w)
         boxes += [
-            QRectF(left_edge, top, w, h) for left_edge in across for top in (point.y() + gap, point.y() - gap - h)
+            QRectF(left_edge, top, w, h)
+            for left_edge in across
+            for top in (point.y() + gap, point.y() - gap - h)
         ]
-        boxes += [QRectF(left_edge, point.y() - h / 2, w, h) for left_edge in (point.x() + gap, point.x() - gap - w)]
+        boxes += [
+            QRectF(left_edge, point.y() - h / 2, w, h) for left_edge in (point.x() + gap, point.x() - gap - w)
+        ]
     return boxes

@@ -41,7 +41,7 @@ class CandidatesView(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        named(self, "candidates-view", said=tr("Candidates"))
+        named(self, "candidates-view", accessible_name=tr("Candidates"))
         self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
         self._axes = self.plot.axes
         self.plot.placeholder = NO_STEP

@@ -266,13 +266,13 @@ class TableView(QTableView):
         name: str,
         identity: Callable[[Row], Hashable] | None = None,
         *,
-        said: str = "",
+        accessible_name: str = "",
         placeholder: str = "",
         shared: Shared = NOT_SHARED,
         feature_of: Callable[[Row], int] | None = None,
     ) -> None:
         super().__init__()
-        named(self, name, said or name.replace("-", " "))
+        named(self, name, accessible_name or name.replace("-", " "))
         self.placeholder = placeholder
         self.shared = shared
         self.feature_of = feature_of

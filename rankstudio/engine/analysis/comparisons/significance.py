@@ -70,10 +70,10 @@ def _same(fold: FoldResult, other: FoldResult) -> bool:
     )
 
 
-def _same_measures(values: Mapping[str, float], others: Mapping[str, float]) -> bool:
-    shared = sorted(values.keys() & others.keys())
+def _same_measures(values: Mapping[str, float], other_values: Mapping[str, float]) -> bool:
+    shared = sorted(values.keys() & other_values.keys())
     measures, other_measures = (
-        np.array([averages[name] for name in shared]) for averages in (values, others)
+        np.array([averages[name] for name in shared]) for averages in (values, other_values)
     )
     return np.array_equal(measures, other_measures, equal_nan=True)
 
@@ -108,7 +108,9 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
     `rankstudio.engine.analysis.comparisons.significance`, only the first one counts, and none if it repeats
     the reference: :func:`distinct_family`.
     """
-    corrected = [holm([getattr(comparison, name) for comparison in comparisons]).tolist() for name in _CORRECTED]
+    corrected = [
+        holm([getattr(comparison, name) for comparison in comparisons]).tolist() for name in _CORRECTED
+    ]
     return [CorrectedTest(*row) for row in zip(comparisons, *corrected, strict=True)]
 
 
@@ -298,7 +300,11 @@ def compared_runs(
     skip_reasons = {key: why_unpaired(run, against, name) for key, run in runs.items()}
     paired = [key for key in runs if key != reference and not skip_reasons[key]]
     is_complete = all(key in comparisons for key in paired)
-    tested = dict(zip(paired, _corrected(runs, reference, paired, comparisons), strict=True)) if is_complete else {}
+    tested = (
+        dict(zip(paired, _corrected(runs, reference, paired, comparisons), strict=True))
+        if is_complete
+        else {}
+    )
     rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
     for key in paired:
         run, test = runs[key], comparisons.get(key)
@@ -322,12 +328,14 @@ def _p_values(tested: CorrectedTest | None) -> tuple[float | None, ...]:
 def _corrected(
     runs: Mapping[int, RunResult],
     reference: int,
-    others: Sequence[int],
+    other_keys: Sequence[int],
     comparisons: Mapping[int, PairedComparison],
 ) -> list[CorrectedTest]:
     """Return the corrected comparisons of runs with the reference."""
-    first_of_reference, *firsts = first_equals([runs[key] for key in (reference, *others)])
-    return distinct_family([comparisons[key] for key in others], [(first, first_of_reference) for first in firsts])
+    first_of_reference, *firsts = first_equals([runs[key] for key in (reference, *other_keys)])
+    return distinct_family(
+        [comparisons[key] for key in other_keys], [(first, first_of_reference) for first in firsts]
+    )
 
 
 def compare_groups(

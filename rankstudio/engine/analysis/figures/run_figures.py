@@ -41,16 +41,16 @@ def step_axis(kind: StepKind) -> FigureAxis:
     return FigureAxis(titles.get(kind, tr("boosting round")), whole=True)
 
 
-def _title(run: RunResult, shown: str) -> str:
-    return f"{run.data_name}, {run.plan.title}: {shown}"
+def _title(run: RunResult, subject: str) -> str:
+    return f"{run.data_name}, {run.plan.title}: {subject}"
 
 
-def _by_size(run: RunResult, of: str, beside: str = "") -> str:
-    """Return the caption of a figure over the sizes of a run; ``beside`` is its last sentence."""
+def _by_size(run: RunResult, of: str, last_sentence: str = "") -> str:
+    """Return the caption of a figure over the sizes of a run; ``last_sentence`` is its last sentence."""
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
     text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
-    return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), beside))))
+    return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), last_sentence))))
 
 
 def _axes_named(run: RunResult) -> str:
@@ -161,14 +161,14 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     )
 
 
-def _color_ends(known: np.ndarray) -> tuple[float, float]:
+def _color_ends(finite: np.ndarray) -> tuple[float, float]:
     """Return the ends of the colours.
 
     They are no farther beyond the 10th and 90th percentile than these are apart.
     """
-    low = float(known.min())
-    high = float(known.max())
-    first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))
+    low = float(finite.min())
+    high = float(finite.max())
+    first, last = (float(v) for v in np.quantile(finite, (0.1, 0.9)))
     if last > first:
         low = max(low, 2 * first - last)
         high = min(high, 2 * last - first)
@@ -181,9 +181,11 @@ def named_feature(feature: ChosenFeature) -> str:
     return feature.name if feature.name == usual else f"{feature.name} ({feature.feature})"
 
 
-def fold_features_figure(run: RunResult, stability: SelectionStability, most: int = _MOST_FEATURES) -> MapFigure:
+def fold_features_figure(
+    run: RunResult, stability: SelectionStability, max_features: int = _MOST_FEATURES
+) -> MapFigure:
     """Return the features selected by each fold with their positions, up to a maximum number."""
-    features = stability.features[:most]
+    features = stability.features[:max_features]
     n_more = len(stability.features) - len(features)
     rest = tr("{n} more features were selected by fewer folds or later.").format(n=n_more) if n_more else ""
     caption = tr("features selected by each fold, with their position; blank where not selected.")

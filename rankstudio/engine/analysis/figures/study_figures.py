@@ -170,7 +170,7 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
 
 
 def pareto_figure(
-    data: str, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront, name: str
+    data: str, runs: Sequence[tuple[int, str, Plan]], pareto_front: ParetoFront, name: str
 ) -> CurvesFigure:
     """Return size against a validation measure, with the Pareto-optimal models.
 
@@ -180,11 +180,11 @@ def pareto_figure(
         Name of the dataset.
     runs : sequence of (int, str, Plan)
         Runs in the order of the models' positions.
-    found : ParetoFront
+    pareto_front : ParetoFront
     name : str
         Name of the measure.
     """
-    front = [found.models[i] for i in found.optimal]
+    front = [pareto_front.models[i] for i in pareto_front.optimal]
     series = [
         Series(
             tr("models on the Pareto front"),
@@ -195,23 +195,23 @@ def pareto_figure(
         )
     ]
     for index, (number, called, _) in enumerate(runs):
-        models = [model for model in found.models if model.run == index]
+        models = [model for model in pareto_front.models if model.run == index]
         if models:
             x = tuple(m.x for m in models)
             y = tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
-    by_size = found.by == "size"
+    by_size = pareto_front.by == "size"
     title = tr("{data}: size against validation {name}")
     if not by_size:
         title = tr("{data}: cost against validation {name}")
     return CurvesFigure(
         "front" if by_size else "cost-front",
         title.format(data=data, name=name),
-        _pareto_caption(data, found, name),
-        over("size" if by_size else "cost", milliseconds=found.by == "milliseconds"),
+        _pareto_caption(data, pareto_front, name),
+        over("size" if by_size else "cost", milliseconds=pareto_front.by == "milliseconds"),
         FigureAxis(tr("validation {name}").format(name=name)),
         tuple(series),
-        marks=tuple(_pareto_marks([plan for *_, plan in runs], found)),
+        marks=tuple(_pareto_marks([plan for *_, plan in runs], pareto_front)),
     )
 
 
@@ -388,10 +388,10 @@ def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
 
-def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Figure | None:
+def _explained(make: Callable[[], Figure | None], explanation: Callable[[], str]) -> Figure | None:
     """Return a figure whose caption describes its runs."""
     figure = make()
-    return figure and replace(figure, caption=f"{figure.caption} {said()}")
+    return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
 
 
 def _captioned(make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str) -> Figure | None:

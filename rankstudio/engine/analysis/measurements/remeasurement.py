@@ -70,12 +70,12 @@ def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool
     ]
 
 
-def spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
+def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
     """Return the values of complete steps, one row each, at their positions; NaN at the others."""
-    if whole.all():
+    if complete.all():
         return values
-    all_values = np.full((whole.size, *values.shape[1:]), np.nan)
-    all_values[whole] = values
+    all_values = np.full((complete.size, *values.shape[1:]), np.nan)
+    all_values[complete] = values
     return all_values
 
 
@@ -283,7 +283,9 @@ class Remeasurement:
             cross_fitted=FrozenMapping(cross_fitted),
         )
 
-    def cross_fitted(self, result: FoldResult, fold: Fold, plan: Plan, now: Plan) -> Mapping[str, Floats]:
+    def cross_fitted(
+        self, result: FoldResult, fold: Fold, plan: Plan, new_plan: Plan
+    ) -> Mapping[str, Floats]:
         """Return the measures in each validation query, of models that the run would choose without it.
 
         Parameters
@@ -293,7 +295,7 @@ class Remeasurement:
         fold : Fold
         plan : Plan
             Plan of the run, which chooses.
-        now : Plan
+        new_plan : Plan
             Plan whose measures and convention are used.
 
         Returns
@@ -306,17 +308,17 @@ class Remeasurement:
         O(KQ) per path for the choices if the path does not keep them, of one path at a time, and one scoring
         of the part for each of up to 100 models that are chosen.
         """
-        stored = result.cross_fitted if now.convention == plan.convention else {}
-        if all(name in stored for name in now.evaluated):
+        stored = result.cross_fitted if new_plan.convention == plan.convention else {}
+        if all(name in stored for name in new_plan.evaluated):
             return stored
         if fold.vali is None or plan.inner:
             return {}
         paths: Sequence[PathResult] = result.paths
         if is_chosen_on_validation(plan) and any(path.choices is None for path in paths):
             paths = self._with_choices(paths, fold.vali, plan)
-        if now.evaluated != plan.evaluated or now.convention != plan.convention:
+        if new_plan.evaluated != plan.evaluated or new_plan.convention != plan.convention:
             paths = [_without_kept(path) for path in paths]
-        fitted = self._fitted(plan, result.chosen, paths, fold, now)
+        fitted = self._fitted(plan, result.chosen, paths, fold, new_plan)
         return {**fitted, **stored} if fitted else {}
 
     def _with_choices(
@@ -330,13 +332,13 @@ class Remeasurement:
         ]
 
     def _fitted(
-        self, plan: Plan, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, now: Plan
+        self, plan: Plan, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, new_plan: Plan
     ) -> dict[str, Floats]:
         """Measure each query, by another plan, with the model that a plan chooses without it."""
         part = fold.vali
         if part is None or plan.inner:
             return {}
-        evaluator = self._evaluator(part, now.convention, now.evaluated)
+        evaluator = self._evaluator(part, new_plan.convention, new_plan.evaluated)
 
         def measure_models(path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
             steps = [path.steps[position] for position in positions]
@@ -568,12 +570,12 @@ def _scored_apart(steps: Sequence[Step], part: RankingDataset) -> Iterator[Float
         yield scored.scores(step)[None, :]
 
 
-def _scores(steps: Sequence[Step], part: ScoredPart, known: Floats | None) -> tuple[Floats, Floats | None]:
+def _scores(steps: Sequence[Step], part: ScoredPart, scores: Floats | None) -> tuple[Floats, Floats | None]:
     """Return the scores of steps, a row each, and those from which the next steps may continue."""
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None
     rows = []
     for step in steps:
-        known = part.scores(step, known)
-        rows.append(known)
-    return np.array(rows), known
+        scores = part.scores(step, scores)
+        rows.append(scores)
+    return np.array(rows), scores
