@@ -83,8 +83,8 @@ class HeatView(QWidget):
     ) -> None:
         """Offer maps, with what they are called; the one that the user wanted stays where it can.
 
-        ``two_kinds``: validation and left-out queries are measured; ``left_out``: the latter are; ``first``: they
-        are shown unless the user wants to see the validation.
+        ``two_kinds``: validation and left-out queries are measured; ``left_out``: the latter are; ``first``:
+        they are shown unless the user wants to see the validation.
         """
         if tuple(views) != self._views:
             self._views = tuple(views)
