@@ -11,7 +11,7 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import open_dataset
-from rankstudio.engine.data.preferences.preferences import sample_preferences
+from rankstudio.engine.data.preferences import sample_preferences
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import load_plan
 
