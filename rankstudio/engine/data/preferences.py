@@ -152,6 +152,7 @@ def sample_preferences(
     Parameters
     ----------
     data : RankingDataset
+        The documents.
     share : float, default 1.0
         Share of all such pairs, greater than 0 and up to 1; at least one is drawn, without repetition.
     noise : float, default 0.0

@@ -61,12 +61,14 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     Parameters
     ----------
     preferences : Preferences
+        Preferences of documents over others.
     query : ndarray of shape (m,)
         Query number of each document, such as ``data.query_index``.
 
     Returns
     -------
     PreferenceSummary
+        Counts of the preferences.
 
     Notes
     -----
