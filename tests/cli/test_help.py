@@ -21,7 +21,7 @@ from rankstudio.cli import command_line, known_commands, main
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data import synthetic
 from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.preferences.preferences import sample_preferences
+from rankstudio.engine.data.preferences import sample_preferences
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.methods.catalog import methods
 

@@ -1,12 +1,15 @@
-"""Brute force for given preferences, and graphs of them for hypothesis."""
+"""Brute force for given preferences, graphs of them for hypothesis, and files of them."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
 from strategies import Problem, problems
 
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.preferences import Preferences, sample_preferences
 
 
 def listed_preferences(
@@ -48,3 +51,20 @@ def preferred(draw: st.DrawFn, fewest_queries: int = 1) -> tuple[Problem, Prefer
     if draw(st.booleans()):
         return problem, Preferences(chosen[:, 0], chosen[:, 1])
     return problem, Preferences(chosen[:, 0], chosen[:, 1], *sizes)
+
+
+def write_preferences(path: Path, dataset: FoldedDataset, noise: float = 0.2) -> Path:
+    """Write preferences for all queries, drawn from their labels, and one contradiction."""
+    lines, seen = ["qid,winner,loser,magnitude"], set()
+    for fold in dataset.folds:
+        for part in fold.parts.values():
+            drawn = sample_preferences(part, noise=noise)
+            for winner, loser, size in zip(drawn.winner, drawn.loser, drawn.magnitude, strict=True):
+                q = int(part.query_index[winner])
+                if part.query_ids[q] not in seen:
+                    first = part.query_ptr[q]
+                    lines.append(f"{part.query_ids[q]},{winner - first + 1},{loser - first + 1},{size:g}")
+            seen.update(part.query_ids)
+    first = dataset.folds[0].train.query_ids[0]
+    path.write_text("\n".join([*lines, f"{first},1,2,1", f"{first},2,1,1"]) + "\n")
+    return path

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.preferences.csv_file import (
+from rankstudio.engine.data.preferences import Preferences
+from rankstudio.engine.data.source_file import quoted, read_text
+from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
+from rankstudio.plugins.preferences.preference_files import (
     columns_of_bytes,
     holds_preferences,
     read_preference_file,
     read_preferences,
 )
-from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.data.source_file import quoted, read_text
-from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
 
 
 def make(comments: bool = False) -> RankingDataset:
