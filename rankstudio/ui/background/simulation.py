@@ -34,7 +34,7 @@ class BackgroundSimulation(QObject):
     ----------
     worker : Worker
         Which may have other tasks between two steps.
-    what : str
+    description : str
         "Simulating estimates": the beginning of the sentence that tells of a failure.
     slot : str
         Of its tasks.

@@ -68,7 +68,7 @@ class Job:
 
     Parameters
     ----------
-    what : str
+    description : str
         "Loading MQ2008": the beginning of the sentence that tells of a failure.
     function : JobFunction
         Called on the worker thread.

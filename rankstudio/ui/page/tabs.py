@@ -36,7 +36,7 @@ class PageTabs(QWidget):
     ----------
     name : str
         For the program and its tests.
-    said : str
+    accessible_name : str
         For screen readers: what is chosen here.
     tabs : mapping of str to Tab
 

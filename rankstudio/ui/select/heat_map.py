@@ -212,7 +212,7 @@ class HeatController(QObject):
     ----------
     theme : Theme
     session : Session
-    shown : ShownPaths
+    paths : ShownPaths
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ class CommandPalette(QDialog):
     entries : sequence of PaletteEntry
     parent : QWidget
         The window.
-    asked : callable, optional
+    search : callable, optional
         Returns what else the typed text names.
     """
 

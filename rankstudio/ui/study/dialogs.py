@@ -238,7 +238,7 @@ class ColumnsDialog(QDialog):
     ----------
     theme : Theme
     preview : TablePreview
-    told : DataColumns
+    specified : DataColumns
         What is known of the columns.
     problem : str
         Why it asks, as a sentence; "" where the user opened it.

@@ -19,7 +19,7 @@ class Chip(QFrame):
     ----------
     name : str
         For the program and its tests.
-    said : str
+    accessible_name : str
         What a screen reader calls it while it says nothing.
     """
 

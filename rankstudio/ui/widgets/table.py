@@ -208,7 +208,7 @@ class TableView(QTableView):
         By which the window finds the table.
     identity : callable, optional
         What makes two row objects the same row; keeps the selection when rows change.
-    said : str
+    accessible_name : str
         What a screen reader calls it; its name where there is none.
     placeholder, shared, feature_of
         See the attributes.

@@ -83,7 +83,8 @@ def test_all_of_them_are_every_pair_of_different_labels_once() -> None:
 
 def test_a_share_is_drawn_without_repetition_and_alike_for_a_seed() -> None:
     data = make()
-    found, again = sample_preferences(data, 0.3, seed=4), sample_preferences(data, 0.3, seed=4)
+    found = sample_preferences(data, 0.3, seed=4)
+    again = sample_preferences(data, 0.3, seed=4)
     assert len(found) == round(0.3 * len(every(data)))
     pairs = set(zip(found.winner, found.loser, strict=True))
     assert len(pairs) == len(found)

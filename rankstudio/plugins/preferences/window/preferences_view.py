@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -79,8 +80,7 @@ class PreferencesView(QWidget):
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
         fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
-        widgets = self.title, self.rule, self._facts
-        fill(QVBoxLayout(self), *widgets, margins=(0, 6, 0, 0), spacing=6)
+        fill(QVBoxLayout(self), self.title, self.rule, self._facts, margins=(0, 6, 0, 0), spacing=6)
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -88,22 +88,22 @@ class PreferencesView(QWidget):
         super().showEvent(event)
         self.appeared.emit()
 
-    def show_file(self, preferences: Mapping[str, str], where: str = "") -> None:
-        """Show that the preferences of a plan are learned from, in words where; {} hides all."""
+    def show_file(self, preferences: Mapping[str, str], part_name: str = "") -> None:
+        """Show that a part is learned from by the preferences of a plan; {} hides all."""
         title = learned_from(preferences)
         clicks = "pairs" in preferences
         if clicks:  # how they become preferences is shown below
             title = tr("clicks: {file}").format(file=Path(preferences["path"]).name)
-        self.title.say(" · ".join(filter(None, (title, where))) if title else "")
+        self.title.say(" · ".join(filter(None, (title, part_name))) if title else "")
         self.rule.setVisible(clicks)
         if clicks:
             self.pairs.setCurrentIndex(self.pairs.findData(preferences["pairs"]))
             self.eta.setText(preferences["eta"])
         self.setVisible(bool(title))
 
-    def show_summary(self, found: Described | None) -> None:
+    def show_summary(self, described: Described | None) -> None:
         """Show the counts; None while they are not known."""
-        summary, clicks = found if found is not None else (None, None)
+        summary, clicks = described if described is not None else (None, None)
         self.rows = () if summary is None else preference_facts(summary)
         if summary is not None and clicks is not None:
             self.rows = click_facts(summary, clicks)
@@ -226,13 +226,13 @@ class PreferencesController(CommandController):
                     text = tr("The next run learns from the clicks of {file}, weighted by position")
                 self.said.emit(text.format(file=Path(path).name))
 
-        def fail(why: str) -> None:
-            self.failed.emit(why)
+        def fail(reason: str) -> None:
+            self.failed.emit(reason)
             self._show()  # the rule of the plan
 
         label = tr("Reading preferences")
-        arguments = (session.plan, dataset, Path(path), rule)
-        self._worker.task(label, _named, *arguments, on_done=use, on_error=fail, slot="preferences")
+        work = partial(_named, session.plan, dataset, Path(path), rule)
+        self._worker.task(label, work, on_done=use, on_error=fail, slot="preferences")
 
     @Slot()
     def use_rule(self) -> None:
@@ -258,7 +258,8 @@ class PreferencesController(CommandController):
     @Slot()
     def _show(self) -> None:
         """Show the file of the plan, and its counts for the shown fold."""
-        session, preferences = self._session, preferences_of(self._session.plan)
+        session = self._session
+        preferences = preferences_of(session.plan)
         if session.dataset is not self._dataset:
             self._dataset = session.dataset
             self._summaries = {}
@@ -289,12 +290,11 @@ class PreferencesController(CommandController):
         if dataset is None:
             return None
 
-        def show(found: Described) -> None:
-            self._summaries[target] = found
-            self.view.show_summary(found)
+        def show(described: Described) -> None:
+            self._summaries[target] = described
+            self.view.show_summary(described)
 
-        arguments = session.plan, dataset, session.fold
-        return computation(tr("Counting preferences"), show, _described, *arguments)
+        return computation(tr("Counting preferences"), show, _described, session.plan, dataset, session.fold)
 
 
 def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -148,9 +149,10 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     dataset = window.session.dataset
     assert dataset is not None
     lines = ["qid,docid,position,click"]
-    for query in dict.fromkeys(q for f in dataset.folds for part in f.parts.values() for q in part.query_ids):
-        lines += [f"{query},{d},{place},{place < 3:d}" for place, d in enumerate((1, 2, 3), 1)]
-        lines += [f"{query},{d},{place},{place == 2:d}" for place, d in enumerate((3, 1, 2), 1)]
+    parts = [part for fold in dataset.folds for part in fold.parts.values()]
+    for query in dict.fromkeys(chain.from_iterable(part.query_ids for part in parts)):
+        lines += [f"{query},{d},{rank},{rank < 3:d}" for rank, d in enumerate((1, 2, 3), 1)]
+        lines += [f"{query},{d},{rank},{rank == 2:d}" for rank, d in enumerate((3, 1, 2), 1)]
     path = tmp_path / "log.csv"
     path.write_text("\n".join(lines))
     drop(window, path)
