@@ -86,7 +86,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 def add_preferences(parser: argparse._ActionsContainer) -> None:
     """Add the options of a file of preferences."""
     source = pair_source()
-    if source is None:  # whoever gives the option is told what is missing
+    if source is None:  # its use says what is missing
         parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
     else:
         imported(source.add_options)(parser)

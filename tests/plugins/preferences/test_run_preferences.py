@@ -1,6 +1,7 @@
 """``rankstudio run --preferences``: learning from preferences, and the same again from the plan."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -171,19 +172,20 @@ def test_the_rule_of_clicks_is_not_for_preferences(preferences: Path, refused) -
 
 def test_without_the_plugin_its_name_is_said(folder: Path, preferences: Path, tmp_path: Path) -> None:
     run = ["run", "--data", str(folder), "--method", "rankrls", "--lambda", "1", "--folds", "1"]
-    study, plan = tmp_path / "one.rankstudio", tmp_path / "plan.toml"
+    study = tmp_path / "one.rankstudio"
+    plan = tmp_path / "plan.toml"
     assert main([*run, "--preferences", str(preferences), "--study", str(study)]) == 0
-    without = ("--without", "preferences")
+    without = partial(packages.rankstudio, tmp_path, "--without", "preferences")
     sentence = "Learning from preferences needs the plug-in preferences, which is absent or left out."
-    refused = packages.rankstudio(tmp_path, *without, *run, "--preferences", str(preferences))
+    refused = without(*run, "--preferences", str(preferences))
     assert refused.returncode == 1 and sentence in refused.stderr
-    assert packages.rankstudio(tmp_path, *without, *run).returncode == 0
-    opened = packages.rankstudio(tmp_path, *without, "compare", str(study))
+    assert without(*run).returncode == 0
+    opened = without("compare", str(study))
     assert opened.returncode == 0 and "RankRLS" in opened.stdout
-    written = packages.rankstudio(tmp_path, *without, "plan", str(study), "--run", "1", "--out", str(plan))
+    written = without("plan", str(study), "--run", "1", "--out", str(plan))
     assert written.returncode == 0 and preferences_of(load_plan(plan))["path"] == str(preferences)
-    again = packages.rankstudio(tmp_path, *without, "run", str(plan))
-    assert again.returncode == 1 and sentence in again.stderr
+    resumed = without("run", str(plan))
+    assert resumed.returncode == 1 and sentence in resumed.stderr
 
 
 def test_a_run_that_needs_the_absent_plugin_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

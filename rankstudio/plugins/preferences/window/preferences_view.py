@@ -79,8 +79,7 @@ class PreferencesView(QWidget):
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
         fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
-        widgets = self.title, self.rule, self._facts
-        fill(QVBoxLayout(self), *widgets, margins=(0, 6, 0, 0), spacing=6)
+        fill(QVBoxLayout(self), self.title, self.rule, self._facts, margins=(0, 6, 0, 0), spacing=6)
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -88,22 +87,22 @@ class PreferencesView(QWidget):
         super().showEvent(event)
         self.appeared.emit()
 
-    def show_file(self, preferences: Mapping[str, str], where: str = "") -> None:
-        """Show that the preferences of a plan are learned from, in words where; {} hides all."""
+    def show_file(self, preferences: Mapping[str, str], part: str = "") -> None:
+        """Show the file that a plan learns from, and the part that is counted; {} hides all."""
         title = learned_from(preferences)
         clicks = "pairs" in preferences
         if clicks:  # how they become preferences is shown below
             title = tr("clicks: {file}").format(file=Path(preferences["path"]).name)
-        self.title.say(" · ".join(filter(None, (title, where))) if title else "")
+        self.title.say(" · ".join(filter(None, (title, part))) if title else "")
         self.rule.setVisible(clicks)
         if clicks:
             self.pairs.setCurrentIndex(self.pairs.findData(preferences["pairs"]))
             self.eta.setText(preferences["eta"])
         self.setVisible(bool(title))
 
-    def show_summary(self, found: Described | None) -> None:
+    def show_summary(self, counts: Described | None) -> None:
         """Show the counts; None while they are not known."""
-        summary, clicks = found if found is not None else (None, None)
+        summary, clicks = counts if counts is not None else (None, None)
         self.rows = () if summary is None else preference_facts(summary)
         if summary is not None and clicks is not None:
             self.rows = click_facts(summary, clicks)
@@ -226,13 +225,21 @@ class PreferencesController(CommandController):
                     text = tr("The next run learns from the clicks of {file}, weighted by position")
                 self.said.emit(text.format(file=Path(path).name))
 
-        def fail(why: str) -> None:
-            self.failed.emit(why)
+        def fail(reason: str) -> None:
+            self.failed.emit(reason)
             self._show()  # the rule of the plan
 
-        label = tr("Reading preferences")
-        arguments = (session.plan, dataset, Path(path), rule)
-        self._worker.task(label, _named, *arguments, on_done=use, on_error=fail, slot="preferences")
+        self._worker.task(
+            tr("Reading preferences"),
+            _named,
+            session.plan,
+            dataset,
+            Path(path),
+            rule,
+            on_done=use,
+            on_error=fail,
+            slot="preferences",
+        )
 
     @Slot()
     def use_rule(self) -> None:
@@ -258,7 +265,8 @@ class PreferencesController(CommandController):
     @Slot()
     def _show(self) -> None:
         """Show the file of the plan, and its counts for the shown fold."""
-        session, preferences = self._session, preferences_of(self._session.plan)
+        session = self._session
+        preferences = preferences_of(session.plan)
         if session.dataset is not self._dataset:
             self._dataset = session.dataset
             self._summaries = {}
@@ -289,12 +297,12 @@ class PreferencesController(CommandController):
         if dataset is None:
             return None
 
-        def show(found: Described) -> None:
-            self._summaries[target] = found
-            self.view.show_summary(found)
+        def show(counts: Described) -> None:
+            self._summaries[target] = counts
+            self.view.show_summary(counts)
 
-        arguments = session.plan, dataset, session.fold
-        return computation(tr("Counting preferences"), show, _described, *arguments)
+        label = tr("Counting preferences")
+        return computation(label, show, _described, session.plan, dataset, session.fold)
 
 
 def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None) -> dict[str, str]:

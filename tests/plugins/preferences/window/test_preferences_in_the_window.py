@@ -148,7 +148,8 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     dataset = window.session.dataset
     assert dataset is not None
     lines = ["qid,docid,position,click"]
-    for query in dict.fromkeys(q for f in dataset.folds for part in f.parts.values() for q in part.query_ids):
+    parts = [part for fold in dataset.folds for part in fold.parts.values()]
+    for query in dict.fromkeys(query for part in parts for query in part.query_ids):
         lines += [f"{query},{d},{place},{place < 3:d}" for place, d in enumerate((1, 2, 3), 1)]
         lines += [f"{query},{d},{place},{place == 2:d}" for place, d in enumerate((3, 1, 2), 1)]
     path = tmp_path / "log.csv"
