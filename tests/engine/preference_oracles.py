@@ -47,29 +47,28 @@ def preferred(draw: st.DrawFn, fewest_queries: int = 1) -> tuple[Problem, Prefer
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     order = rng.permutation(problem.qid.size) if draw(st.booleans()) else np.arange(problem.qid.size)
     problem = Problem(problem.X[order], problem.y[order], problem.qid[order], problem.regularization)
-    are_pairs = (problem.qid[:, None] == problem.qid) & ~np.eye(problem.qid.size, dtype=bool)
-    pairs = np.argwhere(are_pairs)
+    is_pair = (problem.qid[:, None] == problem.qid) & ~np.eye(problem.qid.size, dtype=bool)
+    pairs = np.argwhere(is_pair)
     chosen = pairs[rng.integers(0, len(pairs), draw(st.integers(1, 40)))]
-    magnitudes = rng.integers(1, 4, len(chosen)) / 2
-    weights = rng.integers(1, 5, len(chosen)) / 2
+    sizes = (rng.integers(1, 4, len(chosen)) / 2, rng.integers(1, 5, len(chosen)) / 2)
     if draw(st.booleans()):
         return problem, Preferences(chosen[:, 0], chosen[:, 1])
-    return problem, Preferences(chosen[:, 0], chosen[:, 1], magnitudes, weights)
+    return problem, Preferences(chosen[:, 0], chosen[:, 1], *sizes)
 
 
 def write_preferences(path: Path, dataset: FoldedDataset, noise: float = 0.2) -> Path:
     """Write preferences for all queries, drawn from their labels, and one contradiction."""
     lines = ["qid,winner,loser,magnitude"]
-    query_ids = set()
+    written_queries = set[str]()
     for fold in dataset.folds:
         for part in fold.parts.values():
             drawn = sample_preferences(part, noise=noise)
             for winner, loser, size in zip(drawn.winner, drawn.loser, drawn.magnitude, strict=True):
                 q = int(part.query_index[winner])
-                if part.query_ids[q] not in query_ids:
+                if part.query_ids[q] not in written_queries:
                     first = part.query_ptr[q]
                     lines.append(f"{part.query_ids[q]},{winner - first + 1},{loser - first + 1},{size:g}")
-            query_ids.update(part.query_ids)
+            written_queries.update(part.query_ids)
     first = dataset.folds[0].train.query_ids[0]
     path.write_text("\n".join([*lines, f"{first},1,2,1", f"{first},2,1,1"]) + "\n")
     return path

@@ -71,7 +71,7 @@ def needed_pair_source() -> PairSource:
 
 @dataclass(frozen=True)
 class AbsentPairSource:
-    """Stands for the plug-in of pairs where there is none, and says that a plan needs it."""
+    """Stands for the plug-in that reads pairs, where it is absent."""
 
     @property
     def origin(self) -> Origin:
@@ -88,7 +88,7 @@ def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for pairs that cannot be read."""
     if not isinstance(entry, PairSource):
         raise PlanError(tr("expected a PairSource, got {value}.").format(value=shown(entry)))
-    addresses = (
+    functions = (
         entry.recognise,
         entry.settings,
         entry.check,
@@ -97,7 +97,7 @@ def _refuse_invalid(entry: object) -> None:
         entry.add_options,
         entry.told,
     )
-    for address in addresses:
-        if not isinstance(address, str) or not _PLACE.fullmatch(address):
+    for function in functions:
+        if not isinstance(function, str) or not _PLACE.fullmatch(function):
             text = tr('{key}: expected "module:name", got {place}.')
-            raise PlanError(text.format(key=shown(entry.key), place=shown(address)))
+            raise PlanError(text.format(key=shown(entry.key), place=shown(function)))

@@ -46,9 +46,9 @@ def test_features_are_named_as_the_data_name_them(done) -> None:
 def test_other_searches_run_and_too_many_sets_are_refused(search, folder, done, refused, tmp_path) -> None:
     few = ["--lambda", "64", "--folds", "1", "--json", "--search", search, "--out"]
     four = ["run", "--data", str(folder), *few, str(tmp_path / "four"), "--features", "4"]
-    run = json.loads(done(four).out)
-    assert run["plan"]["parameters"]["search"] == search
-    assert 1 <= len(run["folds"][0]["selected"]) <= 4
+    values = json.loads(done(four).out)
+    assert values["plan"]["parameters"]["search"] == search
+    assert 1 <= len(values["folds"][0]["selected"]) <= 4
     if search == "best":
         twenty = ["run", "--sample", *few, str(tmp_path / "twenty"), "--features", "20"]
         refused(twenty, "n_features_to_select")
@@ -61,11 +61,11 @@ def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) 
         == 0
     )
     printed = capsys.readouterr()
-    run = json.loads((out / "results.json").read_text())
-    assert [f["fold"] for f in run["folds"]] == [1, 2]
-    assert run["plan"]["parameters"]["regularization"] == [1.0, 2.0, 4.0]
+    printed_run = json.loads((out / "results.json").read_text())
+    assert [f["fold"] for f in printed_run["folds"]] == [1, 2]
+    assert printed_run["plan"]["parameters"]["regularization"] == [1.0, 2.0, 4.0]
     assert naming("Greedy RankRLS Made Standard").search(printed.out)
-    assert f"{run['average']['MAP']:.4f}" in printed.out
+    assert f"{printed_run['average']['MAP']:.4f}" in printed.out
     assert naming("Fold 2").search(printed.err)
     files = {"results.json", "metrics.csv", "selection_path.csv", "plan.toml", "study.rankstudio", "models"}
     assert {p.name for p in out.iterdir()} == files
@@ -75,10 +75,10 @@ def test_a_plan_runs_again_bit_for_bit_and_options_change_it(folder, tmp_path, a
     main(["run", "--data", str(folder), "--lambda", "0.5, 2", "--ban", "1 2", "--out", str(tmp_path / "a")])
     main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
     assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
-    run = answer(["run", str(tmp_path / "a" / "plan.toml"), "--folds", "2", "--pin", "3", "--json"])
-    assert [f["fold"] for f in run["folds"]] == [2]
-    assert run["folds"][0]["selected"][0] == 3
-    assert run["plan"]["parameters"]["banned"] == [1, 2]
+    values = answer(["run", str(tmp_path / "a" / "plan.toml"), "--folds", "2", "--pin", "3", "--json"])
+    assert [f["fold"] for f in values["folds"]] == [2]
+    assert values["folds"][0]["selected"][0] == 3
+    assert values["plan"]["parameters"]["banned"] == [1, 2]
 
 
 def test_a_plans_relative_data_is_found_beside_it(folder, tmp_path, monkeypatch, answer) -> None:
@@ -99,10 +99,10 @@ def test_folds_are_made_anew_and_a_rule_chooses(folder, tmp_path, done) -> None:
     printed = done(["run", "--data", file, *options, "--out", str(tmp_path / "a")])
     assert naming("3-fold Standard").search(printed.out)
     assert "no validation part" not in printed.err
-    run = json.loads((tmp_path / "a" / "results.json").read_text())
-    assert (run["plan"]["protocol"], run["plan"]["rule"]) == ("3-fold", "at most 2")
-    assert [fold["fold"] for fold in run["folds"]] == [1, 2, 3]
-    assert all(fold["chosen"]["n_features"] <= 2 for fold in run["folds"])
+    values = json.loads((tmp_path / "a" / "results.json").read_text())
+    assert (values["plan"]["protocol"], values["plan"]["rule"]) == ("3-fold", "at most 2")
+    assert [fold["fold"] for fold in values["folds"]] == [1, 2, 3]
+    assert all(fold["chosen"]["n_features"] <= 2 for fold in values["folds"])
     main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
     assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
 
@@ -203,9 +203,9 @@ def test_left_out_queries_choose_in_the_terminal_and_a_rerun_has_the_same_bits(
     assert "no validation part" not in printed.err
     assert main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")]) == 0
     assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
-    run = json.loads((tmp_path / "a" / "results.json").read_text())
-    assert run["plan"]["select_by"] == "leave-query-out MAP"
-    assert len(run["folds"][0]["left_out"]["paths"]) == 2
+    values = json.loads((tmp_path / "a" / "results.json").read_text())
+    assert values["plan"]["select_by"] == "leave-query-out MAP"
+    assert len(values["folds"][0]["left_out"]["paths"]) == 2
     refused(
         ["run", "--data", file, "--method", "gas", "--select-by", "leave-query-out MAP"],
         "GAS leave-query-out RankRLS",

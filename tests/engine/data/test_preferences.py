@@ -73,34 +73,34 @@ def every(data: RankingDataset) -> set[tuple[int, int]]:
 
 def test_all_of_them_are_every_pair_of_different_labels_once() -> None:
     for seed in range(5):
-        data = make(seed)
-        found = sample_preferences(data)
-        pairs = list(zip(found.winner, found.loser, strict=True))
+        ranking = make(seed)
+        drawn = sample_preferences(ranking)
+        pairs = list(zip(drawn.winner, drawn.loser, strict=True))
         assert len(pairs) == len(set(pairs))
-        assert set(pairs) == every(data)
-        np.testing.assert_array_equal(found.magnitude, data.y[found.winner] - data.y[found.loser])
+        assert set(pairs) == every(ranking)
+        np.testing.assert_array_equal(drawn.magnitude, ranking.y[drawn.winner] - ranking.y[drawn.loser])
 
 
 def test_a_share_is_drawn_without_repetition_and_alike_for_a_seed() -> None:
-    data = make()
-    found = sample_preferences(data, 0.3, seed=4)
-    again = sample_preferences(data, 0.3, seed=4)
-    assert len(found) == round(0.3 * len(every(data)))
-    pairs = set(zip(found.winner, found.loser, strict=True))
-    assert len(pairs) == len(found)
-    assert pairs <= every(data)
-    assert again.winner.tolist() == found.winner.tolist()
-    assert sample_preferences(data, 0.3, seed=5).winner.tolist() != found.winner.tolist()
-    assert len(sample_preferences(data, 1e-9)) == 1
+    ranking = make()
+    drawn = sample_preferences(ranking, 0.3, seed=4)
+    repeated = sample_preferences(ranking, 0.3, seed=4)
+    assert len(drawn) == round(0.3 * len(every(ranking)))
+    pairs = set(zip(drawn.winner, drawn.loser, strict=True))
+    assert len(pairs) == len(drawn)
+    assert pairs <= every(ranking)
+    assert repeated.winner.tolist() == drawn.winner.tolist()
+    assert sample_preferences(ranking, 0.3, seed=5).winner.tolist() != drawn.winner.tolist()
+    assert len(sample_preferences(ranking, 1e-9)) == 1
 
 
 def test_noise_turns_preferences_round() -> None:
-    data = make()
-    turned = sample_preferences(data, noise=1.0)
-    assert set(zip(turned.loser, turned.winner, strict=True)) == every(data)
+    ranking = make()
+    turned = sample_preferences(ranking, noise=1.0)
+    assert set(zip(turned.loser, turned.winner, strict=True)) == every(ranking)
     assert (turned.magnitude > 0).all()
-    some = sample_preferences(data, noise=0.25)
-    share = np.mean(data.y[some.winner] < data.y[some.loser])
+    noisy = sample_preferences(ranking, noise=0.25)
+    share = np.mean(ranking.y[noisy.winner] < ranking.y[noisy.loser])
     assert 0.1 < share < 0.4
 
 

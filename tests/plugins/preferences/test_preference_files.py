@@ -217,16 +217,17 @@ def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]
         q = data.query_ids.index(found[0])
         first, last = data.query_ptr[q : q + 2]
         ids = data.document_ids[first:last]
+        numbers = {document: number for number, document in enumerate(ids, start=1)}
         pair = []
         for name in found[1:3]:
             if Counter(ids)[name] > 1:
                 return wrong(n, name, "an id that is unique within the query")
             number = int(name) if len(name) < 10 and name.isdigit() else 0
-            position = ids.index(name) + 1 if name in ids else number
-            if not 1 <= position <= last - first:
-                expected = f"its id, or a number from 1 to {last - first}"
-                return wrong(n, name, f"a document of query {found[0]!r}: {expected}")
-            pair.append(int(first) + position - 1)
+            number = numbers.get(name, number)
+            if not 1 <= number <= last - first:
+                most = f"its id, or a number from 1 to {last - first}"
+                return wrong(n, name, f"a document of query {found[0]!r}: {most}")
+            pair.append(int(first) + number - 1)
         if pair[0] == pair[1]:
             return wrong(n, found[2], "a document other than the winner")
         rows.append((*pair, *numbers_))

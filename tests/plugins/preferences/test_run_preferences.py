@@ -184,8 +184,8 @@ def test_without_the_plugin_its_name_is_said(folder: Path, preferences: Path, tm
     assert opened.returncode == 0 and "RankRLS" in opened.stdout
     written = without("plan", str(study), "--run", "1", "--out", str(plan))
     assert written.returncode == 0 and preferences_of(load_plan(plan))["path"] == str(preferences)
-    rerun = without("run", str(plan))
-    assert rerun.returncode == 1 and sentence in rerun.stderr
+    resumed = without("run", str(plan))
+    assert resumed.returncode == 1 and sentence in resumed.stderr
 
 
 def test_a_run_that_needs_the_absent_plugin_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

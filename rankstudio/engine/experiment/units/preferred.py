@@ -29,7 +29,7 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def preference_note(plan: Plan) -> str:
-    """Return the sentence on the preferences of a plan before a run; "" without one.
+    """Return a note on the preferences of a plan, to be shown before a run; "" for none.
 
     Raises
     ------

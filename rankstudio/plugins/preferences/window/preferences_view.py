@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -88,22 +87,22 @@ class PreferencesView(QWidget):
         super().showEvent(event)
         self.appeared.emit()
 
-    def show_file(self, preferences: Mapping[str, str], part_name: str = "") -> None:
-        """Show that a part is learned from by the preferences of a plan; {} hides all."""
+    def show_file(self, preferences: Mapping[str, str], part: str = "") -> None:
+        """Show the file that a plan learns from, and the part that is counted; {} hides all."""
         title = learned_from(preferences)
         clicks = "pairs" in preferences
         if clicks:  # how they become preferences is shown below
             title = tr("clicks: {file}").format(file=Path(preferences["path"]).name)
-        self.title.say(" · ".join(filter(None, (title, part_name))) if title else "")
+        self.title.say(" · ".join(filter(None, (title, part))) if title else "")
         self.rule.setVisible(clicks)
         if clicks:
             self.pairs.setCurrentIndex(self.pairs.findData(preferences["pairs"]))
             self.eta.setText(preferences["eta"])
         self.setVisible(bool(title))
 
-    def show_summary(self, described: Described | None) -> None:
+    def show_summary(self, counts: Described | None) -> None:
         """Show the counts; None while they are not known."""
-        summary, clicks = described if described is not None else (None, None)
+        summary, clicks = counts if counts is not None else (None, None)
         self.rows = () if summary is None else preference_facts(summary)
         if summary is not None and clicks is not None:
             self.rows = click_facts(summary, clicks)
@@ -230,9 +229,17 @@ class PreferencesController(CommandController):
             self.failed.emit(reason)
             self._show()  # the rule of the plan
 
-        label = tr("Reading preferences")
-        work = partial(_named, session.plan, dataset, Path(path), rule)
-        self._worker.task(label, work, on_done=use, on_error=fail, slot="preferences")
+        self._worker.task(
+            tr("Reading preferences"),
+            _named,
+            session.plan,
+            dataset,
+            Path(path),
+            rule,
+            on_done=use,
+            on_error=fail,
+            slot="preferences",
+        )
 
     @Slot()
     def use_rule(self) -> None:
@@ -290,11 +297,12 @@ class PreferencesController(CommandController):
         if dataset is None:
             return None
 
-        def show(described: Described) -> None:
-            self._summaries[target] = described
-            self.view.show_summary(described)
+        def show(counts: Described) -> None:
+            self._summaries[target] = counts
+            self.view.show_summary(counts)
 
-        return computation(tr("Counting preferences"), show, _described, session.plan, dataset, session.fold)
+        label = tr("Counting preferences")
+        return computation(label, show, _described, session.plan, dataset, session.fold)
 
 
 def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None) -> dict[str, str]:

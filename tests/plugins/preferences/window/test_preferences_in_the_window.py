@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -150,9 +149,9 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     assert dataset is not None
     lines = ["qid,docid,position,click"]
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
-    for query in dict.fromkeys(chain.from_iterable(part.query_ids for part in parts)):
-        lines += [f"{query},{d},{rank},{rank < 3:d}" for rank, d in enumerate((1, 2, 3), 1)]
-        lines += [f"{query},{d},{rank},{rank == 2:d}" for rank, d in enumerate((3, 1, 2), 1)]
+    for query in dict.fromkeys(query for part in parts for query in part.query_ids):
+        lines += [f"{query},{d},{place},{place < 3:d}" for place, d in enumerate((1, 2, 3), 1)]
+        lines += [f"{query},{d},{place},{place == 2:d}" for place, d in enumerate((3, 1, 2), 1)]
     path = tmp_path / "log.csv"
     path.write_text("\n".join(lines))
     drop(window, path)
