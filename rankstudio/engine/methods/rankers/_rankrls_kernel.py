@@ -4,7 +4,8 @@ T is the Gram matrix of all rows of X^ with the labels y^ as last column, G_q th
 
 (1) (T - G_q + λI) w = (T - G_q)[:, y] for the model without q. O(n³) for a query.
 
-With X^'X^ = U diag(e) U', V = X^_q U diag(1 / √(e + λ)) and residuals r_q = y^_q - X^_q w of the model of all:
+With X^'X^ = U diag(e) U', V = X^_q U diag(1 / √(e + λ)) and the residuals r_q = y^_q - X^_q w of the
+model of all queries:
 
 (2) e_q = (I - VV')^-1 r_q, the residuals of the model without q: |q| unknowns; or
 (3) e_q = r_q + V (I - V'V)^-1 V'r_q: n unknowns.

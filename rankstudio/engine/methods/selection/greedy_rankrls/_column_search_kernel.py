@@ -8,10 +8,18 @@ which the others' Gram matrix is the identity, and e_q is the residual of q's la
     along[a] = (L_q^-1 T_q[A, y])_a    seen[a] = u_a'y^_q    left[a] = u_a'e_q    error[t] = e_q'e_q for t
 
 features. All but ``left`` grow by a row with every feature, and to forget the last ones is to read fewer
-rows. For a candidate j, p = L_q^-1 T_q[A, j] gives the pivot s = T_q[j, j] + λ - p'p, the weight
-β = (T_q[j, y] - p'along) / s and the residualised held-out feature v = X^_q[:, j] - U p, and the error
-changes by β² v'v - 2 β e_q'v. Taking the a-th feature out again changes it by η² x'x + 2 η e_q'x, with
-x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of (T_q[A, A] + λI)^-1.
+rows. Of a candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
+
+(1) p = L_q^-1 T_q[A, j]
+(2) s = T_q[j, j] + λ - p'p ≥ λ, the pivot, and β = (T_q[j, y] - p'along) / s, the weight
+(3) v = X^_q[:, j] - U p, the residualised held-out feature: u_a'v = f_a - (U'U p)_a,
+    v'v = x'x - 2 p'f + p'U'U p and e_q'v = x'y^ - f'along - p'left
+(4) the error changes by β² v'v - 2 β e_q'v: O(t²) for a query.
+
+Taking the a-th feature out again changes it by
+
+(5) η² x'x + 2 η e_q'x, with x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of
+    (T_q[A, A] + λI)^-1.
 
 The products of j with others are in the order: j itself, the labels, the selected features; ``own`` inside
 the held-out query, ``total`` over all queries. As in ``_kernels``, the queries of a block stand side by side
@@ -106,7 +114,7 @@ def _append_to_factor(
     p: Floats,
     inverse_root: Floats,
 ) -> None:
-    """Write the new row of ``inverse`` and ``along``, and one over the root of the pivot."""
+    """Write the new row of ``inverse`` and ``along``, and one over the root of the pivot (2)."""
     inverse, _, along, _, _, _ = state
     for i in range(BLOCK):
         inverse_root[i] = total[0] - own[0, i] + regularization
@@ -135,7 +143,7 @@ def _append_held_out(
 ) -> None:
     """Write the new row of ``inner`` and ``seen``, and bring ``left`` and ``error`` up to date."""
     _, inner, along, seen, left, error = state
-    # With v = x - U p: u_a'v = f_a - (U'U p)_a, and v'v = x'x - 2 p'f + p'U'U p.
+    # (3)
     _times_symmetric(inner[k], t, p, spare)
     for i in range(BLOCK):
         inner[k, t, t, i] = own[0, i]
@@ -164,7 +172,7 @@ def _append_held_out(
 def _change(
     k: int, t: int, own: Floats, total: Floats, regularization: float, state: State, work: Floats
 ) -> float:
-    """Sum over a block how the error changes with a candidate."""
+    """Sum over a block how the error changes with a candidate (4)."""
     inverse, inner, along, _, left, _ = state
     others = work[:t]
     p = work[t : 2 * t]
@@ -212,7 +220,7 @@ def forget(t: int, state: State) -> None:
 
 @fused
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
-    """Sum over each of some blocks how the error changes without each feature: ``partial`` (blocks, t)."""
+    """Sum over each of some blocks how the error changes without each feature, (5): (blocks, t)."""
     inverse, inner, along, _, left, _ = state
     column = np.empty((t, BLOCK))
     work = np.empty((5, BLOCK))  # of the feature: diagonal entry, weight, e'x, x'x, and a row of inner

@@ -13,9 +13,10 @@ What is kept for a query is a triangle: with T_q[A, A] + λI = LDL'
 
 (6) the next row of L^-1 is (-z', 1), and the next pivot of D that of b,
 
-so that both systems are solved by products, O(t²) at step t; the others take O(t) for each feature. The rows are read from Gram matrices that every λ shares: it is memory
-traffic that a path takes its time for. Arrays have the queries of a block side by side, as there. Indices are
-read before the innermost loop, which would not be done in vector registers otherwise.
+so that both systems are solved by products, O(t²) at step t; the others take O(t) for each feature. The rows
+are read from Gram matrices that every λ shares: it is memory traffic that a path takes its time for. Arrays
+have the queries of a block side by side, as there. Indices are read before the innermost loop, which would
+not be done in vector registers otherwise.
 """
 
 from __future__ import annotations

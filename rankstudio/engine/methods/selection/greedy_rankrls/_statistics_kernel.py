@@ -101,8 +101,8 @@ def update(
     ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
     # (5)
     vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
-    # (6): the Schur complement of a positive semidefinite matrix plus λI never falls below λ; rounding may take it
-    # there, where a feature is a combination of those selected.
+    # (6): the Schur complement of a positive semidefinite matrix plus λI never falls below λ; rounding may
+    # take it there, where a feature is a combination of those selected.
     rest = pivot[k, j, i] - gamma * row
     pivot[k, j, i] = regularization if regularization > rest else rest
     right[k, j, i] -= gamma * taken[1, i]
