@@ -55,8 +55,9 @@ class DataController(PageController):
         fail = self.failed.emit
         panel = self.statistics
         self._described = OnDemand(self, worker, self._described_key, self._describe, fail)
-        arguments = self, worker, self._quality_key, self._look_at_features, fail
-        self._qualities = OnDemand(*arguments, slot="feature quality", panel=panel)
+        self._qualities = OnDemand(
+            self, worker, self._quality_key, self._look_at_features, fail, slot="feature quality", panel=panel
+        )
         self._contributed = contributed_columns(session, worker, fail, panel, self)
         for column in self._contributed:
             column.changed.connect(self._show_statistics)

@@ -166,8 +166,9 @@ class Models(QObject):
         self.current = CurrentModel(
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )
-        sources = self.session, self.runs, self.measured, self.current
-        self.left_out = LeftOutMeasures(*sources, self.task_worker, self.fold_cache, self)
+        self.left_out = LeftOutMeasures(
+            self.session, self.runs, self.measured, self.current, self.task_worker, self.fold_cache, self
+        )
         seen_alone = self.session, self.runs, self.current
         self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
         self.importance = Importance(*seen_alone, self.task_worker, self.evidence, self)
