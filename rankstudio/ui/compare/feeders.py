@@ -320,8 +320,8 @@ class CurvesFeeder(Controller):
             return None
         data = [self._runs.record(key).dataset for key in runs]
         position = list(runs).index(reference) if reference is not None else None
-        arguments = list(runs.values()), name, position, data, *self._by()
-        return computation(tr("Comparing the curves of runs"), show, run_curves, *arguments)
+        compared = partial(run_curves, list(runs.values()), name, position, data, *self._by())
+        return computation(tr("Comparing the curves of runs"), show, compared)
 
     @Slot()
     def _mark(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -244,5 +245,5 @@ class DataController(PageController):
             self._reports[view] = report
             self._show_statistics()
 
-        arguments = dataset, *view, summary
-        return computation(tr("Computing feature statistics"), show, look_at_features, *arguments)
+        work = partial(look_at_features, dataset, *view, summary)
+        return computation(tr("Computing feature statistics"), show, work)

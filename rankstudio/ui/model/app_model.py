@@ -169,9 +169,18 @@ class Models(QObject):
         self.left_out = LeftOutMeasures(
             self.session, self.runs, self.measured, self.current, self.task_worker, self.fold_cache, self
         )
-        seen_alone = self.session, self.runs, self.current
-        self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
-        self.importance = Importance(*seen_alone, self.task_worker, self.evidence, self)
+        self.evidence = Evidence(
+            self.session,
+            self.runs,
+            self.current,
+            self.task_worker,
+            self.fold_cache,
+            self.study_store,
+            self,
+        )
+        self.importance = Importance(
+            self.session, self.runs, self.current, self.task_worker, self.evidence, self
+        )
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
