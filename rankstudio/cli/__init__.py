@@ -35,8 +35,6 @@ CORE_COMMANDS = (
     "figures",
     "plan",
     "studies",
-    "evidence",
-    "importance",
     "evaluate",
     "predict",
     "export",

@@ -52,6 +52,7 @@ _ABILITIES = {
     "tables": (("data_formats",), "rankstudio.plugins.tables:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
+    "evidence": (("commands", "pages", "report_parts", "functions"), "rankstudio.plugins.evidence:PLUGIN"),
     "permutation": (("commands", "window_commands"), "rankstudio.plugins.permutation:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "papers": (
@@ -59,7 +60,7 @@ _ABILITIES = {
         "rankstudio.plugins.papers:PLUGIN",
     ),
     "features": (("pages", "report_parts"), "rankstudio.plugins.features:PLUGIN"),
-    "queries": (("pages",), "rankstudio.plugins.queries:PLUGIN"),
+    "queries": (("pages", "functions"), "rankstudio.plugins.queries:PLUGIN"),
     "report": (("commands", "pages"), "rankstudio.plugins.report:PLUGIN"),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),

@@ -66,6 +66,8 @@ class Plugin:
         Analyses of data and of runs.
     clusters : tuple of ClusterEntry
         Clusters whose workers can do the work of runs.
+    functions : tuple of EngineFunction
+        Functions that are also names of :mod:`rankstudio.engine`.
     summary : str
         Description in one sentence.
     needs : tuple of str
@@ -102,6 +104,7 @@ class Plugin:
     run_logs: tuple[Keyed, ...] = ()
     analyses: tuple[Keyed, ...] | str = ()
     clusters: tuple[Keyed, ...] = ()
+    functions: tuple[Keyed, ...] = ()
     summary: str = ""
     needs: tuple[str, ...] = ()
     texts: str = ""

@@ -15,7 +15,7 @@ from windows import finish, settle
 from wording import naming
 
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
-from rankstudio.ui.evidence.stop_panel import PATH
+from rankstudio.plugins.evidence.window.stop_panel import PATH
 from rankstudio.ui.main_window import MainWindow
 
 prepare = settle
