@@ -31,12 +31,14 @@ def own_importance(value: OwnValues, data: TrainingData, *, both: bool = True) -
         One number from 0 up for each feature, shape (n,); with ``both`` also (2n,), those of the negatives
         last.
     data : TrainingData
+        The documents.
     both : bool, default True
         Whether negatives have an importance, too: that of the feature by default.
 
     Returns
     -------
     ndarray of shape (2n,), or (n,) without ``both``
+        Importance of each feature.
 
     Raises
     ------
