@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("rankstudio.plugins.evidence")  # its folder may be absent
+
 from fuzzer import Fuzz, Outcome
 
 from rankstudio.engine import GreedyRankRLS, permutation_importance, selection_evidence

@@ -43,9 +43,9 @@ from rankstudio.plugins.evidence.window.evidence_panel import (
     EvidenceTable,
     evidence_rows,
 )
+from rankstudio.plugins.evidence.window.evidence_tasks import EvidenceTasks
 from rankstudio.plugins.evidence.window.stop_panel import CURVE, TOO_LARGE, StopPanel
 from rankstudio.plugins.evidence.window.work_row import WorkRow
-from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
@@ -79,7 +79,7 @@ def seen(ran: MainWindow) -> EvidenceController:
     return select_three(ran)
 
 
-def slow(cache: FoldCache, seconds: float) -> Any:
+def slow(cache: EvidenceTasks, seconds: float) -> Any:
     """Return what gathers evidence so slowly that there is time to press a button."""
     usual = cache.evidence
 

@@ -11,7 +11,7 @@ from windows import Opened, finish
 
 from rankstudio.plugins.evidence.window import importance
 from rankstudio.plugins.evidence.window.evidence import Package, Progress
-from rankstudio.ui.background.tasks import FoldCache
+from rankstudio.plugins.evidence.window.evidence_tasks import EvidenceTasks
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def test_evidence_comes_back_with_the_run_and_is_not_computed_again(
     def never(*_: object) -> object:
         raise AssertionError("it is known")
 
-    monkeypatch.setattr(FoldCache, "evidence", never)
+    monkeypatch.setattr(EvidenceTasks, "evidence", never)
     with opened(folds, config="other") as window:
         window.open_path(str(tmp_path / "kept.rankstudio"))
         wait_until(lambda: window.runs.records and window.session.has_documents)
