@@ -29,14 +29,15 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.file_access import ENDINGS
-from rankstudio.engine.data.preferences.clicks import PAIR_RULES, ClickRule, PairRule
 from rankstudio.engine.errors import ParameterError, PlanError, did_you_mean, nearest, shown
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import split_names
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.pair_sources import needed_pair_source, pair_source
 from rankstudio.engine.support.resources import resource
 
 # What data are recognised by where a plan was expected.
@@ -83,28 +84,12 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def add_preferences(parser: argparse._ActionsContainer) -> None:
-    """Add the option of a file of preferences."""
-    parser.add_argument(
-        "--preferences",
-        type=Path,
-        metavar="FILE",
-        help='learn from preferences instead of labels: a CSV file with lines "qid,winner,'
-        'loser[,magnitude[,weight]]"; documents are given by id, or by position in the query from 1. Or '
-        "clicks: a CSV file with the columns qid, docid, position and click (0 or 1), and optionally session "
-        "and propensity",
-    )
-    parser.add_argument(
-        "--click-pairs",
-        choices=PAIR_RULES,
-        help="pairs of clicks: the clicked document over each unclicked one of its result list (default), or "
-        "over each skipped one above it",
-    )
-    parser.add_argument(
-        "--eta",
-        metavar="ETA",
-        help='weight of a click: position^ETA; "estimated" from documents shown at several positions, or '
-        '"given" for the inverse of the column propensity; by default given if there is that column',
-    )
+    """Add the options of a file of preferences."""
+    source = pair_source()
+    if source is None:  # its use says what is missing
+        parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
+    else:
+        imported(source.add_options)(parser)
 
 
 def add_costs(parser: Any, effect: str = "They change the selection with --by-cost milliseconds") -> None:
@@ -469,16 +454,21 @@ def _data(args: argparse.Namespace) -> dict[str, Any]:
 def _fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the other fields of a plan that the options set, without methods' parameters."""
     fields = {name: value for name in _FIELDS if (value := getattr(args, name, None)) is not None}
-    pairs: PairRule | None = getattr(args, "click_pairs", None)
-    eta: str | None = getattr(args, "eta", None)
-    if pairs is not None or eta is not None:
-        if "preferences" not in fields:
-            raise PlanError("--click-pairs, --eta: only with --preferences and a click log. Omit them.")
-        rule = ClickRule(pairs or "unclicked", eta or "")
-        fields["preferences"] = named_preferences(fields["preferences"], rule)
     changes = {name: _FIELDS[name](value) for name, value in fields.items()}
+    preferences = _preferences(args)
+    if preferences is not None:
+        changes["preferences"] = preferences
     columns = columns_from(args)
     return {**changes, "columns": columns} if columns else changes
+
+
+def _preferences(args: argparse.Namespace) -> dict[str, str] | None:
+    """Return the plan's entry of the file of preferences that the options name; None if they name none."""
+    source = pair_source()
+    if source is None and getattr(args, "preferences", None) is None:
+        return None
+    preferences: dict[str, str] | None = imported(needed_pair_source().told)(args)
+    return preferences
 
 
 def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
@@ -543,7 +533,6 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "measures": split_names,
     "folds": _fold_numbers,
     "groups": _groups,
-    "preferences": lambda told: named_preferences(told) if isinstance(told, Path) else told,
 }
 """Fields of a plan that have options of their names, and how what is typed is read."""
 

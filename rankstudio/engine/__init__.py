@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.folders import open_dataset as open_dataset
     from rankstudio.engine.data.formats.data_file import load_data as load_data
     from rankstudio.engine.data.formats.data_file import load_letor as load_letor
-    from rankstudio.engine.data.preferences.csv_file import read_preferences as read_preferences
-    from rankstudio.engine.data.preferences.preferences import Preferences as Preferences
-    from rankstudio.engine.data.preferences.preferences import sample_preferences as sample_preferences
-    from rankstudio.engine.data.preferences.preferences import summarise_preferences as summarise_preferences
+    from rankstudio.engine.data.preferences import Preferences as Preferences
+    from rankstudio.engine.data.preferences import sample_preferences as sample_preferences
     from rankstudio.engine.data.synthetic import load_sample as load_sample
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "cross_fitted": "rankstudio.engine.analysis.measurements.cross_fitting",
     "Fold": "rankstudio.engine.data.dataset",
-    "Preferences": "rankstudio.engine.data.preferences.preferences",
+    "Preferences": "rankstudio.engine.data.preferences",
     "Plan": "rankstudio.engine.experiment.plan.plan",
     "RunResult": "rankstudio.engine.experiment.results.results",
     "load_plan": "rankstudio.engine.experiment.plan.toml",
@@ -70,9 +68,7 @@ _HOMES = {
     "load_model": "rankstudio.engine.export.models",
     "load_sample": "rankstudio.engine.data.synthetic",
     "save_model": "rankstudio.engine.export.models",
-    "read_preferences": "rankstudio.engine.data.preferences.csv_file",
-    "sample_preferences": "rankstudio.engine.data.preferences.preferences",
-    "summarise_preferences": "rankstudio.engine.data.preferences.preferences",
+    "sample_preferences": "rankstudio.engine.data.preferences",
     "open_dataset": "rankstudio.engine.data.folders",
 }
 

@@ -246,14 +246,14 @@ def _carry_out(
 
 
 def _say_of_data(plan: Plan, dataset: FoldedDataset) -> None:
-    """Print notes on clicks, on the data, and on queries and labels by the convention."""
+    """Print notes on preferences, on the data, and on queries and labels by the convention."""
     from rankstudio.engine.experiment.plan.plan import CRITERION
-    from rankstudio.engine.experiment.units.preferred import click_facts
+    from rankstudio.engine.experiment.units.preferred import preference_note
     from rankstudio.engine.metrics.short_queries import short_query_note
 
-    clicks = click_facts(plan)
-    if clicks is not None:
-        tell(clicks.sentence, file=sys.stderr)
+    note = preference_note(plan)
+    if note:
+        tell(note, file=sys.stderr)
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
     notes = [
         _labels_note(dataset, plan.convention),

@@ -54,6 +54,7 @@ _ABILITIES = {
     "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "evidence": (("commands", "pages", "report_parts", "functions"), "rankstudio.plugins.evidence:PLUGIN"),
     "permutation": (("commands", "window_commands"), "rankstudio.plugins.permutation:PLUGIN"),
+    "preferences": (("pair_sources", "window_commands"), "rankstudio.plugins.preferences:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "papers": (
         ("commands", "window_commands", "run_tables", "printed_results", "analyses"),

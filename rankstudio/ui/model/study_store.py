@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.formats.format_catalog import FormatSource
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.methods.catalog import Method
-from rankstudio.engine.metrics.measure_entry import MeasureEntry
+from rankstudio.engine.plugins.origin import CodeSource
 from rankstudio.engine.support.resources import resource
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
@@ -337,7 +335,7 @@ def _by(found: Mapping[str, str]) -> str:
     )
 
 
-def _why_not_on(found: Mapping[str, str], entries: Sequence[Method | MeasureEntry | FormatSource]) -> str:
+def _why_not_on(found: Mapping[str, str], entries: Sequence[CodeSource]) -> str:
     """Return why a run of other versions is not gone on with; its numbers would have two origins."""
     for entry in entries:
         if entry.lacking:

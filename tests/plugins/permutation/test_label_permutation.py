@@ -19,7 +19,7 @@ from rankstudio import engine
 from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, sample_preferences
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods import permuted_labels
 from rankstudio.engine.methods.base import LinearRanker
