@@ -137,8 +137,8 @@ def _with_progress(
 
     latest: list[float] = []
 
-    def report(done: int, total: int) -> None:
-        latest[:] = [done / total if total else 0.0]
+    def report(n_done: int, total: int) -> None:
+        latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
         future = pool.submit(call, report)
@@ -157,7 +157,7 @@ class FoldCache:
     def __init__(self) -> None:
         self._prepared: OrderedDict[tuple[int, str, bool], tuple[Fold, FoldContext]] = OrderedDict()
 
-    def path(self, wanted: PathWanted, cancelled: CancelFlag = lambda: False) -> LivePath:
+    def path(self, request: PathWanted, cancelled: CancelFlag = lambda: False) -> LivePath:
         """Compute the whole path that is wanted.
 
         Raises
@@ -165,28 +165,28 @@ class FoldCache:
         Cancelled
             Where it was cancelled meanwhile, which is checked with every sign of life.
         """
-        unit = Unit(wanted.fold.number, 0, wanted.plan.combination(wanted.values))
+        unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
         def follow(_: object) -> None:
             if cancelled():
                 raise Cancelled("The path")
 
-        path = self.prepared(wanted.plan, wanted.fold).path(unit, follow)
+        path = self.prepared(request.plan, request.fold).path(unit, follow)
         # A rule that no model of this path meets is a run's to refuse: here the best one is shown. Folds that
         # are about to be dealt anew may have no validation part yet: then the criterion says which is best.
-        criterion = wanted.plan.select_by if wanted.plan.select_by in path.validation else CRITERION
+        criterion = request.plan.select_by if request.plan.select_by in path.validation else CRITERION
         return LivePath(
-            wanted, path, select_model(wanted.plan.changed(rule="best", select_by=criterion), [path]).step
+            request, path, select_model(request.plan.changed(rule="best", select_by=criterion), [path]).step
         )
 
     def left_out(
-        self, wanted: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
+        self, request: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
     ) -> Iterator[list[dict[str, float]] | None]:
         """Yield the measures of a path's steps on left-out queries, as many at once as a moment allows.
 
         None where a moment brought nothing, and something else may have its turn.
         """
-        fold = self.prepared(wanted.plan, wanted.fold)
+        fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MOMENT
         for update in fold.measure_left_out(path, names, convention, first):
