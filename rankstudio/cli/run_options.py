@@ -86,7 +86,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 def add_preferences(parser: argparse._ActionsContainer) -> None:
     """Add the options of a file of preferences."""
     source = pair_source()
-    if source is None:  # its use says what is missing
+    if source is None:  # the option then names the missing plug-in
         parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
     else:
         imported(source.add_options)(parser)
@@ -103,18 +103,18 @@ def add_costs(parser: Any, effect: str = "They change the selection with --by-co
     )
 
 
-def add_reading(where: Any) -> None:
+def add_reading(parser: Any) -> None:
     """Add how the data of a command are read and divided, as a plan has it."""
-    where.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
-    add_preferences(where)
-    where.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
-    where.add_argument("--missing", **MISSING)
-    where.add_argument("--normalize", **NORMALIZE)
+    parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
+    add_preferences(parser)
+    parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    parser.add_argument("--missing", **MISSING)
+    parser.add_argument("--normalize", **NORMALIZE)
 
 
-def _add_places(where: Any) -> None:
+def _add_places(parser: Any) -> None:
     """Add where the data come from, and where the results go."""
-    where.add_argument(
+    parser.add_argument(
         "--data",
         type=place_name,
         action="append",
@@ -123,25 +123,25 @@ def _add_places(where: Any) -> None:
         "engine; several for a comparison",
     )
     add_sample_option(
-        where, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
+        parser, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
     )
-    where.add_argument("--folds", help="folds to run, such as 1,3; all by default")
-    where.add_argument(
+    parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
+    parser.add_argument(
         "--protocol",
         help='protocol: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
         '(percent); with inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"; with a share '
         'of the training queries, "train 20%%" or "10-fold, train 20%%"',
     )
-    where.add_argument(
+    parser.add_argument(
         "--groups",
         metavar="FILE",
         help='feature groups, each selected as a whole: a CSV file with lines "feature,group", or ids as in '
         '"BM25: 21, 22; TF: 1, 2"',
     )
-    add_costs(where)
-    add_feature_set_option(where, "names and definitions are stored in the study")
-    add_preferences(where)
-    where.add_argument(
+    add_costs(parser)
+    add_feature_set_option(parser, "names and definitions are stored in the study")
+    add_preferences(parser)
+    parser.add_argument(
         "--scores",
         action="append",
         metavar="NAME=PLACE",
@@ -149,7 +149,7 @@ def _add_places(where: Any) -> None:
         "with Fold1/test.scores …, a file with one score per line in document order, or a TREC run; "
         "repeatable",
     )
-    where.add_argument(
+    parser.add_argument(
         "--models",
         action="append",
         metavar="NAME=PLACE",
@@ -157,31 +157,31 @@ def _add_places(where: Any) -> None:
         "folder with fold1.json …, one per fold; also of LightGBM, XGBoost, CatBoost, RankLib, Solr, "
         "Elasticsearch and ONNX; repeatable",
     )
-    add_column_options(where)
-    where.add_argument("--missing", **MISSING)
-    where.add_argument("--normalize", **NORMALIZE)
-    where.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
-    where.add_argument(
+    add_column_options(parser)
+    parser.add_argument("--missing", **MISSING)
+    parser.add_argument("--normalize", **NORMALIZE)
+    parser.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
+    parser.add_argument(
         "--study", type=Path, help="study file that stores completed units; default: OUT/study.rankstudio"
     )
-    where.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
-    where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
-    where.add_argument(
+    parser.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
+    parser.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
+    parser.add_argument(
         "--refit",
         action="store_true",
         help="also train the final model on all queries, with the parameters and the size that the rule "
         "chooses by the means over the folds, and write it to OUT/models/all.json",
     )
-    add_log_option(where)
-    add_force_option(where)
-    where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
+    add_log_option(parser)
+    add_force_option(parser)
+    parser.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
 
 
-def _add_choices(what: Any) -> None:
+def _add_choices(parser: Any) -> None:
     """Add the options of method and model selection."""
     selectors = [m.key for m in methods() if m.selects]
     rankers = [m.key for m in methods() if not m.selects]
-    what.add_argument(
+    parser.add_argument(
         "--method",
         metavar="NAME",
         choices=[*selectors, *rankers, GIVEN_ORDER.key],
@@ -190,25 +190,25 @@ def _add_choices(what: Any) -> None:
         "function of a Python file, my_method.py:MRMR, or of an installed library by its import path, "
         "sklearn.feature_selection.SelectKBest; its code is run",
     )
-    what.add_argument(
+    parser.add_argument(
         "--set",
         action="append",
         metavar="NAME=VALUE",
         help="set a parameter of the method by its name; repeatable",
     )
-    what.add_argument(
+    parser.add_argument(
         "--allow-code",
         action="store_true",
         help="allow the code that the plan or the study names, now and later; only if you trust its source",
     )
-    what.add_argument(
+    parser.add_argument(
         "--ranker",
         dest="ranker",
         metavar="NAME",
         choices=rankers,
         help="final ranker, trained on the selected features; the method's own model by default",
     )
-    what.add_argument(
+    parser.add_argument(
         "--select-by",
         help=(
             "selection criterion: a validation measure, 'leave-query-out MAP' (the same for other measures), "
@@ -216,20 +216,22 @@ def _add_choices(what: Any) -> None:
             "default"
         ),
     )
-    what.add_argument(
+    parser.add_argument(
         "--rule",
         help='selection rule: "best" (default), "smallest" (the smallest model not significantly worse than '
         'the best), "one-se" (the smallest within one standard error) or "at most 10"',
     )
-    what.add_argument(
+    parser.add_argument(
         "--hand-chosen",
         metavar="FOLDS",
         help="folds whose queries were known when the pinned features were chosen by hand, such as "
         '"given: 1"; a run that measures these queries is not ranked',
     )
-    what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
-    what.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
-    what.add_argument("--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures")
+    parser.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
+    parser.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
+    parser.add_argument(
+        "--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures"
+    )
 
 
 def add_parameters(
@@ -357,12 +359,12 @@ def refuse_beside_comparison(args: argparse.Namespace) -> None:
     _refuse(args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it.")
 
 
-def _refuse(args: argparse.Namespace, allowed: Sequence[str], why: str) -> None:
+def _refuse(args: argparse.Namespace, allowed: Sequence[str], reason: str) -> None:
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
         if getattr(args, action.dest) not in (None, False):
-            raise PlanError(f"{(*action.option_strings, action.metavar)[0]}: not allowed {why}")
+            raise PlanError(f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}")
 
 
 def plan_from(args: argparse.Namespace) -> Plan:
@@ -483,15 +485,15 @@ def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) ->
     return stated
 
 
-def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
+def _check_known(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
     """Refuse options that a method has not, by their names on the command line."""
     options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
-    if given and not key:
-        raise PlanError(f"{options[next(iter(given))]}: only with --ranker. Omit it.")
+    if parameters and not key:
+        raise PlanError(f"{options[next(iter(parameters))]}: only with --ranker. Omit it.")
     if not key:
         return
     entry = method(key)
-    for name in given.keys() - {p.name for p in entry.parameters}:
+    for name in parameters.keys() - {p.name for p in entry.parameters}:
         if name not in options:
             entry.parameter(name)  # which lists the known ones
         available = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)

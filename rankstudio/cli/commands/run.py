@@ -271,12 +271,12 @@ def _labels_note(dataset: FoldedDataset, key: str) -> str:
     return convention_note(dataset.origin.known, greatest, key)
 
 
-def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:
+def _given_plan(plan: Plan, name: str, path: Path, models: bool, dataset: FoldedDataset) -> Plan:
     """Return the plan of scores or of models, saying of which folds there are none."""
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 
     method = GIVEN_MODEL.key if models else GIVEN_SCORES.key
-    plan, left_out = plan_of_given(method, plan, name, place, dataset)
+    plan, left_out = plan_of_given(method, plan, name, path, dataset)
     if left_out:
         numbers = ", ".join(map(str, left_out))
         kind = "models" if models else "scores"

@@ -373,9 +373,9 @@ class DataPanel(Panel):
         return tr("test documents of all folds") if tested else tr("training documents of all folds")
 
     @Slot(int)
-    def _on_many(self, place: int) -> None:
+    def _on_many(self, index: int) -> None:
         folds = self._dataset.folds if self._dataset else ()
-        self._on_fold(folds[place].number if place < len(folds) else None)
+        self._on_fold(folds[index].number if index < len(folds) else None)
 
     @Slot(object)
     def _on_fold(self, number: int | None) -> None:

@@ -149,11 +149,11 @@ class OpenController(Controller):
             case _:
                 self.failed.emit(outcome.text)
 
-    def _offer(self, folder: Path, found: Sequence[Path]) -> None:
+    def _offer(self, folder: Path, paths: Sequence[Path]) -> None:
         """Offer the datasets of a folder, each by a button unless they are many."""
-        text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(found))
-        actions = {path.name: partial(self.open_path, str(path)) for path in found}
-        if len(found) > _MOST_OFFERED:
+        text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(paths))
+        actions = {path.name: partial(self.open_path, str(path)) for path in paths}
+        if len(paths) > _MOST_OFFERED:
             actions = {tr("Open…"): partial(self._ask_in, str(folder))}
         self.offered.emit(text, "info", actions)
 

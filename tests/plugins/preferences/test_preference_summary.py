@@ -40,7 +40,8 @@ def test_documents_of_a_cycle_reach_each_other(given_: tuple[Problem, Preference
 
 def test_summaries_of_other_queries_add_up() -> None:
     query = np.array([0, 0, 0, 1, 1])
-    first, second = Preferences([0, 1, 2], [1, 2, 0]), Preferences([3, 4], [4, 3])
-    both = Preferences([0, 1, 2, 3, 4], [1, 2, 0, 4, 3])
+    first = Preferences([0, 1, 2], [1, 2, 0])
+    second = Preferences([3, 4], [4, 3])
+    union = Preferences([0, 1, 2, 3, 4], [1, 2, 0, 4, 3])
     added = summarise_preferences(first, query) + summarise_preferences(second, query)
-    assert added == summarise_preferences(both, query)
+    assert added == summarise_preferences(union, query)
