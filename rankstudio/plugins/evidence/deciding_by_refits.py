@@ -74,13 +74,15 @@ class _RefitSearch:
         steps = yield from without_notes(steps_of(fresh.work(rest)))
         return path_of_steps(fresh, steps)
 
-    def decided(self, path: Path, place: int) -> Waiting[DecidedStep]:
+    def decided(self, path: Path, position: int) -> Waiting[DecidedStep]:
         """Return the fewest queries that were found for the feature at a place of the path, from 0."""
         order = path[-1]
-        winner = order[place]
-        before = set(order[:place])
+        winner = order[position]
+        before = set(order[:position])
         undecided = DecidedStep(winner, (), None)
-        lead = yield from self._lead(winner, before, order[place + 1] if place + 1 < len(order) else None)
+        lead = yield from self._lead(
+            winner, before, order[position + 1] if position + 1 < len(order) else None
+        )
         queries: Ints = np.argsort(-lead, kind="stable")
         lower = 0  # without the first `lower` queries it stays
         count = 1
@@ -89,7 +91,7 @@ class _RefitSearch:
         while True:
             if self._left == 0:
                 return undecided
-            stays, instead = yield from self._stays(queries[:count], place, winner, before)
+            stays, instead = yield from self._stays(queries[:count], position, winner, before)
             if not stays:
                 break
             if count >= limit:
@@ -98,7 +100,7 @@ class _RefitSearch:
             count = min(2 * count, limit)
         while count - lower > 1 and self._left:
             fewer = (lower + count) // 2
-            stays, other = yield from self._stays(queries[:fewer], place, winner, before)
+            stays, other = yield from self._stays(queries[:fewer], position, winner, before)
             if stays:
                 lower = fewer
             else:
@@ -107,12 +109,12 @@ class _RefitSearch:
         return DecidedStep(winner, tuple(queries[:count].tolist()), instead)
 
     def _stays(
-        self, removed: Ints, place: int, winner: int, before: set[int]
+        self, removed: Ints, position: int, winner: int, before: set[int]
     ) -> Waiting[tuple[bool, int | None]]:
         """Return whether a feature is selected as early without some queries, else the one that is."""
         self._left -= 1
         path = yield from self.path(removed)
-        chosen = path[min(place, len(path) - 1)]
+        chosen = path[min(position, len(path) - 1)]
         instead = next((column for column in chosen if column not in before and column != winner), None)
         return winner in chosen, instead
 

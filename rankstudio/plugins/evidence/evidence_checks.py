@@ -112,141 +112,147 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
         _require(isinstance(value, kind), name)
 
 
-def _require(is_so: bool, what: str) -> None:
+def _require(is_so: bool, description: str) -> None:
     if not is_so:
-        raise ValueError(f"unexpected value of {what}")
+        raise ValueError(f"unexpected value of {description}")
 
 
-def _check_columns(columns: Iterable[int], n: int | None, what: str) -> None:
+def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
     """Require different columns, each one that there is."""
     all_columns = list(columns)
-    _require(len(set(all_columns)) == len(all_columns), what)
-    _require(all(0 <= column < (_MOST if n is None else n) for column in all_columns), what)
+    _require(len(set(all_columns)) == len(all_columns), description)
+    _require(all(0 <= column < (_MOST if n is None else n) for column in all_columns), description)
 
 
-def _check_shape(array: np.ndarray[Any, Any], shape: tuple[int | None, ...], what: str) -> None:
+def _check_shape(array: np.ndarray[Any, Any], shape: tuple[int | None, ...], description: str) -> None:
     """Require as many axes, of the same lengths where these are known."""
-    _require(array.ndim == len(shape), what)
-    _require(all(n in (None, size) for n, size in zip(shape, array.shape, strict=True)), what)
+    _require(array.ndim == len(shape), description)
+    _require(all(n in (None, size) for n, size in zip(shape, array.shape, strict=True)), description)
 
 
-def _check_range(array: Any, least: float, most: float, what: str) -> None:
+def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
     """Require numbers in a range; unknown ones are NaN, and pass."""
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
-    _require(not numbers.size or bool(numbers.min() >= least and numbers.max() <= most), what)
+    _require(not numbers.size or bool(numbers.min() >= least and numbers.max() <= greatest), description)
 
 
-def _selection(found: SelectionEvidence, n: int | None) -> None:
-    k = len(found.selected)
-    _check_columns(found.selected, n, "selected")
-    _check_columns(found.candidates, n, "candidates")
-    _check_columns([column for group in found.groups for column in group], n, "groups")
-    _check_columns(found.required, n, "required")
-    _check_range(found.n_queries, 0, _MOST, "n_queries")
-    _require(all(map(len, found.groups)), "groups")
-    _require(len(set(found.done)) == len(found.done), "done")
-    for part, name in ((found.losses, "losses"), (found.changes, "changes"), (found.shares, "shares")):
+def _selection(evidence: SelectionEvidence, n: int | None) -> None:
+    k = len(evidence.selected)
+    _check_columns(evidence.selected, n, "selected")
+    _check_columns(evidence.candidates, n, "candidates")
+    _check_columns([column for group in evidence.groups for column in group], n, "groups")
+    _check_columns(evidence.required, n, "required")
+    _check_range(evidence.n_queries, 0, _MOST, "n_queries")
+    _require(all(map(len, evidence.groups)), "groups")
+    _require(len(set(evidence.done)) == len(evidence.done), "done")
+    for part, name in (
+        (evidence.losses, "losses"),
+        (evidence.changes, "changes"),
+        (evidence.shares, "shares"),
+    ):
         _require(part is None or len(part.features) == k, name)
-    _require(found.deciding is None or len(found.deciding) == k, "deciding")
-    widths = [sets.inclusion.size for sets in found.near_best or ()]
-    widths += [] if found.changes is None else [found.changes.added.size]
-    widths += [] if found.stability is None else [found.stability.counts.shape[1]]
+    _require(evidence.deciding is None or len(evidence.deciding) == k, "deciding")
+    widths = [sets.inclusion.size for sets in evidence.near_best or ()]
+    widths += [] if evidence.changes is None else [evidence.changes.added.size]
+    widths += [] if evidence.stability is None else [evidence.stability.counts.shape[1]]
     _require(len(set(widths)) <= 1, "columns")
-    for column in found.exchanges or ():
+    for column in evidence.exchanges or ():
         _check_columns([column], n, "exchanges")
-    for columns in (found.smaller, found.tied):
+    for columns in (evidence.smaller, evidence.tied):
         _check_columns(columns or (), n, "columns")
-    _check_columns(set((found.tied or {}).values()), n, "tied")
-    for step in found.deciding or ():
-        _require(all(0 <= query < found.n_queries for query in step.queries), "deciding")
+    _check_columns(set((evidence.tied or {}).values()), n, "tied")
+    for step in evidence.deciding or ():
+        _require(all(0 <= query < evidence.n_queries for query in step.queries), "deciding")
 
 
-def _step(found: DecidedStep, n: int | None) -> None:
-    _check_columns([found.feature], n, "feature")
-    _check_columns([] if found.instead is None else [found.instead], n, "instead")
-    _require(len(set(found.queries)) == len(found.queries), "queries")
+def _step(step: DecidedStep, n: int | None) -> None:
+    _check_columns([step.feature], n, "feature")
+    _check_columns([] if step.instead is None else [step.instead], n, "instead")
+    _require(len(set(step.queries)) == len(step.queries), "queries")
 
 
-def _sized(found: SizedSubset, n: int | None) -> None:
-    _check_columns(found.features, n, "features")
-    _check_range([found.size, found.n_sets, found.n_evaluated, found.seconds], 0, np.inf, "numbers of sets")
-    _check_range(found.share, 0, 1, "share")
+def _sized(subset: SizedSubset, n: int | None) -> None:
+    _check_columns(subset.features, n, "features")
+    _check_range(
+        [subset.size, subset.n_sets, subset.n_evaluated, subset.seconds], 0, np.inf, "numbers of sets"
+    )
+    _check_range(subset.share, 0, 1, "share")
 
 
-def _near_best(found: SizedNearBestSets, n: int | None) -> None:
-    _check_shape(found.inclusion, (n,), "inclusion")
-    _check_range(found.inclusion, 0, 1, "inclusion")
-    _check_range(found.n_evaluated, 0, np.inf, "n_evaluated")
-    _require(bool(found.sets), "sets")
+def _near_best(near_best: SizedNearBestSets, n: int | None) -> None:
+    _check_shape(near_best.inclusion, (n,), "inclusion")
+    _check_range(near_best.inclusion, 0, 1, "inclusion")
+    _check_range(near_best.n_evaluated, 0, np.inf, "n_evaluated")
+    _require(bool(near_best.sets), "sets")
 
 
-def _losses(found: FeatureLosses, n: int | None) -> None:
-    _check_columns(found.features, n, "features")
-    if found.measure:
-        measure(found.measure)
-    _check_shape(found.whole, (None,), "whole")
-    _check_shape(found.without, (len(found.features), found.whole.size), "without")
+def _losses(losses: FeatureLosses, n: int | None) -> None:
+    _check_columns(losses.features, n, "features")
+    if losses.measure:
+        measure(losses.measure)
+    _check_shape(losses.whole, (None,), "whole")
+    _check_shape(losses.without, (len(losses.features), losses.whole.size), "without")
 
 
-def _changes(found: SetChanges, n: int | None) -> None:
-    k = len(found.features)
-    _check_columns(found.features, n, "features")
-    _check_shape(found.added, (n,), "added")
-    _check_shape(found.without, (k,), "without")
-    _check_shape(found.swapped, (k, found.added.size), "swapped")
+def _changes(changes: SetChanges, n: int | None) -> None:
+    k = len(changes.features)
+    _check_columns(changes.features, n, "features")
+    _check_shape(changes.added, (n,), "added")
+    _check_shape(changes.without, (k,), "without")
+    _check_shape(changes.swapped, (k, changes.added.size), "swapped")
 
 
-def _shares(found: ShapleyShares, n: int | None) -> None:
-    _check_columns(found.features, n, "features")
-    for part in (found.values, found.in_order):
-        _check_shape(part, (len(found.features),), "values")
+def _shares(shares: ShapleyShares, n: int | None) -> None:
+    _check_columns(shares.features, n, "features")
+    for part in (shares.values, shares.in_order):
+        _check_shape(part, (len(shares.features),), "values")
 
 
-def _stability(found: StabilitySelection, n: int | None) -> None:
-    _check_shape(found.counts, (None, n), "counts")
-    _check_shape(found.places, (None, found.counts.shape[1]), "places")
-    _check_range(found.counts, 0, found.places.shape[0], "counts")
-    _check_range(found.places, 0, found.counts.shape[1], "places")
-    _check_range(found.n_candidates, 0, found.counts.shape[1], "n_candidates")
+def _stability(stability: StabilitySelection, n: int | None) -> None:
+    _check_shape(stability.counts, (None, n), "counts")
+    _check_shape(stability.places, (None, stability.counts.shape[1]), "places")
+    _check_range(stability.counts, 0, stability.places.shape[0], "counts")
+    _check_range(stability.places, 0, stability.counts.shape[1], "places")
+    _check_range(stability.n_candidates, 0, stability.counts.shape[1], "n_candidates")
 
 
-def _significance(found: StepSignificance, n: int | None) -> None:
-    k = len(found.selected)
-    _check_columns(found.selected, n, "selected")
-    _check_shape(found.drops, (k,), "drops")
-    _check_shape(found.permuted, (None, k), "permuted")
+def _significance(significance: StepSignificance, n: int | None) -> None:
+    k = len(significance.selected)
+    _check_columns(significance.selected, n, "selected")
+    _check_shape(significance.drops, (k,), "drops")
+    _check_shape(significance.permuted, (None, k), "permuted")
 
 
-def _repeated(found: RepeatedLeftOut, n: int | None) -> None:
-    _check_shape(found.empty, (None,), "empty")
-    _check_shape(found.usual, (found.empty.size, None), "usual")
-    _check_shape(found.repeated, found.usual.shape, "repeated")
-    _require(len(found.selected) == found.empty.size, "selected")
-    for columns in found.selected:
+def _repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
+    _check_shape(repeated.empty, (None,), "empty")
+    _check_shape(repeated.usual, (repeated.empty.size, None), "usual")
+    _check_shape(repeated.repeated, repeated.usual.shape, "repeated")
+    _require(len(repeated.selected) == repeated.empty.size, "selected")
+    for columns in repeated.selected:
         _check_columns(columns, n, "selected")
 
 
-def _permutation(found: PermutationImportance, n: int | None) -> None:
-    _check_columns([column for group in found.groups for column in group], n, "groups")
-    _require(all(map(len, found.groups)), "groups")
-    _check_shape(found.baseline, (None,), "baseline")
-    _check_shape(found.loss, (len(found.groups), found.baseline.size), "loss")
-    _require(0 < found.level < 1, "level")
+def _permutation(importance: PermutationImportance, n: int | None) -> None:
+    _check_columns([column for group in importance.groups for column in group], n, "groups")
+    _require(all(map(len, importance.groups)), "groups")
+    _check_shape(importance.baseline, (None,), "baseline")
+    _check_shape(importance.loss, (len(importance.groups), importance.baseline.size), "loss")
+    _require(0 < importance.level < 1, "level")
 
 
-def _importance(found: MeasuredImportance, n: int | None) -> None:
-    _require(found.part in ("validation", "training"), "part")
-    _check_range(found.n_features, 0, _MOST if n is None else n, "n_features")
-    convention(found.convention)
+def _importance(measured: MeasuredImportance, n: int | None) -> None:
+    _require(measured.part in ("validation", "training"), "part")
+    _check_range(measured.n_features, 0, _MOST if n is None else n, "n_features")
+    convention(measured.convention)
 
 
-def _columns(found: SetDifference | NearBestSet, n: int | None) -> None:
-    _check_columns(found.features, n, "features")
+def _columns(feature_set: SetDifference | NearBestSet, n: int | None) -> None:
+    _check_columns(feature_set.features, n, "features")
 
 
-def _exchange(found: Exchange, n: int | None) -> None:
-    _check_columns([found.column], n, "column")
+def _exchange(exchange: Exchange, n: int | None) -> None:
+    _check_columns([exchange.column], n, "column")
 
 
 _RULES: Mapping[type[Any], Callable[[Any, int | None], None]] = {

@@ -51,10 +51,10 @@ _VALUES = "values"
 _MEASURE = "measure"
 
 
-def pack_evidence(found: SelectionEvidence | MeasuredImportance) -> bytes:
+def pack_evidence(evidence: SelectionEvidence | MeasuredImportance) -> bytes:
     """Return evidence as bytes for :func:`unpack_evidence` or :func:`unpack_importance`."""
     arrays: list[Any] = []
-    tree = json.dumps(_plain(found, arrays)).encode()
+    tree = json.dumps(_plain(evidence, arrays)).encode()
     buffer = BytesIO()
     named = {f"a{index}": values for index, values in enumerate(arrays)}
     np.savez_compressed(buffer, tree=np.frombuffer(tree, dtype=np.uint8), **named)

@@ -28,19 +28,19 @@ _MOST_SETS = 20
 _MOST_FEATURES = 30
 
 
-def evidence_figures(found: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
+def evidence_figures(evidence: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
     """Yield the figures of the evidence for a selection.
 
     Parameters
     ----------
-    found : SelectionEvidence
+    evidence : SelectionEvidence
     of : str
         Data and method, for titles.
     named : callable
         Returns the name of a column.
     """
     for make in (_probabilities, _losses, _near_best, _steps, _left_out):
-        figure = make(found, of, named)
+        figure = make(evidence, of, named)
         if figure is not None and not figure.empty:
             yield figure
 
@@ -49,17 +49,18 @@ def _sizes() -> FigureAxis:
     return FigureAxis(tr("number of features, k"), whole=True)
 
 
-def _probabilities(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    if found.stability is None or not found.stability.n_paths:
+def _probabilities(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if evidence.stability is None or not evidence.stability.n_paths:
         return None
-    probability = found.stability.probability
+    probability = evidence.stability.probability
     series = [
-        _curve(named(row.column), probability[:, row.column], index) for index, row in enumerate(found.rows)
+        _curve(named(row.column), probability[:, row.column], index)
+        for index, row in enumerate(evidence.rows)
     ]
     caption = tr(
         "Share of {n} halves of the queries on which each feature is among the first k: the selected "
         "features and the most frequent others."
-    ).format(n=found.stability.n_paths)
+    ).format(n=evidence.stability.n_paths)
     return CurvesFigure(
         "evidence-probability",
         f"{of}: {tr('selection probability')}",
@@ -67,7 +68,7 @@ def _probabilities(found: SelectionEvidence, of: str, named: Named) -> CurvesFig
         _sizes(),
         FigureAxis(tr("selection probability"), low=0.0, high=1.0),
         tuple(series),
-        (Level(tr("threshold"), found.rules.threshold), Level("k", float(found.k), vertical=True)),
+        (Level(tr("threshold"), evidence.rules.threshold), Level("k", float(evidence.k), vertical=True)),
     )
 
 
@@ -75,35 +76,35 @@ def _curve(label: str, values: Floats, number: int) -> Series:
     return Series(label, tuple(map(float, range(1, values.size + 1))), tuple(values.tolist()), number=number)
 
 
-def _losses(found: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
-    if found.losses is None:
+def _losses(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
+    if evidence.losses is None:
         return None
-    losses = found.losses.losses
-    measure_name = found.losses.measure or tr("squared error")
+    losses = evidence.losses.losses
+    measure_name = evidence.losses.measure or tr("squared error")
     title = tr("{measure} lost without the feature").format(measure=measure_name)
     ends = tuple(loss.low for loss in losses), tuple(loss.high for loss in losses)
     series = RowSeries("", tuple(loss.value for loss in losses), *ends)
     caption = tr("Mean over the left-out queries, with 95 % intervals by the paired bootstrap.")
-    rows = tuple(map(named, found.losses.features))
+    rows = tuple(map(named, evidence.losses.features))
     text = f"{of}. {title}. {caption}"
     axis = FigureAxis(title)
     return RowsFigure("evidence-loss", f"{of}: {title}", text, axis, rows, (series,), zero=True)
 
 
-def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFigure:
+def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> RowsFigure:
     """Return a figure of a model's loss with each feature permuted, greatest loss first.
 
     Parameters
     ----------
-    kept : MeasuredImportance
+    measured : MeasuredImportance
     of : str
         Data and method, for titles.
     named : callable
         Returns the name of a column.
     """
-    importance = kept.found
+    importance = measured.found
     index_of = {group[0]: index for index, group in enumerate(importance.groups)}
-    columns = kept.columns[:_MOST_FEATURES]
+    columns = measured.columns[:_MOST_FEATURES]
     order = [index_of[column] for column in columns]
     title = tr("{measure} lost with the feature permuted").format(measure=importance.measure.name)
     value, low, high = (
@@ -112,9 +113,9 @@ def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFi
     caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
         n=count_text(importance.baseline.size)
     )
-    if len(columns) < len(kept.columns):
+    if len(columns) < len(measured.columns):
         cut = tr("The {n} greatest of {total} losses are shown.")
-        caption = f"{caption} {cut.format(n=len(columns), total=len(kept.columns))}"
+        caption = f"{caption} {cut.format(n=len(columns), total=len(measured.columns))}"
     rows = tuple(map(named, columns))
     axis = FigureAxis(title)
     text = f"{of}. {title}. {caption}"
@@ -122,8 +123,8 @@ def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFi
     return RowsFigure(name, f"{of}: {title}", text, axis, rows, (RowSeries("", value, low, high),), zero=True)
 
 
-def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
-    near = found.near_best_of_k
+def _near_best(evidence: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
+    near = evidence.near_best_of_k
     if near is None:
         return None
     sets = near.sets[:_MOST_SETS]
@@ -160,29 +161,29 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
     )
 
 
-def _steps(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    if found.stop is None or found.significance is None:
+def _steps(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if evidence.stop is None or evidence.significance is None:
         return None
-    p = found.significance.p_values
+    p = evidence.significance.p_values
     points = Series("", tuple(map(float, range(1, p.size + 1))), tuple(p.tolist()), kind="points")
     caption = tr("p of each step given those before it, by {n} permutations of the residuals within queries.")
-    stop = Level(tr("stop"), float(found.stop.n_features), vertical=True)
+    stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
         "evidence-steps",
         f"{of}: {tr('p of each step')}",
-        f"{of}. {caption.format(n=found.significance.permuted.shape[0])} {found.stop.sentence}",
+        f"{of}. {caption.format(n=evidence.significance.permuted.shape[0])} {evidence.stop.sentence}",
         _sizes(),
         FigureAxis("p", low=0.0, high=1.0),
         (points,),
-        (stop,) if found.stop.n_features else (),
+        (stop,) if evidence.stop.n_features else (),
     )
 
 
-def _left_out(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    if found.repeated is None or not found.repeated.usual.size:
+def _left_out(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if evidence.repeated is None or not evidence.repeated.usual.size:
         return None
-    usual = found.repeated.usual.mean(axis=0)
-    repeated = found.repeated.repeated.mean(axis=0)
+    usual = evidence.repeated.usual.mean(axis=0)
+    repeated = evidence.repeated.repeated.mean(axis=0)
     title = tr("left-out error with the selection kept and repeated")
     caption = tr("Squared error of left-out queries. Repeated: each query is left out of the selection, too.")
     return CurvesFigure(

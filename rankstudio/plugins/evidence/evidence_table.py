@@ -62,7 +62,7 @@ def column_milliseconds(costs: FeatureCosts | None, feature_ids: Iterable[int]) 
 
 
 def evidence_rows(
-    found: SelectionEvidence, feature_ids: Ints, named: Named, costs: FeatureCosts | None = None
+    evidence: SelectionEvidence, feature_ids: Ints, named: Named, costs: FeatureCosts | None = None
 ) -> list[dict[str, Any]]:
     """Return a row of plain values per feature of the evidence, by the names of :data:`HEADER`.
 
@@ -70,7 +70,7 @@ def evidence_rows(
 
     Parameters
     ----------
-    found : SelectionEvidence
+    evidence : SelectionEvidence
     feature_ids : ndarray of shape (n,)
     named : callable
         Returns the name of a column.
@@ -82,7 +82,7 @@ def evidence_rows(
         return None if column is None else int(feature_ids[column])
 
     rows = []
-    for row in found.rows:
+    for row in evidence.rows:
         position = [
             quantile if isfinite(quantile) else None for quantile in row.position or (float("inf"),) * 3
         ]
@@ -103,7 +103,7 @@ def evidence_rows(
 
 def evidence_text(
     title: str,
-    found: SelectionEvidence,
+    evidence: SelectionEvidence,
     rows: Iterable[FeatureEvidence],
     id_of: Named,
     named: Named,
@@ -114,7 +114,7 @@ def evidence_text(
     Parameters
     ----------
     title : str
-    found : SelectionEvidence
+    evidence : SelectionEvidence
     rows : iterable of FeatureEvidence
         Those of its rows that are shown; features that are not selected stand in parentheses.
     id_of, named : callable
@@ -123,10 +123,10 @@ def evidence_text(
         Milliseconds per query by column, as far as they are known.
     """
     features = list(rows)
-    steps = 0 if found.stability is None else found.stability.counts.shape[0]
-    lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
+    steps = 0 if evidence.stability is None else evidence.stability.counts.shape[0]
+    lost = f"{evidence.losses.measure or 'error'} lost" if evidence.losses is not None else "lost"
 
-    about = "≈" if found.deciding_by_margins else ""
+    about = "≈" if evidence.deciding_by_margins else ""
 
     def per_millisecond(row: FeatureEvidence) -> str:
         loss = loss_per_millisecond(row, milliseconds)
@@ -170,29 +170,31 @@ def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
     return label if row.partner is None else f"{label} with {id_of(row.partner)}"
 
 
-def importance_text(title: str, kept: MeasuredImportance, named: Named, most: int | None = None) -> TextTable:
+def importance_text(
+    title: str, measured: MeasuredImportance, named: Named, max_features: int | None = None
+) -> TextTable:
     """Return the loss of a model with each feature permuted as a table to print, greatest loss first.
 
     Parameters
     ----------
     title : str
-    kept : MeasuredImportance
+    measured : MeasuredImportance
     named : callable
         From a column to the feature's name.
-    most : int, optional
+    max_features : int, optional
         Number of features shown at most.
     """
-    importance = kept.found
+    importance = measured.found
     rows = []
     index_of = {group[0]: number for number, group in enumerate(importance.groups)}
-    for column in kept.columns[:most]:
+    for column in measured.columns[:max_features]:
         index = index_of[column]
         interval = f"{importance.low[index]:.4f} to {importance.high[index]:.4f}"
         rows.append((named(column), f"{importance.mean[index]:.4f}", interval))
     header = "feature", f"{importance.measure.name} lost", f"{100 * importance.level:g} % interval"
-    note = f"Lost: with the feature permuted within the queries of the {kept.part} part; the model stays."
-    if len(rows) < len(kept.columns):
-        note = f"{note} The {len(rows)} greatest of {len(kept.columns)} losses are shown."
+    note = f"Lost: with the feature permuted within the queries of the {measured.part} part; the model stays."
+    if len(rows) < len(measured.columns):
+        note = f"{note} The {len(rows)} greatest of {len(measured.columns)} losses are shown."
     return TextTable(title, header, rows, (0,), note)
 
 
@@ -210,30 +212,34 @@ def _verdict(row: FeatureEvidence) -> str | None:
     return None if row.verdict is None else row.verdict.value
 
 
-def evidence_sentences(found: SelectionEvidence, named: Named) -> list[str]:
+def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     """Return sentences on the whole set: best set, where to stop, optimism and threshold.
 
     Parameters
     ----------
-    found : SelectionEvidence
+    evidence : SelectionEvidence
     named : callable
         Returns the name of a column.
     """
-    sentences = list(found.best_sentences(named))
-    if found.stop is not None:
-        sentences.append(found.stop.sentence)
-    if found.repeated is not None and "repeated" in found.done and found.repeated.optimism.size >= found.k:
+    sentences = list(evidence.best_sentences(named))
+    if evidence.stop is not None:
+        sentences.append(evidence.stop.sentence)
+    if (
+        evidence.repeated is not None
+        and "repeated" in evidence.done
+        and evidence.repeated.optimism.size >= evidence.k
+    ):
         text = tr(
             "With the selection repeated without each query, the left-out gain at {k} is {share} % smaller."
         )
-        optimism = 100 * float(found.repeated.optimism[found.k - 1])
-        lost = text.format(k=found.k, share=significant(optimism, 2))
-        sentences.append(found.repeated.no_gain(found.k) or lost)
-    if found.false_bound is not None:
+        optimism = 100 * float(evidence.repeated.optimism[evidence.k - 1])
+        lost = text.format(k=evidence.k, share=significant(optimism, 2))
+        sentences.append(evidence.repeated.no_gain(evidence.k) or lost)
+    if evidence.false_bound is not None:
         text = tr(
             "Of the features selected on at least {threshold} % of the halves, at most {bound} are expected "
             "to be selected no more often than by chance (Shah and Samworth 2013)."
         )
-        threshold = f"{100 * found.rules.threshold:g}"
-        sentences.append(text.format(threshold=threshold, bound=f"{found.false_bound:.2g}"))
+        threshold = f"{100 * evidence.rules.threshold:g}"
+        sentences.append(text.format(threshold=threshold, bound=f"{evidence.false_bound:.2g}"))
     return sentences

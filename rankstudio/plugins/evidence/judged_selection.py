@@ -59,13 +59,13 @@ class JudgedSelection:
 
     @classmethod
     def of_plan(
-        cls, plan: Plan, dataset: FoldedDataset, given: Container[str], options: EvidenceOptions
+        cls, plan: Plan, dataset: FoldedDataset, given_words: Container[str], options: EvidenceOptions
     ) -> JudgedSelection:
         """Return the selection of a plan on its first fold.
 
         Parameters
         ----------
-        plan, dataset, given
+        plan, dataset, given_words
             As in :meth:`rankstudio.engine.experiment.units.single_path.SinglePath.of`.
         options : EvidenceOptions
 
@@ -77,7 +77,7 @@ class JudgedSelection:
             If the preferences do not fit the data.
         """
         _check_selects(plan)
-        path = SinglePath.of(plan, dataset, given)
+        path = SinglePath.of(plan, dataset, given_words)
         combination = path.plan.combinations[0]
         judge = _judge(path.plan, combination.parameters, combination.ranker, dataset.feature_ids)
         train = next(fold for fold in dataset.folds if fold.number == path.fold).train
@@ -119,7 +119,7 @@ class JudgedSelection:
 
     def steps(
         self,
-        known: SelectionEvidence | None = None,
+        earlier: SelectionEvidence | None = None,
         study: Study | None = None,
         executor: Executor | None = None,
     ) -> Gathering:
@@ -127,7 +127,7 @@ class JudgedSelection:
 
         Parameters
         ----------
-        known : SelectionEvidence, optional
+        earlier : SelectionEvidence, optional
         study, executor
             As of :func:`rankstudio.plugins.evidence.refitted_stability.refitting_steps`, for methods
             that learn anew on each half of the queries; one half after the other without an executor.
@@ -139,7 +139,7 @@ class JudgedSelection:
             return refitting_steps(self._plan_of(method), self.train, study, n_halves, seed, executor)
 
         learns_here = executor is None or bool(preferences_of(self.plan))
-        return evidence_steps(self.method, self.data, self.options, known, None if learns_here else refit)
+        return evidence_steps(self.method, self.data, self.options, earlier, None if learns_here else refit)
 
     def refitting_seconds(self, workers: int = 1) -> float:
         """Estimate how long it takes to train again, on the halves and for deciding queries.

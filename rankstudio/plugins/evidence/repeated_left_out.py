@@ -115,7 +115,7 @@ def repeated_left_out(
 
 
 def left_out_steps(
-    estimator: LinearRanker, data: GivenData, known: RepeatedLeftOut | None = None
+    estimator: LinearRanker, data: GivenData, earlier: RepeatedLeftOut | None = None
 ) -> Waiting[RepeatedLeftOut]:
     """Yield progress with the results so far, and return the whole of :func:`repeated_left_out`.
 
@@ -123,7 +123,7 @@ def left_out_steps(
     ----------
     estimator, data
         As in :func:`repeated_left_out`, grouped.
-    known : RepeatedLeftOut, optional
+    earlier : RepeatedLeftOut, optional
         Result of an interrupted run with the same arguments.
 
     Yields
@@ -140,10 +140,10 @@ def left_out_steps(
     empty = errors[0]
     usual = np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
-    selected: list[tuple[int, ...]] = [()] * paths.n_queries if known is None else [*known.selected]
-    start = 0 if known is None else known.repeated.shape[0]
-    if known is not None:
-        repeated[:start] = known.repeated
+    selected: list[tuple[int, ...]] = [()] * paths.n_queries if earlier is None else [*earlier.selected]
+    start = 0 if earlier is None else earlier.repeated.shape[0]
+    if earlier is not None:
+        repeated[:start] = earlier.repeated
         selected += [()] * (paths.n_queries - start)
     left_out = RepeatedLeftOut(usual[:start], repeated[:start], empty[:start], tuple(selected[:start]))
     with pool() as (executor, workers):

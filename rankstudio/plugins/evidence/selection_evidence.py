@@ -173,7 +173,7 @@ def evidence_steps(
     estimator: LinearRanker,
     data: GivenData,
     options: EvidenceOptions | None = None,
-    known: SelectionEvidence | None = None,
+    earlier: SelectionEvidence | None = None,
     refit: Refit | None = None,
 ) -> Gathering:
     """Yield progress with the results so far, and return the whole of :func:`selection_evidence`.
@@ -183,7 +183,7 @@ def evidence_steps(
     estimator, data
         As in :func:`selection_evidence`, grouped.
     options : EvidenceOptions, optional
-    known : SelectionEvidence, optional
+    earlier : SelectionEvidence, optional
         Result of an interrupted run with the same arguments; finished parts, halves, permutations and queries
         are not repeated.
     refit : callable, optional
@@ -195,7 +195,7 @@ def evidence_steps(
     PartialResult
         :class:`SelectionEvidence` so far.
     """
-    work = _Evidence(estimator, data, options or EvidenceOptions(), known, refit)
+    work = _Evidence(estimator, data, options or EvidenceOptions(), earlier, refit)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
@@ -213,7 +213,7 @@ class _Evidence:
         estimator: LinearRanker,
         data: GivenData,
         options: EvidenceOptions,
-        known: SelectionEvidence | None,
+        earlier: SelectionEvidence | None,
         refit: Refit | None,
     ) -> None:
         if not isinstance(estimator, Selector):
@@ -223,23 +223,23 @@ class _Evidence:
         self._estimator = estimator
         self._options = options
         self._refit = refit
-        if known is None:
+        if earlier is None:
             required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
             selected = self._selected()
             n_queries = int(self._data.ptr.size) - 1
             groups = tuple(tuple(map(int, group)) for group in getattr(estimator, "groups", ()))
-            known = SelectionEvidence(selected, n_queries, required, options.rules, groups=groups)
-        self.found = known
-        units = ColumnGroups.of(self._data.X.shape[1], known.groups)
+            earlier = SelectionEvidence(selected, n_queries, required, options.rules, groups=groups)
+        self.found = earlier
+        units = ColumnGroups.of(self._data.X.shape[1], earlier.groups)
         free = len(units.groups) - len(units.containing(getattr(estimator, "banned", ())))
-        n_steps = options.n_steps or path_length(known.size, free)
-        self._path = _sized(estimator, min(free, max(n_steps, known.size, 1)))
+        n_steps = options.n_steps or path_length(earlier.size, free)
+        self._path = _sized(estimator, min(free, max(n_steps, earlier.size, 1)))
         self._exchange = exchange = estimator.exact_exchange()
         criterion_exchange = exchange if exchange is not None and exchange.is_criterion else None
         self._judge: ExactExchange | None = (
             options.judge.exact_exchange() if options.judge is not None else criterion_exchange
         )
-        missing_parts = [part for part in PARTS if part in options.parts and part not in known.done]
+        missing_parts = [part for part in PARTS if part in options.parts and part not in earlier.done]
         self.parts = tuple(part for part in missing_parts if self._applies(part))
 
     def part(self, part: str) -> Work:
@@ -259,8 +259,8 @@ class _Evidence:
         yield from work[part]()
         self._keep(done=(*self.found.done, part))
 
-    def _keep(self, **found: Any) -> None:
-        self.found = replace(self.found, **found)
+    def _keep(self, **parts: Any) -> None:
+        self.found = replace(self.found, **parts)
 
     def _selected(self) -> tuple[int, ...]:
         """Return the set: the one given, or the first features of the estimator's path."""
@@ -312,9 +312,9 @@ class _Evidence:
         can_repeat = has_sums or self._options.n_refits > 0
         return k > 0 and (can_repeat or self._estimator.compared_by_query(data, k) is not None)
 
-    def _judged(self, most: int) -> bool:
+    def _judged(self, max_features: int) -> bool:
         """Return whether RankRLS judges the set, and it has at most this many features."""
-        return self._judge is not None and not self._data.preferring and 0 < self.found.k <= most
+        return self._judge is not None and not self._data.preferring and 0 < self.found.k <= max_features
 
     @property
     def _by(self) -> ExactExchange:
@@ -486,7 +486,9 @@ class _Evidence:
         limit = self._options.most_sets
         pair = (self.found.size - 1, self.found.size)
         subsets = [
-            one for one in sizes if one.proved and one.features and one.n_sets <= limit and one.size in pair
+            sized
+            for sized in sizes
+            if sized.proved and sized.features and sized.n_sets <= limit and sized.size in pair
         ]
         near: list[Any] = []
         n_done = 0
@@ -517,15 +519,15 @@ class _Evidence:
         return SubsetSpace.of(self._exchange, self.found.size if size is None else size)
 
 
-def _difference(features: tuple[int, ...], errors: Floats, others: Floats) -> SetDifference:
+def _difference(features: tuple[int, ...], errors: Floats, other_errors: Floats) -> SetDifference:
     """Return the excess of a set, from the errors of each query by it and by another set.
 
     A set and its copy have the same error but for rounding, of which a test would make a finding.
     """
-    by_query = errors - others
-    total = float(errors.sum() - others.sum())
+    by_query = errors - other_errors
+    total = float(errors.sum() - other_errors.sum())
     deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
-    return SetDifference(features, 0.0 if abs(total) <= TIE * others.sum() else total, deviation)
+    return SetDifference(features, 0.0 if abs(total) <= TIE * other_errors.sum() else total, deviation)
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:

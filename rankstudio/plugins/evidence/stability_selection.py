@@ -280,9 +280,9 @@ def without_paths(estimator: Selector, informative: Bools, seed: int) -> Stabili
     return StabilitySelection(counts, places, max(1, int(informative.sum())), seed)
 
 
-def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
+def with_paths(stability: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
     """Return the result extended by paths; one that ended early is extended by its last features."""
-    counts = found.counts.copy()
+    counts = stability.counts.copy()
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
     for path_places, path in zip(places, paths, strict=True):
         for row, chosen in zip(counts, path, strict=False):  # a path may be longer or shorter
@@ -292,7 +292,9 @@ def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySel
         if len(path[-1]) > len(path):  # groups: their features come in at one step
             for step in range(len(path), 0, -1):
                 path_places[list(path[step - 1])] = step
-    return StabilitySelection(counts, np.vstack((found.places, places)), found.n_candidates, found.seed)
+    return StabilitySelection(
+        counts, np.vstack((stability.places, places)), stability.n_candidates, stability.seed
+    )
 
 
 def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Iterator[list[Path]]:

@@ -138,7 +138,7 @@ def significance_steps(
     data: GivenData,
     n_permutations: int = 99,
     seed: int = 0,
-    known: StepSignificance | None = None,
+    earlier: StepSignificance | None = None,
 ) -> Waiting[StepSignificance]:
     """Yield progress with the results so far, and return the whole of :func:`step_significance`.
 
@@ -147,7 +147,7 @@ def significance_steps(
     estimator, n_permutations, seed
         As in :func:`step_significance`.
     data : QueryData or TrainingData
-    known : StepSignificance, optional
+    earlier : StepSignificance, optional
         Result of an interrupted run with the same arguments.
 
     Yields
@@ -166,7 +166,7 @@ def significance_steps(
     with STEADY:
         test = prepare()
     no_drops = np.empty((0, test.drops.size))
-    tests = StepSignificance(test.selected, test.drops, no_drops, test.empty) if known is None else known
+    tests = StepSignificance(test.selected, test.drops, no_drops, test.empty) if earlier is None else earlier
     # Several shards have threads of their own.
     with pool(not rows.several) as (executor, workers):
         for first in range(tests.permuted.shape[0], count, test.at_once):

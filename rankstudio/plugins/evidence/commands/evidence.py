@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
     with workers(args) as staff, _halves(args, judged, staff) as work:
-        state, stopped = last_share(work, lambda told: f"{percentage(told.share)} {told.what}")
+        state, stopped = last_share(work, lambda update: f"{percentage(update.share)} {update.what}")
     evidence = state.found
     names = _Names(dataset)
     advice = _advice(args, evidence, run)
@@ -142,63 +142,65 @@ def run(args: argparse.Namespace) -> int:
     return status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
 
 
-def _advice(args: argparse.Namespace, found: SelectionEvidence, run: OpenedRun | None) -> str:
+def _advice(args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRun | None) -> str:
     """Return advice on the sets of the path; "" without the validation measures of a run."""
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
     if run is None:
         return ""
-    sets = smallest_set_beside(run.plan, run.fold(args.folds), found.selected)
+    sets = smallest_set_beside(run.plan, run.fold(args.folds), evidence.selected)
     return sets.sentence if sets is not None else ""
 
 
 @contextmanager
-def _halves(args: argparse.Namespace, what: JudgedSelection, staff: Workers) -> Iterator[Gathering]:
+def _halves(args: argparse.Namespace, judged: JudgedSelection, staff: Workers) -> Iterator[Gathering]:
     """Provide the gathering; methods that learn anew on each half do so by workers, and in a study of OUT."""
-    seconds = what.refitting_seconds(_count(args, staff))
+    seconds = judged.refitting_seconds(_count(args, staff))
     if not seconds:
-        yield what.steps()
+        yield judged.steps()
         return
     from rankstudio.engine.experiment.execution.executors import on_threads
 
     if seconds > _LONG_SECONDS:
-        without = f" and at most {what.n_refits} times without some queries" if what.n_refits else ""
+        without = f" and at most {judged.n_refits} times without some queries" if judged.n_refits else ""
         tell(f"{2 * args.halves} halves to learn from{without}, about {clock(seconds)}.", file=sys.stderr)
     path = None if args.out is None else args.out / HALVES
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-    serving = staff.serve(2 * args.halves, what.train.n_documents * what.train.n_features)
+    serving = staff.serve(2 * args.halves, judged.train.n_documents * judged.train.n_features)
     with study_at(path) as study, on_threads(1) as single_thread:
-        yield what.steps(study=study, executor=serving or single_thread)
+        yield judged.steps(study=study, executor=serving or single_thread)
 
 
-def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, run: OpenedRun) -> None:
+def _keep(
+    args: argparse.Namespace, judged: JudgedSelection, evidence: SelectionEvidence, run: OpenedRun
+) -> None:
     """Store the evidence with the run of a study, where the window looks for it."""
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
     from rankstudio.plugins.evidence.model_importance import model_place
     from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
 
-    if args.costs is not None or what.options.seed != run.plan.seed:
+    if args.costs is not None or judged.options.seed != run.plan.seed:
         tell("Note: the evidence is not stored, as the run has other costs or another seed.", file=sys.stderr)
         return
     usual = EvidenceOptions()
-    halves = found.stability
-    tests = found.significance
+    halves = evidence.stability
+    tests = evidence.significance
     has_few_halves = halves is not None and halves.n_paths < 2 * usual.n_halves
     fewer = tests is not None and len(tests.permuted) < usual.n_permutations
     # What the window would compute more of, it goes on with.
     missing = {
         "stability": has_few_halves,
-        "near_best": found.near_best is None,
+        "near_best": evidence.near_best is None,
         "significance": fewer,
         "repeated": fewer,
     }
-    found = replace(found, done=tuple(part for part in found.done if not missing.get(part, False)))
-    model_key = model_place(run.fold(args.folds).chosen.unit.position, found.selected)
+    evidence = replace(evidence, done=tuple(part for part in evidence.done if not missing.get(part, False)))
+    model_key = model_place(run.fold(args.folds).chosen.unit.position, evidence.selected)
     try:
         with Study.open(args.study) as study:
-            study.save_evidence(run.key, what.fold, model_key, pack_evidence(found))
+            study.save_evidence(run.key, judged.fold, model_key, pack_evidence(evidence))
     except StoreError as error:
         tell(f"Note: the evidence is not stored. {error}", file=sys.stderr)
 
@@ -281,28 +283,28 @@ class _Names:
         return id_and_name(int(self.dataset.feature_ids[column]), self.dataset.feature_names[column])
 
 
-def _costs(what: JudgedSelection, names: _Names) -> FeatureCosts | None:
+def _costs(judged: JudgedSelection, names: _Names) -> FeatureCosts | None:
     """Return the costs of the plan, else those beside the data of a study."""
     from rankstudio.engine.data.feature_costs import FeatureCosts
 
-    return what.plan.extension(FeatureCosts) or names.dataset.extension(FeatureCosts)
+    return judged.plan.extension(FeatureCosts) or names.dataset.extension(FeatureCosts)
 
 
-def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> dict[str, Any]:
+def as_dict(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names) -> dict[str, Any]:
     """Return the evidence as plain values."""
     from rankstudio.plugins.evidence.evidence_table import evidence_rows, evidence_sentences
 
     ids = names.dataset.feature_ids
-    best = found.best.sizes if found.best is not None else ()
+    best = evidence.best.sizes if evidence.best is not None else ()
     return {
         "data": names.dataset.name,
-        "fold": what.fold,
-        "method": what.plan.method,
-        "queries": found.n_queries,
-        "seed": what.options.seed,
-        "measure": what.options.measure or None,
-        "threshold": found.rules.threshold,
-        "features": evidence_rows(found, ids, names.full, _costs(what, names)),
+        "fold": judged.fold,
+        "method": judged.plan.method,
+        "queries": evidence.n_queries,
+        "seed": judged.options.seed,
+        "measure": judged.options.measure or None,
+        "threshold": evidence.rules.threshold,
+        "features": evidence_rows(evidence, ids, names.full, _costs(judged, names)),
         "best": [
             {
                 "size": subset.size,
@@ -314,15 +316,15 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
             }
             for subset in best
         ],
-        "near_best": None if found.near_best_of_k is None else len(found.near_best_of_k.sets),
-        "p": None if found.significance is None else found.significance.p_values.tolist(),
-        "stop": None if found.stop is None else found.stop.n_features,
-        "optimism": None if found.repeated is None else found.repeated.optimism.tolist(),
-        "sentences": evidence_sentences(found, names.id),
+        "near_best": None if evidence.near_best_of_k is None else len(evidence.near_best_of_k.sets),
+        "p": None if evidence.significance is None else evidence.significance.p_values.tolist(),
+        "stop": None if evidence.stop is None else evidence.stop.n_features,
+        "optimism": None if evidence.repeated is None else evidence.repeated.optimism.tolist(),
+        "sentences": evidence_sentences(evidence, names.id),
     }
 
 
-def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> Iterator[str]:
+def _lines(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names) -> Iterator[str]:
     from rankstudio.plugins.evidence.evidence_table import (
         column_milliseconds,
         evidence_sentences,
@@ -330,28 +332,30 @@ def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> It
     )
 
     many = len(names.dataset.folds) > 1
-    part = f", training part of fold {what.fold}" if many else ""
-    yield f"{what.plan.title} on {names.dataset.name}{part}"
-    halves = found.stability.n_paths if found.stability is not None else 0
+    part = f", training part of fold {judged.fold}" if many else ""
+    yield f"{judged.plan.title} on {names.dataset.name}{part}"
+    halves = evidence.stability.n_paths if evidence.stability is not None else 0
     n = len(names.dataset.feature_ids)
-    yield f"{found.k} of {n} features, {found.n_queries:,} queries, {halves} halves"
+    yield f"{evidence.k} of {n} features, {evidence.n_queries:,} queries, {halves} halves"
     yield ""
-    milliseconds = column_milliseconds(_costs(what, names), names.dataset.feature_ids)
-    table = evidence_text("", found, found.rows, names.id, names.full, milliseconds)
+    milliseconds = column_milliseconds(_costs(judged, names), names.dataset.feature_ids)
+    table = evidence_text("", evidence, evidence.rows, names.id, names.full, milliseconds)
     yield as_text(table.header, table.rows, table.left)
     yield ""
-    yield from evidence_sentences(found, names.id)
+    yield from evidence_sentences(evidence, names.id)
 
 
-def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, names: _Names) -> None:
+def _write(
+    args: argparse.Namespace, judged: JudgedSelection, evidence: SelectionEvidence, names: _Names
+) -> None:
     """Write the table and the figures into a folder."""
     from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.tables import csv_text
     from rankstudio.plugins.evidence.evidence_figures import evidence_figures
     from rankstudio.plugins.evidence.evidence_table import HEADER, evidence_rows
 
-    rows = evidence_rows(found, names.dataset.feature_ids, names.full, _costs(what, names))
+    rows = evidence_rows(evidence, names.dataset.feature_ids, names.full, _costs(judged, names))
     table = csv_text(HEADER, [list(row.values()) for row in rows])
-    of = f"{names.dataset.name}, {what.plan.title}"
-    files = figure_files(tuple(evidence_figures(found, of, names.full)), args.out)
+    of = f"{names.dataset.name}, {judged.plan.title}"
+    files = figure_files(tuple(evidence_figures(evidence, of, names.full)), args.out)
     write_new([(args.out / CSV, table.encode()), *files], args.out, args)

@@ -228,8 +228,8 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     step = result.chosen.step
     unit = result.chosen.unit
 
-    def keep(found: PermutationImportance) -> None:
-        measured = MeasuredImportance(found, name, convention, step.n_selected)
+    def keep(importance: PermutationImportance) -> None:
+        measured = MeasuredImportance(importance, name, convention, step.n_selected)
         model_key = measured.place(model_place(unit.position, step.selected))
         try:
             with Study.open(args.data) as study:
@@ -294,8 +294,12 @@ def _order(without: PermutationImportance) -> list[int]:
     return order
 
 
-def _loss(found: PermutationImportance, at: int) -> dict[str, float]:
-    return {"mean": float(found.mean[at]), "low": float(found.low[at]), "high": float(found.high[at])}
+def _loss(importance: PermutationImportance, index: int) -> dict[str, float]:
+    return {
+        "mean": float(importance.mean[index]),
+        "low": float(importance.low[index]),
+        "high": float(importance.high[index]),
+    }
 
 
 def _lines(
@@ -367,5 +371,5 @@ def _name(data: RankingDataset, column: int) -> str:
     return id_and_name(int(data.feature_ids[column]), data.feature_names[column])
 
 
-def _interval(found: PermutationImportance, at: int) -> str:
-    return f"{found.mean[at]:.4f} [{found.low[at]:.4f}, {found.high[at]:.4f}]"
+def _interval(importance: PermutationImportance, index: int) -> str:
+    return f"{importance.mean[index]:.4f} [{importance.low[index]:.4f}, {importance.high[index]:.4f}]"

@@ -26,12 +26,12 @@ _USELESS = 0.5  # share of the error: a greater gap says nothing, as in the engi
 _WHAT = tr("Compare all sets of this size by their exact leave-query-out error.")
 
 
-def best_of_size(found: SelectionEvidence | None) -> SizedSubset | None:
+def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
     """Return the best known set of the size of a selection."""
-    best = found.best if found is not None else None
+    best = evidence.best if evidence is not None else None
     sized = (
-        [subset for subset in best.sizes if subset.size == found.size]
-        if best is not None and found is not None
+        [subset for subset in best.sizes if subset.size == evidence.size]
+        if best is not None and evidence is not None
         else []
     )
     return sized[0] if sized and sized[0].features else None
@@ -74,12 +74,14 @@ class BestSetPanel(Panel):
         self.body.setSpacing(6)
         self.clear()
 
-    def show_best(self, found: SelectionEvidence, criterion: float, ids: Sequence[int], missing: str) -> None:
+    def show_best(
+        self, evidence: SelectionEvidence, criterion: float, ids: Sequence[int], missing: str
+    ) -> None:
         """Show the best set.
 
         Parameters
         ----------
-        found : SelectionEvidence
+        evidence : SelectionEvidence
             Of the shown selection.
         criterion : float
             Its leave-query-out error.
@@ -88,17 +90,17 @@ class BestSetPanel(Panel):
         missing : str
             Why there is no best set, if there is none.
         """
-        sized = best_of_size(found)
+        sized = best_of_size(evidence)
         title = tr("Best set of {k}")
-        if found.groups:
-            title = trn("Best group", "Best set of {k} groups", found.size)
-        self.set_title(title.format(k=found.size))
+        if evidence.groups:
+            title = trn("Best group", "Best set of {k} groups", evidence.size)
+        self.set_title(title.format(k=evidence.size))
         if sized is None:
             self._say("", "", missing, "")
             return
-        sentences = found.best_sentences(lambda column: str(ids[column]))
-        other = set(sized.features) != set(found.selected) and criterion > (1 + _LEAST) * sized.criterion
-        near_sentence = sentences[-1] if sentences and found.near_best_of_k is not None else ""
+        sentences = evidence.best_sentences(lambda column: str(ids[column]))
+        other = set(sized.features) != set(evidence.selected) and criterion > (1 + _LEAST) * sized.criterion
+        near_sentence = sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
         texts = [sentence for sentence in sentences if sentence != near_sentence]
         self._say(
             texts[0] if texts else "",
@@ -124,9 +126,9 @@ class BestSetPanel(Panel):
             button.setVisible(False)
 
 
-def gap_so_far(found: SelectionEvidence | None) -> str:
+def gap_so_far(evidence: SelectionEvidence | None) -> str:
     """Return by how much a set may be better than the best one known by now; "" where hardly anything is."""
-    sized = best_of_size(found)
+    sized = best_of_size(evidence)
     if sized is None or sized.proved or sized.relative_gap > _USELESS:
         return ""
     least = f"{100 * sized.relative_gap:.2g}"

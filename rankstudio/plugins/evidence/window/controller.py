@@ -282,18 +282,18 @@ class EvidenceController(PageController):
         self.panel.show_importance(importance, *self._columns, by_validation=self.importance.by_validation)
         return True
 
-    def _known(self, what: str, *parts: object) -> SelectionEvidence | None:
+    def _known(self, description: str, *parts: object) -> SelectionEvidence | None:
         """Return the evidence, where some parts of it differ from those that a panel shows."""
         evidence = self.evidence.found
         model = self.evidence.model
         if evidence is None or model is None or not self.panel.isVisible():
             return None
         state = self.evidence.key, evidence.rules, *(getattr(evidence, str(part), part) for part in parts)
-        before = self._shown.get(what, ())
+        before = self._shown.get(description, ())
         is_same = len(before) == len(state) and all(
             a is b or a == b for a, b in zip(before, state, strict=True)
         )
-        self._shown[what] = state
+        self._shown[description] = state
         return None if is_same else evidence
 
     @property
@@ -343,7 +343,9 @@ class EvidenceController(PageController):
         is_done = progress is Progress.DONE
         evidence = self._known("stop", "significance", "repeated", final, has_steps, is_done)
         if evidence is not None:
-            self.stop.show_stop(evidence, self._columns[0], whole=has_steps, final=final, done=is_done)
+            self.stop.show_stop(
+                evidence, self._columns[0], whole_path=has_steps, final=final, is_done=is_done
+            )
 
     def _place_stop(self) -> None:
         """Show the panel where there is something to say of steps or of the whole path."""
@@ -409,8 +411,8 @@ class EvidenceController(PageController):
         best_with = self.evidence.tasks.best_with
         return computation(text, self._take_best, best_with, request, required, excluded)
 
-    def _take_best(self, found: SizedSubset) -> None:
-        self._constrained = found
+    def _take_best(self, subset: SizedSubset) -> None:
+        self._constrained = subset
         self._ask()
 
     # Runs of sets
@@ -430,8 +432,8 @@ class EvidenceController(PageController):
         if best_set is None or model is None:
             return
         k = best_set.size
-        selection = self.run_set(model.step.selected, tr("Selection of {k}").format(k=k), shown=False)
-        best = self.run_set(best_set.features, tr("Best set of {k}").format(k=k), shown=False)
+        selection = self.run_set(model.step.selected, tr("Selection of {k}").format(k=k), is_shown=False)
+        best = self.run_set(best_set.features, tr("Best set of {k}").format(k=k), is_shown=False)
         if selection is None or best is None:
             return
         marks = self._models.marks
@@ -458,14 +460,14 @@ class EvidenceController(PageController):
         self.sizes.open()
 
     @Slot(object)
-    def _use(self, found: SizedSubset) -> None:
-        self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
+    def _use(self, subset: SizedSubset) -> None:
+        self.run_set(subset.features, tr("Best set of {k}").format(k=subset.size))
 
     def compare_set(self, columns: Sequence[int], name: str) -> None:
         """Run exactly some features on the folds of the run that is shown, and compare the two runs."""
         source = self._models.runs.shown
         marks = self._models.marks
-        record = self.run_set(columns, name, shown=False, all_folds=True)
+        record = self.run_set(columns, name, is_shown=False, all_folds=True)
         if record is None:
             return
         for compared in (source, record):
@@ -474,7 +476,7 @@ class EvidenceController(PageController):
         self.comparisonShown.emit(record.key)
 
     def run_set(
-        self, columns: Sequence[int], name: str, *, shown: bool = True, all_folds: bool = False
+        self, columns: Sequence[int], name: str, *, is_shown: bool = True, all_folds: bool = False
     ) -> RunRecord | None:
         """Run exactly some features on the shown fold, unless there is such a run.
 
@@ -484,7 +486,7 @@ class EvidenceController(PageController):
             Of the data, 0-based.
         name : str
             Of the run.
-        shown : bool
+        is_shown : bool
             Whether the run is shown from now on.
         all_folds : bool
             Whether the run has all folds of the run whose model is shown: on one fold alone the two could
@@ -521,7 +523,7 @@ class EvidenceController(PageController):
             record = runs.start(plan, dataset, is_shown=False)
             record.label = RunLabel(name)
             runs.labelled.emit(record)
-        if shown:
+        if is_shown:
             look_at(self._session, runs, record)
         return record
 

@@ -423,20 +423,20 @@ class Evidence(QObject):
         if key is not None and self.seen():
             self._settled.start()
 
-    def _measure_anew(self, known: Known) -> None:
+    def _measure_anew(self, state: Known) -> None:
         """Forget losses by another measure than the shown one; other methods have none."""
         measured = self._session.measure, self._session.convention
-        if self.whole and known.measured != measured:
-            if known.found is not None and self._working is None:
-                known.found = _without(known.found, "losses")
+        if self.whole and state.measured != measured:
+            if state.found is not None and self._working is None:
+                state.found = _without(state.found, "losses")
             elif self._working is not None and self._working == (self._key, Package.FEATURES):
                 self._end()
-            known.measured = measured
-            known.done.discard(Package.FEATURES)
+            state.measured = measured
+            state.done.discard(Package.FEATURES)
 
     @staticmethod
-    def _proved(known: Known) -> bool:
-        best = known.found.best if known.found is not None else None
+    def _proved(state: Known) -> bool:
+        best = state.found.best if state.found is not None else None
         return best is not None and bool(best.sizes) and all(size.proved for size in best.sizes)
 
     @Slot()
@@ -497,11 +497,11 @@ class Evidence(QObject):
         return self._wanted(self.model, Package.BEST) if self.model is not None else None
 
     @Slot(object)
-    def _grow(self, told: tuple[float, SelectionEvidence]) -> None:
+    def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
         if self._working is None:
             return
         state = self._known[self._working[0]]
-        before, (self._share, evidence) = state.found, told
+        before, (self._share, evidence) = state.found, update
         if before is not None and "alternatives" in before.done and "alternatives" not in evidence.done:
             # They are compared anew, with the best set; until then those with the selection are shown.
             parts = (*evidence.done, "alternatives")
@@ -528,13 +528,13 @@ class Evidence(QObject):
             self._keep(key, state)
         self._go_on()
 
-    def _note_best(self, known: Known) -> None:
+    def _note_best(self, state: Known) -> None:
         """Note how far the best set is known: what ended by the time may be searched for on."""
-        proved = self._proved(known)
-        (known.done if proved else known.stopped).add(Package.BEST)
+        proved = self._proved(state)
+        (state.done if proved else state.stopped).add(Package.BEST)
         if not proved:
-            known.done.discard(Package.BEST)
-            known.asked.discard(Package.BEST)
+            state.done.discard(Package.BEST)
+            state.asked.discard(Package.BEST)
 
     def _end(self) -> None:
         self._working = None
@@ -553,10 +553,10 @@ class Evidence(QObject):
 
         return study, record.stored, model.fold.number, model_place(model.key, model.step.selected)
 
-    def _keep(self, key: _Key, known: Known, *, tell: bool = True) -> None:
+    def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
         """Store the evidence of a selection that is of a stored run and measured as its plan says."""
         location = self.place()
-        evidence = known.found
+        evidence = state.found
         model = self.model
         if location is None or evidence is None or key != self._key or model is None:
             return
@@ -564,29 +564,29 @@ class Evidence(QObject):
             self.store(location, evidence, tell=tell)
 
     def store(
-        self, place: Place, found: SelectionEvidence | MeasuredImportance, *, tell: bool = True
+        self, address: Place, evidence: SelectionEvidence | MeasuredImportance, *, tell: bool = True
     ) -> None:
         """Have a study store what is found of a model, unless it is read-only.
 
         Parameters
         ----------
-        place : Place
-        found : SelectionEvidence or MeasuredImportance
+        address : Place
+        evidence : SelectionEvidence or MeasuredImportance
         tell : bool
             Whether `Runs.kept` is emitted then.
         """
         on_done = self._note_kept if tell else ignore
         text = tr("Storing the evidence")
-        if not place[0].read_only:
-            self._study_store.note(partial(_store, *place, found))  # at the latest before it is closed
+        if not address[0].read_only:
+            self._study_store.note(partial(_store, *address, evidence))  # at the latest before it is closed
             self._worker.task(text, self._study_store.write_notes, on_done=on_done, on_error=self.failed.emit)
 
     def fetch(
-        self, place: Place, unpack: Callable[[bytes, int], Found], take: Callable[[Found | None], None]
+        self, address: Place, unpack: Callable[[bytes, int], Found], take: Callable[[Found | None], None]
     ) -> None:
         """Have a study read what it knows of a model: unpacked on the worker, taken in the window."""
         text = tr("Reading the evidence")
-        self._worker.task(text, _read, *place, unpack, on_done=take, on_error=lambda _: take(None))
+        self._worker.task(text, _read, *address, unpack, on_done=take, on_error=lambda _: take(None))
 
     def _note_kept(self, _: None) -> None:
         self._runs.note_kept()
@@ -600,16 +600,16 @@ class Evidence(QObject):
         self._reading = key
         convention = model.plan.convention
 
-        def take(found: SelectionEvidence | None) -> None:
+        def take(evidence: SelectionEvidence | None) -> None:
             if self._reading == key:
                 self._reading = None
             state = self._known.get(key)
-            if found is not None and state is not None and state.found is None:
-                state.found = found
-                state.done |= {package for package, part in _LAST.items() if part in found.done}
-                if "best" in found.done:
+            if evidence is not None and state is not None and state.found is None:
+                state.found = evidence
+                state.done |= {package for package, part in _LAST.items() if part in evidence.done}
+                if "best" in evidence.done:
                     self._note_best(state)
-                state.measured = (found.losses.measure if found.losses is not None else "", convention)
+                state.measured = (evidence.losses.measure if evidence.losses is not None else "", convention)
             self.look()
 
         self.fetch(location, _unpacked, take)
@@ -671,11 +671,11 @@ _LAST = {
 
 
 def _store(
-    study: Study, run: RunKey, fold: int, name: str, found: SelectionEvidence | MeasuredImportance
+    study: Study, run: RunKey, fold: int, name: str, evidence: SelectionEvidence | MeasuredImportance
 ) -> None:
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
 
-    study.save_evidence(run, fold, name, pack_evidence(found))
+    study.save_evidence(run, fold, name, pack_evidence(evidence))
 
 
 def _read(
@@ -693,12 +693,12 @@ def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
     return evidence
 
 
-def _n_halves(found: SelectionEvidence | None) -> int:
-    return found.stability.n_paths if found is not None and found.stability is not None else 0
+def _n_halves(evidence: SelectionEvidence | None) -> int:
+    return evidence.stability.n_paths if evidence is not None and evidence.stability is not None else 0
 
 
-def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:
+def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
     """Return the evidence without a part, which is then computed again."""
     named: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
     values = named.get(part, {"exchanges": None, "smaller": None})
-    return replace(found, done=tuple(name for name in found.done if name != part), **values)
+    return replace(evidence, done=tuple(name for name in evidence.done if name != part), **values)

@@ -92,7 +92,7 @@ class EvidenceRow:
 
 
 def evidence_rows(
-    found: SelectionEvidence,
+    evidence: SelectionEvidence,
     ids: Sequence[int],
     names: Sequence[str],
     permuted: PermutationImportance | None = None,
@@ -102,7 +102,7 @@ def evidence_rows(
 
     Parameters
     ----------
-    found : SelectionEvidence
+    evidence : SelectionEvidence
     ids, names : sequence of length n
         Of the data's columns.
     permuted : PermutationImportance, optional
@@ -121,7 +121,7 @@ def evidence_rows(
         return f"{names[column]} ({ids[column]})"
 
     rows = []
-    for row in found.rows:
+    for row in evidence.rows:
         verdict = ""  # tooltips do not wrap
         tone = "muted"
         reason = row.reason(called).replace(". ", ".\n")
@@ -130,7 +130,7 @@ def evidence_rows(
             tone = _TONES[row.verdict.value]
         elif not row.selected:
             verdict = tr("not selected")
-        elif row.column in found.required:
+        elif row.column in evidence.required:
             verdict = tr("pinned")
         shown_row = replace(row, loss=losses.get(row.column)) if row.loss is None else row
         other = ""
@@ -146,21 +146,27 @@ def evidence_rows(
     return tuple(rows)
 
 
-def permuted_losses(found: PermutationImportance) -> dict[int, Loss]:
+def permuted_losses(importance: PermutationImportance) -> dict[int, Loss]:
     """Return the loss of a model with each of its columns permuted."""
     from rankstudio.plugins.evidence.verdicts import Loss  # noqa: PLC0415 - brings kernels
 
-    values = zip(found.groups, found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    values = zip(
+        importance.groups,
+        importance.mean.tolist(),
+        importance.low.tolist(),
+        importance.high.tolist(),
+        strict=True,
+    )
     return {group[0]: Loss(mean, low, high) for group, mean, low, high in values}
 
 
 def importance_rows(
-    found: PermutationImportance, ids: Sequence[int], names: Sequence[str]
+    importance: PermutationImportance, ids: Sequence[int], names: Sequence[str]
 ) -> tuple[EvidenceRow, ...]:
     """Return the rows of a model that selects no features: those that it uses, the greatest loss first."""
     from rankstudio.plugins.evidence.verdicts import FeatureEvidence  # noqa: PLC0415 - brings kernels
 
-    losses = permuted_losses(found)
+    losses = permuted_losses(importance)
     return tuple(
         EvidenceRow(
             int(ids[column]),
@@ -298,11 +304,11 @@ class EvidenceTable(TableView):
                 return QRectF(_bar_room(room))
         return QRectF()
 
-    def _at_line(self, at: QPointF) -> bool:
+    def _at_line(self, point: QPointF) -> bool:
         if not self.rows():
             return False
         bar = self._bar()
-        return bar.width() > 0 and abs(at.x() - bar.left() - self.threshold * bar.width()) <= _GRAB
+        return bar.width() > 0 and abs(point.x() - bar.left() - self.threshold * bar.width()) <= _GRAB
 
     # The columns
 
@@ -442,8 +448,8 @@ class EvidenceTable(TableView):
             return room
         last_step = max(2, self.n_steps)
 
-        def x(place: float) -> float:
-            share = (min(place, last_step + 0.6) - 1) / (last_step - 1)
+        def x(position: float) -> float:
+            share = (min(position, last_step + 0.6) - 1) / (last_step - 1)
             return room.left() + 4 + min(share, 1.0) * (room.width() - 8)
 
         y = room.center().y() + 0.5
@@ -597,7 +603,7 @@ class EvidencePanel(Panel):
 
     def show_importance(
         self,
-        found: PermutationImportance,
+        importance: PermutationImportance,
         ids: Sequence[int],
         names: Sequence[str],
         *,
@@ -605,20 +611,24 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the losses of a model without selection, on queries of the validation or training part."""
         self.table.placeholder = ""
-        self.table.show_rows(importance_rows(found, ids, names), found.measure.name, 0, 0, permuted=True)
+        self.table.show_rows(
+            importance_rows(importance, ids, names), importance.measure.name, 0, 0, permuted=True
+        )
         text = (
             tr("{features} · {n_queries} validation queries")
             if by_validation
             else tr("{features} · {n_queries} training queries")
         )
-        self.set_caption(text.format(features=_features(len(found.groups)), n_queries=found.baseline.size))
+        self.set_caption(
+            text.format(features=_features(len(importance.groups)), n_queries=importance.baseline.size)
+        )
         self.foot.setText(
             tr("The model stays as it is. Of features that say the same, each may show little loss alone.")
         )
 
     def show_evidence(
         self,
-        found: SelectionEvidence,
+        evidence: SelectionEvidence,
         ids: Sequence[int],
         names: Sequence[str],
         measure: str,
@@ -626,19 +636,19 @@ class EvidencePanel(Panel):
         costs: FeatureCosts | None = None,
     ) -> None:
         """Show the evidence of a selection; columns of the data are called by ``ids`` and ``names``."""
-        stability = found.stability
+        stability = evidence.stability
         self.table.placeholder = ""
-        steps = stability.counts.shape[0] if stability is not None else found.k
-        self.table.move_threshold(found.rules.threshold)
-        rows = evidence_rows(found, ids, names, permuted, costs)
-        by_permutation = permuted is not None and found.losses is None
+        steps = stability.counts.shape[0] if stability is not None else evidence.k
+        self.table.move_threshold(evidence.rules.threshold)
+        rows = evidence_rows(evidence, ids, names, permuted, costs)
+        by_permutation = permuted is not None and evidence.losses is None
         self.table.show_rows(
-            *(rows, measure, found.k, steps),
+            *(rows, measure, evidence.k, steps),
             permuted=by_permutation,
-            by_margins=found.deciding_by_margins,
+            by_margins=evidence.deciding_by_margins,
         )
         if stability is None or not stability.n_paths:
-            self.set_caption(_features(found.k))
+            self.set_caption(_features(evidence.k))
             self.foot.setText("")
             return
         text = trn(
@@ -647,31 +657,31 @@ class EvidencePanel(Panel):
             len(ids),
         )
         self.set_caption(
-            text.format(k=found.k, n=len(ids), n_paths=stability.n_paths, n_queries=found.n_queries)
+            text.format(k=evidence.k, n=len(ids), n_paths=stability.n_paths, n_queries=evidence.n_queries)
         )
-        self.foot.setText(bound_sentence(found))
+        self.foot.setText(bound_sentence(evidence))
 
-    def clear(self, why: str) -> None:
+    def clear(self, reason: str) -> None:
         """Show no selection, but a sentence."""
-        self.table.placeholder = why
+        self.table.placeholder = reason
         self.table.set_rows(())
         self.table.horizontalHeader().hide()  # of columns that may not apply
         self.set_caption("")
         self.foot.setText("")
 
 
-def bound_sentence(found: SelectionEvidence) -> str:
+def bound_sentence(evidence: SelectionEvidence) -> str:
     """Return how many of the features above the threshold are expected to be there by chance at most."""
-    stability = found.stability
-    bound = found.false_bound if stability is not None and stability.n_paths > 1 else None
+    stability = evidence.stability
+    bound = evidence.false_bound if stability is not None and stability.n_paths > 1 else None
     if bound is None:
         return ""
-    if found.by_chance:
+    if evidence.by_chance:
         return tr(
             "Line at {share:.0f} %: the bound says nothing for a selection of this size. Every feature above "
             "the line may be there by chance (Shah and Samworth 2013)."
-        ).format(share=100 * found.rules.threshold)
+        ).format(share=100 * evidence.rules.threshold)
     return tr(
         "Line at {share:.0f} %: at most {bound} features above it are expected to be there by chance "
         "(Shah and Samworth 2013)."
-    ).format(share=100 * found.rules.threshold, bound=fixed(bound, 1))
+    ).format(share=100 * evidence.rules.threshold, bound=fixed(bound, 1))

@@ -199,8 +199,8 @@ class Importance(QObject):
             self.start()
 
     @Slot(object)
-    def _grow(self, told: tuple[float, PermutationImportance | None]) -> None:
-        self.share, self._last = told
+    def _grow(self, update: tuple[float, PermutationImportance | None]) -> None:
+        self.share, self._last = update
         self.changed.emit()
 
     @Slot()
@@ -233,14 +233,14 @@ class Importance(QObject):
     def _part_name(self) -> str:
         return "validation" if self.by_validation else "training"
 
-    def _keep(self, step: Step, found: PermutationImportance) -> None:
+    def _keep(self, step: Step, importance: PermutationImportance) -> None:
         """Have the study store what was found, where it is of a stored run."""
         location = self._place()
         if location is None:
             return
         from rankstudio.plugins.evidence.model_importance import MeasuredImportance  # noqa: PLC0415 - brings kernels
 
-        fields = found, self._part_name, self._session.convention, len(step.selected)
+        fields = importance, self._part_name, self._session.convention, len(step.selected)
         self._evidence.store(location, MeasuredImportance(*fields))
 
     def _read(self) -> None:
@@ -257,11 +257,11 @@ class Importance(QObject):
         analysis.read = True
         self._reading = analysis
 
-        def take(found: PermutationImportance | None) -> None:
+        def take(importance: PermutationImportance | None) -> None:
             if self._reading is analysis:
                 self._reading = None
             if analysis.found is None:
-                analysis.found = found
+                analysis.found = importance
             self.look()
 
         self._evidence.fetch(location, _unpacked, take)

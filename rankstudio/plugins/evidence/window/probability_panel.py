@@ -51,15 +51,15 @@ class ProbabilityPanel(Panel):
         self.plot.picked.connect(lambda feature, _: self.inspected.emit(feature))
         self.set_caption("")
 
-    def show_probability(self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str]) -> None:
+    def show_probability(self, evidence: SelectionEvidence, ids: Sequence[int], names: Sequence[str]) -> None:
         """Show the curves; columns of the data are called by ``ids`` and ``names``."""
-        stability = found.stability
+        stability = evidence.stability
         if stability is None or not stability.n_paths:
             self.clear()
             return
         probability = stability.probability
         x = np.arange(1.0, probability.shape[0] + 1)
-        named_columns = {column: index for index, column in enumerate(found.selected[:_MOST_NAMED])}
+        named_columns = {column: index for index, column in enumerate(evidence.selected[:_MOST_NAMED])}
         curves = [
             StepCurve(
                 int(ids[column]),
@@ -70,8 +70,8 @@ class ProbabilityPanel(Panel):
             )
             for column in np.flatnonzero(probability[-1] > 0).tolist()
         ]
-        level = Level(tr("threshold"), found.rules.threshold)
-        self.plot.set_curves(curves, level, min(found.size, probability.shape[0]))
+        level = Level(tr("threshold"), evidence.rules.threshold)
+        self.plot.set_curves(curves, level, min(evidence.size, probability.shape[0]))
         self.set_caption(tr("by number of features, k"))
 
     def clear(self) -> None:

@@ -43,21 +43,21 @@ class FeatureChange:
     swaps: tuple[tuple[int, float], ...]
 
     @classmethod
-    def of(cls, found: SetChanges, column: int) -> FeatureChange:
+    def of(cls, changes: SetChanges, column: int) -> FeatureChange:
         """Return the changes by a feature, by its column."""
-        inside = column in found.features
+        inside = column in changes.features
         if inside:
-            position = found.features.index(column)
-            changed_error = float(found.without[position])
-            errors = found.swapped[position]
+            position = changes.features.index(column)
+            changed_error = float(changes.without[position])
+            errors = changes.swapped[position]
             columns = tuple(range(errors.size))
         else:
-            changed_error = float(found.added[column])
-            errors = found.swapped[:, column]
-            columns = found.features
+            changed_error = float(changes.added[column])
+            errors = changes.swapped[:, column]
+            columns = changes.features
         order = [index for index in np.argsort(errors, kind="stable").tolist() if not np.isnan(errors[index])]
-        swaps = tuple((int(columns[index]), found.relative(errors[index])) for index in order)
-        return cls(column, inside, found.relative(changed_error), swaps)
+        swaps = tuple((int(columns[index]), changes.relative(errors[index])) for index in order)
+        return cls(column, inside, changes.relative(changed_error), swaps)
 
     def sentence(self, called: Callable[[int], str]) -> str:
         """Return the change in words; features are those that ``called`` returns for columns."""

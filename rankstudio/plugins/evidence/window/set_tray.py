@@ -238,18 +238,18 @@ class SetTray(QFrame):
         fill(QHBoxLayout(self), *line, margins=(12, 4, 8, 4), spacing=8)
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
 
-    def show_set(self, shown: ShownSet, *, undoable: bool) -> None:
+    def show_set(self, feature_set: ShownSet, *, undoable: bool) -> None:
         """Show a set."""
         before = self._shown
-        self._shown = shown
-        if before is None or before.features != shown.features:
-            self._make_chips(shown.features)
+        self._shown = feature_set
+        if before is None or before.features != feature_set.features:
+            self._make_chips(feature_set.features)
         self._say()
         for chip in self.chips:
-            chip.show_swap(shown.swaps.get(chip.feature_id))
+            chip.show_swap(feature_set.swaps.get(chip.feature_id))
         self.undo.setEnabled(undoable)
         for button in (self.reset, self.run):
-            button.setEnabled(shown.edited)
+            button.setEnabled(feature_set.edited)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Ask for the changes that came while the tray was hidden."""
@@ -659,7 +659,7 @@ class SetTrayController(Controller):
     # Menus
 
     @Slot(QPoint)
-    def _offer(self, place: QPoint) -> None:
+    def _offer(self, position: QPoint) -> None:
         """Offer features to add, the best ones first."""
         menu = self._new_menu()
         changes = self._found
@@ -670,10 +670,10 @@ class SetTrayController(Controller):
                 action.triggered.connect(lambda _=False, column=column: self.add(self._id(column)))
             menu.addSeparator()
         menu.addAction(tr("Another feature…"), self._ask_feature)
-        menu.popup(place)
+        menu.popup(position)
 
     @Slot(int, QPoint)
-    def _show_menu(self, feature: int, place: QPoint) -> None:
+    def _show_menu(self, feature: int, position: QPoint) -> None:
         """Offer the actions on a feature of the set."""
         menu = self._new_menu()
         changes = self._found
@@ -687,7 +687,7 @@ class SetTrayController(Controller):
                 action = inner.addAction(f"{self._said(self._id(other))}\t{change}")
                 action.triggered.connect(lambda _=False, other=other: self.exchange(feature, self._id(other)))
             inner.setEnabled(not inner.isEmpty())
-        menu.popup(place)
+        menu.popup(position)
 
     @Slot()
     def _ask_feature(self) -> None:
@@ -722,8 +722,8 @@ class SetTrayController(Controller):
         function = self._evidence.evidence.tasks.set_changes
         return computation(text, self._take, function, request, self._columns)
 
-    def _take(self, found: SetChanges | None) -> None:
-        self._changes = found
+    def _take(self, changes: SetChanges | None) -> None:
+        self._changes = changes
         self._ask()
         self.known.emit()
 

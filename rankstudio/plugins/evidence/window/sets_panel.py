@@ -59,36 +59,36 @@ class SetsPanel(Panel):
 
     def show_sets(
         self,
-        found: SelectionEvidence,
+        evidence: SelectionEvidence,
         criterion: float,
         ids: Sequence[int],
         names: Sequence[str],
-        wanted: Mapping[int, int],
+        choices: Mapping[int, int],
         constrained: SizedSubset | None = None,
     ) -> None:
         """Show the sets.
 
         Parameters
         ----------
-        found : SelectionEvidence
+        evidence : SelectionEvidence
         criterion : float
             Error of the selection.
         ids, names : sequence
             Of the data's columns.
-        wanted : mapping of int to int
+        choices : mapping of int to int
             What is asked of features, by their ids.
         constrained : SizedSubset, optional
             The best set that has what is asked for; None while that is searched.
         """
-        near_best = found.near_best_of_k
+        near_best = evidence.near_best_of_k
         if near_best is None:
-            best = found.best
+            best = evidence.best
             unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
             self.clear(_UNPROVED if unproved else NOTHING)
             return
         column_of = {int(feature): column for column, feature in enumerate(ids)}
         required, excluded = (
-            [column_of[feature] for feature, state in wanted.items() if state == choice]
+            [column_of[feature] for feature, state in choices.items() if state == choice]
             for choice in (REQUIRED, EXCLUDED)
         )
         sets = near_best.containing(required, excluded)
@@ -96,9 +96,9 @@ class SetsPanel(Panel):
         listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]
-        elif not wanted and all(set(columns) != set(found.selected) for _, columns in listed):
-            listed.append((criterion, found.selected))  # last, as it is not as good as the best
-        selection = frozenset(int(ids[column]) for column in found.selected)
+        elif not choices and all(set(columns) != set(evidence.selected) for _, columns in listed):
+            listed.append((criterion, evidence.selected))  # last, as it is not as good as the best
+        selection = frozenset(int(ids[column]) for column in evidence.selected)
         rows = [
             _row(relative_excess(error, lowest), columns, ids, selection, not index)
             for index, (error, columns) in enumerate(listed)
@@ -106,18 +106,18 @@ class SetsPanel(Panel):
         shares = np.zeros(len(ids))
         for subset in sets:
             shares[list(subset.features)] += 1 / len(sets)
-        always = {*found.selected, *required, *excluded, *(constrained.features if constrained else ())}
-        self.plot.show_sets(_columns(shares, always, found.selected, ids, names, wanted), rows, len(sets))
+        always = {*evidence.selected, *required, *excluded, *(constrained.features if constrained else ())}
+        self.plot.show_sets(_columns(shares, always, evidence.selected, ids, names, choices), rows, len(sets))
         self.set_caption(tr("click a feature to require it, again to exclude it"))
-        self._say(constrained, lowest, len(sets), bool(wanted))
+        self._say(constrained, lowest, len(sets), bool(choices))
 
-    def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, asked: bool) -> None:
+    def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, is_constrained: bool) -> None:
         text = ""
-        if asked and constrained is None:
+        if is_constrained and constrained is None:
             text = tr("Searching for the best set under these conditions …")
-        elif asked and constrained is not None and not constrained.features:
+        elif is_constrained and constrained is not None and not constrained.features:
             text = tr("No set of this size meets these conditions.")
-        elif asked and constrained is not None:
+        elif is_constrained and constrained is not None:
             above = f"{100 * relative_excess(constrained.criterion, best):.2g}"
             text = trn(
                 "The error of the best set under these conditions is {above} % above the lowest; "
@@ -129,21 +129,21 @@ class SetsPanel(Panel):
         self.sentence.setText(text)
         self.sentence.setVisible(bool(text))
 
-    def clear(self, why: str = NOTHING) -> None:
+    def clear(self, reason: str = NOTHING) -> None:
         """Show no sets."""
-        self.plot.show_nothing(why)
+        self.plot.show_nothing(reason)
         self.set_caption("")
         self.sentence.setText("")
         self.sentence.hide()
 
 
 def _row(
-    above: float, columns: Sequence[int], ids: Sequence[int], own: frozenset[int], first: bool
+    above: float, columns: Sequence[int], ids: Sequence[int], selection: frozenset[int], first: bool
 ) -> MatrixRow:
     """Return the row of a set, by how much its error is above the lowest one."""
     features = frozenset(int(ids[column]) for column in columns)
-    label = tr("best", "set") if first else tr("selection") if features == own else ""
-    return MatrixRow(above, features, label, features == own)
+    label = tr("best", "set") if first else tr("selection") if features == selection else ""
+    return MatrixRow(above, features, label, features == selection)
 
 
 def _columns(
@@ -152,7 +152,7 @@ def _columns(
     selected: Collection[int],
     ids: Sequence[int],
     names: Sequence[str],
-    wanted: Mapping[int, int],
+    choices: Mapping[int, int],
 ) -> list[MatrixColumn]:
     """Return the features that are in some set or always shown, the most frequent first.
 
@@ -164,7 +164,7 @@ def _columns(
             names[column],
             float(shares[column]),
             column in selected,
-            wanted.get(int(ids[column]), FREE),
+            choices.get(int(ids[column]), FREE),
         )
         for column in (-shares).argsort(kind="stable").tolist()
         if shares[column] > 0 or column in always

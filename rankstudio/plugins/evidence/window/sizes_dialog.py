@@ -74,10 +74,10 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
     ]
 
 
-def _state(one: SizedSubset) -> str:
-    if one.proved:
+def _state(subset: SizedSubset) -> str:
+    if subset.proved:
         return tr("proved")
-    return tr("gap {gap} %").format(gap=f"{100 * one.relative_gap:.2g}")
+    return tr("gap {gap} %").format(gap=f"{100 * subset.relative_gap:.2g}")
 
 
 _COLUMNS = (

@@ -41,14 +41,14 @@ class _SetButton(QWidget):
         fill(QHBoxLayout(self), self.button, (self._about, 1), margins=(0, 0, 0, 0), spacing=8)
 
     def show_set(
-        self, title: str, found: SetOfPath, measure: str, ids: Sequence[int], *, shown: bool
+        self, title: str, path_set: SetOfPath, measure: str, ids: Sequence[int], *, is_chosen: bool
     ) -> None:
-        """Show a set, and whether the page is about it (``shown``)."""
-        self.button.setText(title.format(k=found.size))
+        """Show a set, and whether the page is about it (``is_chosen``)."""
+        self.button.setText(title.format(k=path_set.size))
         self.button.setAccessibleName(self.button.text())
-        self.button.setChecked(shown)
-        features = " ".join(str(ids[column]) for column in found.features)
-        self._about.setText(f"{measure} {fixed(found.value)} · {features}")
+        self.button.setChecked(is_chosen)
+        features = " ".join(str(ids[column]) for column in path_set.features)
+        self._about.setText(f"{measure} {fixed(path_set.value)} · {features}")
 
 
 class SmallestSetRow(QWidget):
@@ -78,31 +78,31 @@ class SmallestSetRow(QWidget):
         fill(QVBoxLayout(self), self.sentence, sets, margins=(12, 8, 12, 4), spacing=6)
         self.hide()
 
-    def show_sets(self, found: SmallestSet | None, ids: Sequence[int]) -> None:
+    def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
         """Show the sets of a path.
 
         Parameters
         ----------
-        found : SmallestSet or None
+        smallest_set : SmallestSet or None
         ids : sequence of int
             Of the data's columns.
         """
-        self._found = found
-        self.setVisible(found is not None)
-        if found is None:
+        self._found = smallest_set
+        self.setVisible(smallest_set is not None)
+        if smallest_set is None:
             return
-        self.sentence.setText(found.sentence)
-        is_smallest = found.chosen.size == found.smallest.size
-        self._other.setVisible(not found.is_one_set)
+        self.sentence.setText(smallest_set.sentence)
+        is_smallest = smallest_set.chosen.size == smallest_set.smallest.size
+        self._other.setVisible(not smallest_set.is_one_set)
         self._smallest.show_set(
-            tr("Chosen: k = {k}") if found.is_one_set else tr("Smallest: k = {k}"),
-            found.smallest,
-            found.measure,
+            tr("Chosen: k = {k}") if smallest_set.is_one_set else tr("Smallest: k = {k}"),
+            smallest_set.smallest,
+            smallest_set.measure,
             ids,
-            shown=is_smallest,
+            is_chosen=is_smallest,
         )
         title = tr("Best: k = {k}") if is_smallest else tr("Chosen: k = {k}")
-        self._other.show_set(title, found.other, found.measure, ids, shown=not is_smallest)
+        self._other.show_set(title, smallest_set.other, smallest_set.measure, ids, is_chosen=not is_smallest)
 
     def _ask(self, *, smallest: bool) -> None:
         sets = self._found

@@ -110,52 +110,60 @@ class StopPanel(Panel):
         self._show_view()
 
     def show_stop(
-        self, found: SelectionEvidence, ids: Sequence[int], *, whole: bool, final: bool, done: bool = False
+        self,
+        evidence: SelectionEvidence,
+        ids: Sequence[int],
+        *,
+        whole_path: bool,
+        final: bool,
+        is_done: bool = False,
     ) -> None:
         """Show the tests of the steps.
 
         Parameters
         ----------
-        found : SelectionEvidence
+        evidence : SelectionEvidence
         ids : sequence of int
             Of the data's columns.
-        whole : bool
+        whole_path : bool
             Whether there is something to know: of other methods than greedy RankRLS there is not.
         final : bool
             Whether no more permutations are on their way, so that it can be said where to stop.
-        done : bool
+        is_done : bool
             Whether the steps were tested, as far as that is possible.
         """
-        self.show_steps(whole)
-        tests = found.significance
-        repeated = found.repeated
-        self._path_ids = tuple(int(ids[column]) for column in found.selected)
+        self.show_steps(whole_path)
+        tests = evidence.significance
+        repeated = evidence.repeated
+        self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
         neither = tests is None and repeated is None
-        self.p_plot.placeholder = (TOO_LARGE if neither else _NO_TIES) if done and tests is None else _P_HERE
+        self.p_plot.placeholder = (
+            (TOO_LARGE if neither else _NO_TIES) if is_done and tests is None else _P_HERE
+        )
         reason = TOO_LARGE if neither else _TOO_LONG
-        self.curve.placeholder = reason if done and repeated is None else _CURVE_HERE
+        self.curve.placeholder = reason if is_done and repeated is None else _CURVE_HERE
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         if tests is not None and tests.permuted.shape[0]:
             p = tests.p_values
-            level = Level(tr("level"), found.rules.stop_level)
-            filled = np.arange(1, p.size + 1) <= tests.n_steps(found.rules.stop_level)
+            level = Level(tr("level"), evidence.rules.stop_level)
+            filled = np.arange(1, p.size + 1) <= tests.n_steps(evidence.rules.stop_level)
             curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE, filled)
-            self.p_plot.set_curves([curve], level, found.k)
+            self.p_plot.set_curves([curve], level, evidence.k)
         if repeated is not None and repeated.repeated.shape[0]:
             count = repeated.repeated.shape[0]
             x = np.arange(1.0, repeated.repeated.shape[1] + 1)
             usual_curve = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
             repeated_curve = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
-            self.curve.set_curves([usual_curve, repeated_curve], None, found.k)
-        self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
-        self.optimism.setText(optimism_sentence(found))
+            self.curve.set_curves([usual_curve, repeated_curve], None, evidence.k)
+        self.advice.setText(evidence.stop.sentence if final and evidence.stop is not None else "")
+        self.optimism.setText(optimism_sentence(evidence))
         self._show_view()
         self._say_permutations(tests)
 
-    def show_steps(self, whole: bool) -> None:
+    def show_steps(self, whole_path: bool) -> None:
         """Show the plots of greedy RankRLS; else the panel is that of the whole path alone, if any."""
-        self._whole = whole or self._path is None
+        self._whole = whole_path or self._path is None
         self.set_title(tr("Where to stop") if self._whole else self._path_title)
         self.view.setVisible(self._whole)
         self._show_view()
@@ -199,12 +207,12 @@ class StopPanel(Panel):
             figure.setVisible(view != PATH)
 
 
-def optimism_sentence(found: SelectionEvidence) -> str:
+def optimism_sentence(evidence: SelectionEvidence) -> str:
     """Return how much of the gain is lost with repeated selection; "" where that is not known."""
-    repeated = found.repeated
-    if repeated is None or repeated.repeated.shape[0] < found.n_queries:
+    repeated = evidence.repeated
+    if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:
         return ""
-    index = min(found.k, repeated.usual.shape[1]) - 1
+    index = min(evidence.k, repeated.usual.shape[1]) - 1
     return repeated.no_gain(index + 1) or tr(
         "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
         "is lost."

@@ -165,7 +165,9 @@ def test_what_is_not_possible_says_why(theme: Theme) -> None:
     tests = StepSignificance((2, 0), np.array([2.0, 1.0]), np.ones((99, 2)), 9.0)
     panel, said = StopPanel(theme), []
     for found, done in (({}, False), ({}, True), ({"significance": tests}, True)):
-        panel.show_stop(SelectionEvidence((2,), 9, **found), range(5), whole=True, final=True, done=done)
+        panel.show_stop(
+            SelectionEvidence((2,), 9, **found), range(5), whole_path=True, final=True, is_done=done
+        )
         said.append((panel.p_plot.placeholder, panel.curve.placeholder))
     assert all("appears here" in text for text in said[0])
     assert said[1] == (TOO_LARGE, TOO_LARGE) and "square" in said[2][1]
