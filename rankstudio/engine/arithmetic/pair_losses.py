@@ -103,9 +103,9 @@ class SquaredHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
-        at = pairs.at(scores)
-        loss, slopes = at.squared_hinge()
-        return Smooth(loss, slopes, self.bend, at)
+        violations = pairs.at(scores)
+        loss, slopes = violations.squared_hinge()
+        return Smooth(loss, slopes, self.bend, violations)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class LinearPairs(Linear):
         super().__init__(X, pairs)
         self.pairs = pairs
 
-    def curvature(self, at: Smooth, v: Floats) -> Floats:
+    def curvature(self, loss: Smooth, v: Floats) -> Floats:
         """Return the Hessian in w of a loss times v, X'HXv with H the Hessian in the scores, shape (n,).
 
         O(mn + m log r) for r labels per query; the rows of X are read from memory once.
@@ -157,7 +157,7 @@ class LinearPairs(Linear):
 
         def work(block: int, first: int, last: int) -> None:
             kernels.multiply(self.X, v, ptr, first, last, values)
-            at.curvature_of(values, first, last, curved)
+            loss.curvature_of(values, first, last, curved)
             kernels.weigh(self.X, curved, ptr, first, last, parts[block])
 
         self.pairs.spread(work, self._heavy)

@@ -53,8 +53,8 @@ class PairWeighting:
     def weights(self, y: Floats, ptr: Ints) -> Floats:
         """Return the weight of the pairs of each document's query, shape (m,), for some of the queries."""
         divisors = np.maximum(_divisors(self.kind, _pairs_of_queries(y, ptr), ptr), 1.0)
-        found: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
-        return found
+        weights: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
+        return weights
 
 
 def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
@@ -64,8 +64,8 @@ def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
 def _pairs_of_queries(y: Floats, ptr: Ints) -> Floats:
     """Return the number of pairs of each query, shape (Q,)."""
     sums = np.concatenate([[0.0], np.cumsum(Pairs(y, ptr).lower)])
-    found: Floats = np.diff(sums[ptr])
-    return found
+    counts: Floats = np.diff(sums[ptr])
+    return counts
 
 
 class Pairs(Queries):

@@ -39,9 +39,9 @@ class SparseLinearPairs(LinearPairs):
         product: Floats = self._rows.T @ relative
         return product
 
-    def curvature(self, at: Smooth, v: Floats) -> Floats:  # noqa: D102 - inherited
+    def curvature(self, loss: Smooth, v: Floats) -> Floats:  # noqa: D102 - inherited
         values, curved = self.scores(v), np.empty(self._rows.shape[0])
-        self.pairs.spread(lambda _, first, last: at.curvature_of(values, first, last, curved))
+        self.pairs.spread(lambda _, first, last: loss.curvature_of(values, first, last, curved))
         return self.weigh(curved)
 
     def centred(self, rows: Ints) -> Floats:  # noqa: D102 - inherited

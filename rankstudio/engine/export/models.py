@@ -496,7 +496,7 @@ class StoredStep(Step):
         """Whether it can score."""
         return bool(self.beyond)
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`.
 
         Raises

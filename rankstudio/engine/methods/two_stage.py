@@ -46,7 +46,7 @@ class Narrowed(Step):
         """Kind of the inner model; see :attr:`rankstudio.engine.steps.Step.kind`."""
         return self.inner.kind
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
@@ -72,7 +72,7 @@ class OfSums(Narrowed):
         """Kind of the inner model, or "sums"; see :attr:`rankstudio.engine.steps.Step.kind`."""
         return self.inner.kind or "sums"
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.inner.scores(linear_scores(np.ascontiguousarray(columns[list(self.columns)]), self.sums))
 

@@ -66,11 +66,11 @@ class BoostStep(Step):
         """Weak rankers up to this round."""
         return tuple(self.history[: self.number])
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        if known is None:
+        if previous_scores is None:
             return _scores(columns, self.thresholds)
-        return known + _scores(columns, self.thresholds[-1:])
+        return previous_scores + _scores(columns, self.thresholds[-1:])
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the thresholds; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""

@@ -93,7 +93,7 @@ class _OfKernel:
         """Kind of the model."""
         return "kernel"
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.model.scores(np.ascontiguousarray(columns.T))
 
