@@ -127,7 +127,8 @@ class SmoothedHinge:
         """Return the loss at some scores."""
         outer = pairs.at(scores)
         inner = pairs.at(scores, 1.0 - self.width)
-        (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
+        loss, slopes = outer.squared_hinge()
+        inner_loss, inner_slopes = inner.squared_hinge()
         half = 0.5 / self.width
         return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), self.bend, outer, inner)
 
@@ -151,7 +152,8 @@ class LinearPairs(Linear):
 
         O(mn + m log r) for r labels per query; the rows of X are read from memory once.
         """
-        values, curved = np.empty(self.X.shape[0]), np.empty(self.X.shape[0])
+        values = np.empty(self.X.shape[0])
+        curved = np.empty(self.X.shape[0])
         parts = self._parts()
         ptr = self.pairs.ptr
 

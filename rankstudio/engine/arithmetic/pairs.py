@@ -109,7 +109,8 @@ class Pairs(Queries):
             self.query_weight = weighting.weights(y, ptr)
         self.level = np.empty(y.size, dtype=np.int64)
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
-        self.lower, self.higher = np.empty(y.size), np.empty(y.size)
+        self.lower = np.empty(y.size)
+        self.higher = np.empty(y.size)
         rank_labels(unwritable(y), self.ptr, self.level, self.n_levels, self.lower, self.higher)
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
@@ -143,8 +144,10 @@ class Pairs(Queries):
         -----
         O(m log m); the sort starts from the order of the previous call.
         """
-        start, stop = np.empty_like(self._order), np.empty_like(self._order)
-        counts, sums = np.empty((2, scores.size)), np.empty((2, scores.size))
+        start = np.empty_like(self._order)
+        stop = np.empty_like(self._order)
+        counts = np.empty((2, scores.size))
+        sums = np.empty((2, scores.size))
         order = self._order = self._next_order(scores)
 
         def work(number: int, first: int, last: int) -> None:
@@ -166,7 +169,8 @@ class Pairs(Queries):
         if self.query_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
-        slopes, violated = np.empty_like(scores), np.empty(len(self.blocks))
+        slopes = np.empty_like(scores)
+        violated = np.empty(len(self.blocks))
 
         def work(number: int, first: int, last: int) -> None:
             violated[number] = kernels.hinge(
@@ -240,7 +244,8 @@ class Violations:
 
     def plane(self) -> Hinge:
         """Return the hinge with its plane, of a margin of 1."""
-        slopes, offset = self.counts[1] - self.counts[0], float(self.counts[0].sum())
+        slopes = self.counts[1] - self.counts[0]
+        offset = float(self.counts[0].sum())
         return Hinge(offset + dot(slopes, self.scores), offset, slopes)
 
     def hinge(self) -> tuple[float, Floats]:

@@ -54,7 +54,8 @@ class _AllPairs:
 
 
 def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
-    (_, n), Q = data.X.shape, data.ptr.size - 1
+    _, n = data.X.shape
+    Q = data.ptr.size - 1
     labels, level = np.unique(data.y, return_inverse=True)
     r = labels.size
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
@@ -68,7 +69,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
         levels = level[first:last]
         for c in np.unique(levels):
             chosen = rows[levels == c]
-            counts[q, c], sums[q, c] = len(chosen), chosen.sum(axis=0)
+            counts[q, c] = len(chosen)
+            sums[q, c] = chosen.sum(axis=0)
             grams[c] += chosen.T @ chosen
     all_counts = counts.sum(axis=0)
     all_sums = sums.sum(axis=0)
