@@ -239,7 +239,7 @@ class LinearRanker(Capabilities, Estimator):
         sparse = self.accepts_sparse and is_sparse(X)
         return (group_sparse if sparse else group)(X, y, qid, name_of)
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""
 
     def __sklearn_tags__(self) -> Any:
@@ -361,8 +361,8 @@ class ConvergingRanker(LinearRanker):
         """Go down to the minimum."""
         raise NotImplementedError
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         assert isinstance(last, Iteration)
         self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
         if not last.converged:

@@ -373,16 +373,16 @@ class HeldOutPredictor:
         """Labels that predictions are compared with, centred if the model has no bias."""
         return self._centred if self.loss == "differences" else self.y
 
-    def _strength(self, left: int) -> float:
-        """Return λ for ``left`` training documents and the Laplacian I - 11'/c."""
+    def _strength(self, n_training: int) -> float:
+        """Return λ for ``n_training`` training documents and the Laplacian I - 11'/c."""
         plain = self.loss == "differences" and self.weighting == "none"
-        return self.regularization / left if plain else self.regularization
+        return self.regularization / n_training if plain else self.regularization
 
     def _last(self, by_output: Floats) -> Floats:
         return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
 
-    def _rows(self, given: ArrayLike) -> Ints:
-        rows = np.asarray(given, dtype=np.int64).ravel()
+    def _rows(self, held_out: ArrayLike) -> Ints:
+        rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
         outside = rows.size and (rows.min() < 0 or rows.max() >= m)
         if outside or np.unique(rows).size != rows.size:
@@ -390,8 +390,8 @@ class HeldOutPredictor:
         self._left(m - rows.size)
         return rows
 
-    def _left(self, left: int) -> None:
-        if left < 1:
+    def _left(self, n_training: int) -> None:
+        if n_training < 1:
             raise DatasetError(
                 f"All {self.kernel.n_documents} documents are held out; expected at least one training "
                 "document."

@@ -172,8 +172,8 @@ class RankBoost(LinearRanker):
             if not history:  # nothing tells any pair apart: a model that scores all documents alike
                 yield BoostStep(1, (), coef, rounds.loss, np.empty(0))
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         assert isinstance(last, BoostStep)
         self.thresholds_ = last.thresholds
         self.loss_ = last.criterion

@@ -143,7 +143,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         exact = self.n_basis is None or self.n_basis >= shape.m
-        return kernel_need(shape, self.n_basis, exact, others=2)
+        return kernel_need(shape, self.n_basis, exact, n_other_kernels=2)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, after a progress event; its criterion is the leave-query-out error."""
@@ -266,8 +266,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             ).format(n_basis=self.n_basis, n=n_documents)
         return super().why_no_error(n_documents)
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         assert isinstance(last, BasisStep)
         self.criterion_, self.dual_coef_ = last.criterion, last.dual
         self.basis_ = _original(data, last.basis)

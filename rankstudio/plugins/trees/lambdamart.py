@@ -132,8 +132,8 @@ class TreeRanker(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         assert isinstance(last, TreeStep)
         self.booster_ = last.detached()  # the step's own would keep the training data alive
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)

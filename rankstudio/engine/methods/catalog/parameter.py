@@ -455,16 +455,16 @@ class Parameter:
             return self.format(value)
         return self.kind.between.join(self._said_one(v) for v in self.values(value))
 
-    def _said_one(self, one: Any) -> str:
+    def _said_one(self, single_value: Any) -> str:
         if self.kind is Kind.SWITCH:
-            return tr("yes", "switch") if one else tr("no", "switch")
-        return tr(self._format_one(one) or self.none_label) or tr("none")
+            return tr("yes", "switch") if single_value else tr("no", "switch")
+        return tr(self._format_one(single_value) or self.none_label) or tr("none")
 
-    def name_of(self, one: Any) -> str:
+    def name_of(self, single_value: Any) -> str:
         """Return one of several values as a label: "2^3" for a grid, "all" for an empty number."""
         if self.kind is Kind.GRID:
-            return format_power(one)
-        return self._format_one(one) or self.none_label or "none"
+            return format_power(single_value)
+        return self._format_one(single_value) or self.none_label or "none"
 
     def _format_one(self, value: Any) -> str:
         if value is None:

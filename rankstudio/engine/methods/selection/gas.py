@@ -104,7 +104,7 @@ class GAS(PathSelector):
         measure = MEASURES[kind] if isinstance(kind, str) else "MAP"
         importance, directions = yield from measuring_features(data, measure, objective(self.convention))
         if not isinstance(kind, str):
-            return own_importance(kind, data, both=False), directions
+            return own_importance(kind, data, with_negatives=False), directions
         return (importance if find_measure(measure).higher_is_better else 1.0 - importance), directions
 
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
@@ -149,14 +149,16 @@ class GAS(PathSelector):
             values = _no_parts(data.X.shape[1], data.ptr.size - 1)
         return compared_means(self, data, n_features, values)
 
-    def weighed_features(self, data: TrainingData, columns: Ints, others: Ints) -> Waiting[FeaturePenalties]:
+    def weighed_features(
+        self, data: TrainingData, columns: Ints, other_columns: Ints
+    ) -> Waiting[FeaturePenalties]:
         """Return the importance of some features, the same for their negatives, and similarity to others."""
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str) and self.similarity == "kendall":
-            similarity = yield from kendall_between(data, columns, others)
+            similarity = yield from kendall_between(data, columns, other_columns)
         else:
             matrix = yield from without_notes(self.similarities(data))  # the run gave them
-            similarity = np.asarray(matrix[np.ix_(columns, others)])
+            similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
         return FeaturePenalties(importance[columns], importance[columns], similarity)
 
 

@@ -62,14 +62,14 @@ class FunctionWork:
 
 
 def summed(
-    data: TrainingData, what: str, function: Function, *message: Any, by_blocks: bool = False
+    data: TrainingData, activity: str, function: Function, *message: Any, by_blocks: bool = False
 ) -> Waiting[tuple[Any, ...]]:
     """Return the sums of a function's results over all shards, with progress events.
 
     Parameters
     ----------
     data : TrainingData
-    what : str
+    activity : str
         Description of the work in progress events.
     function : callable
         As in :class:`FunctionWork`, like ``by_blocks``.
@@ -95,7 +95,7 @@ def summed(
     """
     # A single shard is called for as a whole: it keeps what it was centred to.
     with data.session(FunctionWork(function, by_blocks and data.several)) as session:
-        sums = yield from session.sum(message, what)
+        sums = yield from session.sum(message, activity)
     return tuple(value.values if isinstance(value, Greatest | Joined) else value for value in sums)
 
 
