@@ -82,12 +82,12 @@ class InProcess:
         self, room: Callable[[], float] = lambda: budget() / 2, max_threads: int | None = None
     ) -> None:
         self._room = room
-        self._most = max_threads
+        self._max_threads = max_threads
 
     @contextmanager
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session; its states are discarded afterwards."""
-        with threads.pool(data.several, self._most) as (executor, workers):
+        with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
             try:
                 yield session
