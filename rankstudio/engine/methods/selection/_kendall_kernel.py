@@ -70,7 +70,7 @@ def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
 @kernel
 def similarities(
     chosen: int,
-    others: Ints,
+    other_features: Ints,
     ranks: Int32s,
     order: Int32s,
     tied: Floats,
@@ -88,8 +88,8 @@ def similarities(
     m = ranks.shape[1]
     values = np.empty(m, dtype=np.int32)
     spare = np.empty(m, dtype=np.int32)
-    for index in range(others.shape[0]):
-        other = others[index]
+    for index in range(other_features.shape[0]):
+        other = other_features[index]
         total = 0.0
         defined = 0
         for q in range(ptr.shape[0] - 1):

@@ -172,8 +172,8 @@ def _no_parts(n: int, n_queries: int) -> Waiting[Floats]:
 def _given(matrix: Floats) -> Iterator[Between]:
     """Provide a function that reads similarities off a matrix (n, n)."""
 
-    def between(feature: int, others: Ints) -> Waiting[Floats]:
+    def between(feature: int, other_features: Ints) -> Waiting[Floats]:
         yield from ()
-        return np.asarray(matrix[feature, others])
+        return np.asarray(matrix[feature, other_features])
 
     yield between

@@ -288,7 +288,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if self.algorithm != "auto":
             raise ParameterError("algorithm", self.algorithm, f"auto {condition}")
 
-    def _way(self, shape: Shape, groups: ColumnGroups, several: bool) -> str:
+    def _way(self, shape: Shape, groups: ColumnGroups, several_shards: bool) -> str:
         """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
 
         Columns are fastest where few candidates are compared, or all by back-fitting, and have to be in
@@ -298,7 +298,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return self.algorithm
         gram_matrices = shape.by_gram_matrices(self.algorithm)
         if self.fitting == "back":
-            return "on demand" if several and gram_matrices else "columns"
+            return "on demand" if several_shards and gram_matrices else "columns"
         if self.search == "best":
             return "on demand"
         if self.search != "forward" or not groups.trivial:
@@ -307,7 +307,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         n_compared = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
         if self.algorithm == "rows" or not shape.few_candidates(n_compared):
             return "forward"
-        return "on demand" if gram_matrices else "forward" if several else "columns"
+        return "on demand" if gram_matrices else "forward" if several_shards else "columns"
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         return self._ranker.left_out(data, columns)

@@ -154,9 +154,11 @@ class _OnScratch(OnDemandSearch):
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
         parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
         inverse, inner = (part.reshape(blocks, capacity, capacity, BLOCK) for part in parts[:2])
-        along, seen, left, error = (part.reshape(blocks, -1, BLOCK) for part in parts[2:])
+        along, label_products, residual_products, error = (
+            part.reshape(blocks, -1, BLOCK) for part in parts[2:]
+        )
         error[:, :1] = self._state[-1]
-        self._state = inverse, inner, along, seen, left, error
+        self._state = inverse, inner, along, label_products, residual_products, error
         self._left, self._right = np.zeros((capacity, capacity)), np.zeros(capacity)
 
 

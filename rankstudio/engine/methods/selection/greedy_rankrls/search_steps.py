@@ -92,11 +92,11 @@ def prefer(candidates: Ints, informative: Bools) -> Ints:
     return better if better.size else candidates
 
 
-def _draw(candidates: Ints, most: int | None, rng: np.random.Generator) -> Ints:
-    """Return ``most`` random candidates in ascending order, or all if there are no more."""
-    if most is None or most >= candidates.size:
+def _draw(candidates: Ints, count: int | None, rng: np.random.Generator) -> Ints:
+    """Return ``count`` random candidates in ascending order, or all if there are no more."""
+    if count is None or count >= candidates.size:
         return candidates
-    return np.sort(rng.choice(candidates, most, replace=False))
+    return np.sort(rng.choice(candidates, count, replace=False))
 
 
 def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: Constraints) -> int | None:
@@ -236,7 +236,7 @@ class BestSets:
         self._search.move_to(selected)
         costs = self._search.removals()
         costs[:pinned] = np.inf
-        position = max(np.flatnonzero(costs <= costs.min() + self.tie), key=lambda place: selected[place])
+        position = max(np.flatnonzero(costs <= costs.min() + self.tie), key=lambda index: selected[index])
         return self._improve(size - 1, selected[:position] + selected[position + 1 :], costs[position])
 
     def grow(self, size: int) -> None:

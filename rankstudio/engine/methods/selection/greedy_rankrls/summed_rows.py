@@ -36,11 +36,11 @@ class SummedRows(QueryData):
     """
 
     @classmethod
-    def of(cls, data: TrainingData | QueryData, known: Statistics) -> SummedRows:
+    def of(cls, data: TrainingData | QueryData, statistics: Statistics) -> SummedRows:
         """Return the rows of some documents with known matrices."""
-        n = known.total.shape[0] - 1
+        n = statistics.total.shape[0] - 1
         rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
-        rows.shared.of(KnownStatistics).found[True, DEFAULT_COST] = known
+        rows.shared.of(KnownStatistics).found[True, DEFAULT_COST] = statistics
         return rows
 
     @cached_property
