@@ -364,7 +364,9 @@ class ConvergingRanker(LinearRanker):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         last = steps[-1]
         assert isinstance(last, Iteration)
-        self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
+        self.objective_ = last.criterion
+        self.gap_ = last.gap
+        self.n_iter_ = last.number
         if not last.converged:
             from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
 

@@ -248,8 +248,9 @@ class HeldOutPredictor:
         pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
 
         def orders(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
-            arguments = hat, leverages, residuals, answers, kinds, *constants, first, rounding
-            _pair_kernel.pair_orders(*arguments, out)
+            _pair_kernel.pair_orders(
+                hat, leverages, residuals, answers, kinds, *constants, first, rounding, out
+            )
 
         right = float((yield from self._over_pairs(orders)).sum())
         return right / pairs if pairs else float("nan")
@@ -342,8 +343,9 @@ class HeldOutPredictor:
 
             def work(part: tuple[int, int, int]) -> None:
                 v, first, last = part
-                arguments = hat, residuals[v], answers[v], inverse_count, border
-                _pair_kernel.all_pairs(*arguments, first, last, out[v])
+                _pair_kernel.all_pairs(
+                    hat, residuals[v], answers[v], inverse_count, border, first, last, out[v]
+                )
 
             share(executor, workers, work, ranges)
         return self._last(out)
@@ -453,7 +455,8 @@ class HoldOutRanker(LinearRanker):
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
-        regularization, (loss, weighting) = self.checked("regularization"), self.held_out_loss()
+        regularization = self.checked("regularization")
+        loss, weighting = self.held_out_loss()
         return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, regularization, loss, weighting)
 
     def held_out_loss(self) -> tuple[str, str]:

@@ -267,7 +267,9 @@ class Parameter:
                 right = isinstance(value, numbers) and not isinstance(value, bool)
                 if right and self._inside(value) and value not in _INFINITE:
                     return int(value) if is_integer else float(value)
-                adjective = "whole " if is_integer else "finite " if self.high == inf else ""
+                adjective = "finite " if self.high == inf else ""
+                if is_integer:
+                    adjective = "whole "
                 expected = f"a {adjective}number {self._bounds()}"
             case Kind.SWITCH:
                 if isinstance(value, bool | np.bool_):

@@ -137,5 +137,14 @@ def kernel_iteration(
     model = KernelModel(kernel, vectors, mapped.dual(step.coef))
     all_columns = tuple(range(vectors.shape[1]))
     coef = model.slopes()
-    step_fields = step.number, all_columns, coef, step.criterion, step.candidates, step.gap, step.converged
-    return KernelIteration(*step_fields, basis=mapped.basis, model=model)
+    return KernelIteration(
+        number=step.number,
+        selected=all_columns,
+        coef=coef,
+        criterion=step.criterion,
+        candidates=step.candidates,
+        gap=step.gap,
+        converged=step.converged,
+        basis=mapped.basis,
+        model=model,
+    )

@@ -464,7 +464,8 @@ class NystromMap(KernelMapped):
         mapped, note = nystrom_features(lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed)
         if note:
             warnings.warn(note, DependentBasisWarning, stacklevel=4)
-        self.basis_, self.factor_ = row_order[mapped.basis], mapped.factor
+        self.basis_ = row_order[mapped.basis]
+        self.factor_ = mapped.factor
         self.basis_vectors_ = grouped[mapped.basis]
         if order is None:
             return mapped

@@ -201,7 +201,8 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
     models = OutputModels(data, regularization)
 
     def paths(labels: Floats, share: Share) -> list[Floats]:
-        centred, criteria = targets(np.ascontiguousarray(labels.T)), np.empty((labels.shape[0], 1))
+        centred = targets(np.ascontiguousarray(labels.T))
+        criteria = np.empty((labels.shape[0], 1))
 
         def learn(first: int) -> None:
             part = slice(first, first + _OUTPUTS)

@@ -148,7 +148,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         for name in {"dual_coef_", "basis_", "basis_vectors_"} & vars(self).keys():
             delattr(self, name)
         if isinstance(last, KernelIteration):
-            self.dual_coef_, self.basis_vectors_ = last.model.weights, last.model.vectors
+            self.dual_coef_ = last.model.weights
+            self.basis_vectors_ = last.model.vectors
             self.basis_ = last.basis if data.order is None else data.order[last.basis]
         super()._finish(data, steps)
 

@@ -121,4 +121,5 @@ def similarities(
             balance = pairs - tied[chosen, q] - tied[other, q] + tied_in_both - 2.0 * discordant
             total += min(abs(balance) / np.sqrt(spread), 1.0)  # the root rounds: 1 + 2e-16 is no |τ|
             defined += 1
-        out[0, index], out[1, index] = total, defined
+        out[0, index] = total
+        out[1, index] = defined

@@ -303,8 +303,17 @@ class PathSelector(GrowingSelector):
         regularization = self.checked("regularization")
         has_costs = self.costs is not None or self.budget is not None
         if has_costs:
-            of_costs = None, 0, self.costs, self.budget, 0.0
-            rules = Constraints.of(groups, self.n_features_to_select, (), (), *of_costs)
+            rules = Constraints.of(
+                groups,
+                self.n_features_to_select,
+                pinned=(),
+                banned=(),
+                n_candidates=None,
+                seed=0,
+                costs=self.costs,
+                budget=self.budget,
+                size_penalty=0.0,
+            )
         ordering = yield from self._order(data, data.X.shape[1] if has_costs or not groups.trivial else k)
         if has_costs:
             ordering = ordering.per_cost(groups, rules)

@@ -238,9 +238,11 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
 
     Some features of all shards at a time.
     """
-    grades, (m, n) = labels_of(data), data.X.shape
+    grades = labels_of(data)
+    m, n = data.X.shape
     _check_grades(grades)
-    grade, d = np.searchsorted(grades, data.y), np.empty(n)
+    grade = np.searchsorted(grades, data.y)
+    d = np.empty(n)
 
     def of_feature(j: int, values: Floats) -> float:
         points = values if data.validation is None else data.validation[:, j]

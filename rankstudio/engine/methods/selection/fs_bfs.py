@@ -214,11 +214,10 @@ class FSBFS(PathSelector):
             scores = np.full(n, np.nan)
             parts = np.zeros((n, is_counted.size))
             inside = list(node.features)
-            scores[inside], parts[inside] = node.value, values[0]
-            scores[other_columns], parts[other_columns] = (
-                [node.reached[column] for column in other_columns],
-                values[1:],
-            )
+            scores[inside] = node.value
+            parts[inside] = values[0]
+            scores[other_columns] = [node.reached[column] for column in other_columns]
+            parts[other_columns] = values[1:]
             yield ComparedByQuery(node.features, scores, parts, is_counted)
             n_taken += len(node.features)
             if n_taken >= n_features:

@@ -276,7 +276,8 @@ class FSMRank(_Weighing):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         super()._finish(data, steps)
         last = steps[-1]
-        self.objective_, self.n_iter_ = last.criterion, last.number
+        self.objective_ = last.criterion
+        self.n_iter_ = last.number
         self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(-1, last.coef.size)
 
 

@@ -123,7 +123,8 @@ class GAS(PathSelector):
         # Kendall's τ is computed for the pairs that are asked for: all of them would take long.
         matrix = None if isinstance(kind, str) and kind == "kendall" else (yield from self.similarities(data))
         yield WorkProgress("ranking features", 0.0)
-        scores, varies = importance.copy(), (yield from informative_columns(data))
+        scores = importance.copy()
+        varies = yield from informative_columns(data)
         is_unranked = np.ones(scores.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
         compared = np.empty((k, scores.size))

@@ -110,7 +110,8 @@ def measure_sums(
         evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
         of_row = np.empty(data.y.size, dtype=np.int64)
         of_query = np.empty(count.size, dtype=np.int64)
-        of_row[rows], of_query[queries] = np.arange(rows.size), np.arange(queries.size)
+        of_row[rows] = np.arange(rows.size)
+        of_query[queries] = np.arange(queries.size)
         step = max(1, _VALUES // rows.size)
         for start in range(first, last, step):
             end = min(start + step, last)

@@ -209,7 +209,8 @@ class _PairState:
             scores = self._room[0]
             d = self._room[1]
             order = self._room[2].view(np.int64)
-            scores[:], d[:] = problem.scores(w), problem.scores(p)
+            scores[:] = problem.scores(w)
+            d[:] = problem.scores(p)
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
             self._line = key, _LineScores(scores, d, order, _numbers(hinge, d))
         return self._line[1]

@@ -198,8 +198,18 @@ def models_in_order(
     squares, right = yield from sums_of_products(data, cost)
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
-    message = cost, data.several, order, factor, along, regularization
-    (errors,) = yield from summed(data, "leaving queries out", _left_out, *message, by_blocks=True)
+    (errors,) = yield from summed(
+        data,
+        "leaving queries out",
+        _left_out,
+        cost,
+        data.several,
+        order,
+        factor,
+        along,
+        regularization,
+        by_blocks=True,
+    )
     return coefs, errors
 
 
@@ -219,10 +229,20 @@ def combined_models(
     """
     order = np.arange(len(combinations))
     squares, right = yield from sums_of_products(data)
-    of_sums = combinations @ squares @ combinations.T, combinations @ right
-    coefs, factor, along = nested_factor(*of_sums, order, regularization)
-    message = combinations, order, factor, along, regularization
-    (errors,) = yield from summed(data, "leaving queries out", _left_out_sums, *message, by_blocks=True)
+    coefs, factor, along = nested_factor(
+        combinations @ squares @ combinations.T, combinations @ right, order, regularization
+    )
+    (errors,) = yield from summed(
+        data,
+        "leaving queries out",
+        _left_out_sums,
+        combinations,
+        order,
+        factor,
+        along,
+        regularization,
+        by_blocks=True,
+    )
     return coefs, errors
 
 

@@ -85,7 +85,8 @@ class GramProducts:
         index = self._index[: factor.shape[0] + 1]
 
         def changes(candidates: Ints) -> Floats:
-            out, totals = np.empty(candidates.size), np.empty((candidates.size, index.size + 1))
+            out = np.empty(candidates.size)
+            totals = np.empty((candidates.size, index.size + 1))
             totals[:, 0] = self.total[candidates, candidates]
             totals[:, 1:] = self.total[np.ix_(candidates, index)]
             kernels.changes_by_statistics(index, candidates, self.gram, totals, regularization, state, out)
@@ -224,7 +225,8 @@ class OnDemandSearch:
             np.empty(flat),
             empty,
         )
-        self._left, self._right = np.empty((0, 0)), np.empty(0)
+        self._left = np.empty((0, 0))
+        self._right = np.empty(0)
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
@@ -370,7 +372,8 @@ class BackFittingSearch(OnDemandSearch):
         """Return the function from candidates to how the criterion changes with each and no other weight."""
         t = len(self.selected)
         columns = self._columns.columns
-        models, residual = np.empty((self._columns.n_queries, t)), np.empty(columns[4].shape[0])
+        models = np.empty((self._columns.n_queries, t))
+        residual = np.empty(columns[4].shape[0])
         column_kernels.held_out_models(t, self._state, columns, models, residual)
 
         def changes(candidates: Ints) -> Floats:

@@ -450,7 +450,8 @@ class ForwardSearch:
 
     def start(self, total: Floats) -> Iterator[WorkProgress]:
         """Start with the result of :class:`Totals`, shape (n + 1, n + 1)."""
-        self._total, self._coef = total, np.zeros(total.shape[0] - 1)
+        self._total = total
+        self._coef = np.zeros(total.shape[0] - 1)
         varying = self._groups.of_column[np.diagonal(total)[:-1] > 0]
         self.informative: Bools = np.isin(np.arange(self._several.size), varying)
         yield from self._compare(Start(total))
@@ -475,8 +476,9 @@ class ForwardSearch:
                 row = np.append((yield from self._session.sum(TotalRow(column), WHAT))[0], row[-1])
             yield from self._compare(Select(column, row[:-1]))
             self._columns = (*self._columns, column)
-            arguments = row, self._work.regularization, np.array(self._columns)
-            _statistics_kernel.extend(*arguments, *self._factor, self._coef)
+            _statistics_kernel.extend(
+                row, self._work.regularization, np.array(self._columns), *self._factor, self._coef
+            )
         self.selected = (*self.selected, feature)
 
     def _compare(self, message: Message) -> Iterator[WorkProgress]:

@@ -216,8 +216,9 @@ class LeavePairOutSearch(OneRankingSearch):
 
         m = self._y.size
         losses = np.empty(m)
-        arguments = self._hat, self._leverages, residuals, column, scale, 1.0 / (m - 2), 0.0, 0
-        kernel.pair_losses(*arguments, losses)
+        kernel.pair_losses(
+            self._hat, self._leverages, residuals, column, scale, 1.0 / (m - 2), 0.0, 0, losses
+        )
         return float(losses.sum()) / m
 
     @staticmethod

@@ -214,7 +214,8 @@ class BestSets:
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
         # By size, from 1 on. What a greedy set grows to is known.
-        self._pruned, self._grown = [False] * len(greedy), [True] * len(greedy)
+        self._pruned = [False] * len(greedy)
+        self._grown = [True] * len(greedy)
 
     def of_size(self, size: int) -> Step:
         """Return the best set of a size.
@@ -243,7 +244,8 @@ class BestSets:
         """Add the best feature to the best set of a size, and keep the result if it is better."""
         if self._grown[size - 1] or size == self.most:
             return
-        selected, costs = self._best[size - 1].selected, self._compare(size)
+        selected = self._best[size - 1].selected
+        costs = self._compare(size)
         best = int(np.flatnonzero(costs <= np.nanmin(costs) + self.tie)[0])
         self._improve(size + 1, (*selected, best), costs[best])
 

@@ -86,17 +86,27 @@ class SolvedRows:
         t = len(self.selected)
         self._totals.append(total)
         self.selected.append(feature)
-        selected, totals = np.array(self.selected), np.array(self._totals)
-        ascending, places = np.argsort(selected[:-1]), selected if self._whole else np.arange(t + 1)
+        selected = np.array(self.selected)
+        totals = np.array(self._totals)
+        ascending = np.argsort(selected[:-1])
+        places = selected if self._whole else np.arange(t + 1)
         inverse, diagonal = self._factor
 
         def work(part: slice) -> None:
-            lists = selected, ascending, places, remaining
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
             part_state = of_blocks(state, part)
             _solved_kernel.select(
-                *lists, self._gram[part], totals, self._regularization, part_state, factor, space
+                selected,
+                ascending,
+                places,
+                remaining,
+                self._gram[part],
+                totals,
+                self._regularization,
+                part_state,
+                factor,
+                space,
             )
 
         for_each_block(work)
@@ -145,13 +155,12 @@ class DelayedRows:
     ) -> None:
         if self._count == self.delayed[0].shape[2]:
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)
-        selected_position, places, h = (
-            int(np.searchsorted(self._order, feature)),
-            np.searchsorted(self._order, remaining),
-            self._count,
-        )
+        selected_position = int(np.searchsorted(self._order, feature))
+        places = np.searchsorted(self._order, remaining)
         h = self._count
-        at_gram = -1 if self._brought_up else feature if self._whole else 0
+        at_gram = -1
+        if not self._brought_up:
+            at_gram = feature if self._whole else 0
 
         def work(part: slice) -> None:
             _delayed_kernel.select(
@@ -195,6 +204,11 @@ def of_blocks(arrays: Arrays, part: slice) -> Arrays:
     return tuple(array[part] for array in arrays)  # type: ignore[return-value] # as many as there were
 
 
+def _pairs_of(group: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Return the pairs of a group's features: (1, 0), (2, 0), (2, 1), …."""
+    return [(feature, other) for index, feature in enumerate(group) for other in group[:index]]
+
+
 class JointPairs:
     """State of the pairs of features within groups.
 
@@ -222,15 +236,11 @@ class JointPairs:
         self._members: Ints = np.concatenate(groups).astype(np.int64)
         self._starts: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._pairs: Ints = np.concatenate([[0], np.cumsum(sizes * (sizes - 1) // 2)]).astype(np.int64)
-        self._pair_columns = [
-            (feature, other)
-            for group in groups
-            for index, feature in enumerate(group)
-            for other in group[:index]
-        ]
+        self._pair_columns = [pair for group in groups for pair in _pairs_of(group)]
         self._left = np.ones(n, dtype=np.bool_)
-        shape = blocks, len(self._pair_columns), BLOCK
-        self._joint, self._products = empty(2 * blocks * shape[1] * BLOCK).reshape(2, *shape)
+        n_pairs = len(self._pair_columns)
+        space = empty(2 * blocks * n_pairs * BLOCK)
+        self._joint, self._products = space.reshape(2, blocks, n_pairs, BLOCK)
         self._largest = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
@@ -258,9 +268,15 @@ class JointPairs:
         lists = open_groups, self._members, self._starts, self._pairs, regularization
 
         def work(part: slice) -> None:
-            pairs = self._joint[part], self._products[part]
-            space = np.empty((s, s, BLOCK)), np.empty((s, BLOCK))
-            kernels.costs(*lists, of_blocks(state, part), *pairs, *space, partial[part])
+            kernels.costs(
+                *lists,
+                of_blocks(state, part),
+                self._joint[part],
+                self._products[part],
+                np.empty((s, s, BLOCK)),
+                np.empty((s, BLOCK)),
+                partial[part],
+            )
 
         for_each_block(work)
         summed: Floats = partial.sum(axis=0)

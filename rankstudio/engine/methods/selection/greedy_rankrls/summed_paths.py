@@ -104,11 +104,11 @@ class _FillingSearch(ForwardSearch):
         self, session: ShardSession, work: GreedyWork, groups: ColumnGroups, some_queries: SomeQueries | None
     ) -> None:
         super().__init__(session, work, groups)
-        self._some = some_queries
+        self._some_queries = some_queries
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        if self._some is not None:
-            self._some.fill(feature)
+        if self._some_queries is not None:
+            self._some_queries.fill(feature)
         yield from super().select(feature)
 
 
@@ -203,7 +203,8 @@ class SummedPaths:
 
     def _among(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of some queries, given in ascending order, in the buffers ``room``."""
-        out, total = room[: -(-queries.size // BLOCK)], np.zeros_like(self.statistics.total)
+        out = room[: -(-queries.size // BLOCK)]
+        total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
         n = total.shape[0] - 1
@@ -220,17 +221,16 @@ class SummedPaths:
         all_of = self.statistics
         blocks = queries // BLOCK
         lanes = queries % BLOCK
-        squares, rights, labels = parts = (
-            all_of.known[0].copy(),
-            all_of.known[1].copy(),
-            all_of.known[2].copy(),
-        )
+        squares = all_of.known[0].copy()
+        rights = all_of.known[1].copy()
+        labels = all_of.known[2].copy()
         total = all_of.total.copy()
         n = squares.shape[1]
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
-        remaining = WithoutQueries(Statistics(parts, total, room), all_of.gram, queries, all_of.total)
+        statistics = Statistics((squares, rights, labels), total, room)
+        remaining = WithoutQueries(statistics, all_of.gram, queries, all_of.total)
         remaining.fill(n)
         return remaining
 

@@ -131,7 +131,8 @@ def _statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
     totals: list[Floats] = [np.empty(0)] * len(data.shards)
 
     def add(index: int, shard: Shard, rows: QueryData) -> None:
-        query, total = shard.first_query, np.zeros((n + 1, n + 1))
+        query = shard.first_query
+        total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
             # The blocks of a shard begin anywhere in those of all queries.

@@ -307,7 +307,9 @@ def branches(
     spent = np.zeros(length + 2)
     for f in range(n_forced):
         spent[0] += prices[f]
-    chosen_items[0], depth, count = n_forced, 0, 0
+    chosen_items[0] = n_forced
+    depth = 0
+    count = 0
     while depth >= 0:
         item = chosen_items[depth]
         n_left = n_wanted - depth
@@ -404,7 +406,8 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
             return
     for a in range(sets.shape[1]):
         sets[row, a] = sorted_columns[a] if a < t else -1
-    values[row, 0], values[row, 1] = error, deviation
+    values[row, 0] = error
+    values[row, 1] = deviation
     counts[0] += 1
 
 

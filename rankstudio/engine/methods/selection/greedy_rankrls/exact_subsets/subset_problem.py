@@ -261,5 +261,6 @@ def _order(
             pivot = inverse[index, index]
             weights -= column * (weights[index] / pivot)
             inverse -= np.outer(column, column / pivot)
-            weights[index], inverse[index, index] = 0.0, 1.0
+            weights[index] = 0.0
+            inverse[index, index] = 1.0
     return removed[::-1]
