@@ -194,8 +194,8 @@ def _x_values(figure: CurvesFigure) -> list[float]:
     return xs + [level.value for level in figure.levels if level.vertical]
 
 
-def _bar_width(one: Series) -> float:
-    return min((b - a for a, b in itertools.pairwise(one.x)), default=1.0)
+def _bar_width(series: Series) -> float:
+    return min((b - a for a, b in itertools.pairwise(series.x)), default=1.0)
 
 
 class _SeriesPainter:
@@ -210,16 +210,18 @@ class _SeriesPainter:
         Its number in the figure, from 0.
     """
 
-    def __init__(self, page: FigurePage, figure: CurvesFigure, one: Series, at: int) -> None:
+    def __init__(self, page: FigurePage, figure: CurvesFigure, series: Series, index: int) -> None:
         self._page = page
         self._area = page.area
         self._style = page.style
         self._figure = figure
-        self._one = one
-        self._at = at
+        self._one = series
+        self._at = index
         self._of_few = len(figure.series) <= (_LOOKS if page.style.print else 4)
-        self._number = one.number if one.order is None else at
-        self._color = page.style.line if one.kind == "steps" else page.style.series(one.number, one.order)
+        self._number = series.number if series.order is None else index
+        self._color = (
+            page.style.line if series.kind == "steps" else page.style.series(series.number, series.order)
+        )
 
     def paint(self) -> Artist | tuple[Artist, ...]:
         """Paint the series, and return what bears its name."""
@@ -329,18 +331,18 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
         page.entries.append((small, mark.label))
 
 
-def _named(figure: CurvesFigure, one: Series) -> bool:
+def _named(figure: CurvesFigure, series: Series) -> bool:
     """Return whether a series has an entry of its own in the legend."""
     family = sum(other.order is not None for other in figure.series)
     is_alone = len(figure.series) == 1 and not figure.levels and not figure.marks
-    return not is_alone and (one.order is None or family <= _MOST_NAMED)
+    return not is_alone and (series.order is None or family <= _MOST_NAMED)
 
 
 def _name_family(page: FigurePage, figure: CurvesFigure) -> None:
     """Have the colours of a large family in the legend, from its first name to its last."""
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MOST_NAMED:
-        ends = sorted(family, key=lambda one: one.order or 0.0)
+        ends = sorted(family, key=lambda series: series.order or 0.0)
         colors = tuple(Patch(color=page.style.ordered(series.order or 0.0), linewidth=0) for series in ends)
         label = f"{ends[0].label} … {ends[-1].label}"
         page.entries.append((colors, f"{figure.family}: {label}" if figure.family else label))
@@ -386,20 +388,20 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     return page.finish(lambda _: tall * max(1, n))
 
 
-def name_rows(page: FigurePage, names: tuple[str, ...], shown: range, spare: float = 0.0) -> None:
+def name_rows(page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0) -> None:
     """Write names at the left of rows, cut if they are too long; the id at the end is kept.
 
     Parameters
     ----------
     page : FigurePage
     names : tuple of str
-    shown : range
+    visible_rows : range
         Rows with names.
     spare : float
         Space not needed by anything else, if larger than usual.
     """
     max_width = max(_MOST_NAMES * page.style.width, spare) - 0.9 * page.style.em
-    page.area.set_yticks(shown, [_cut(page, names[row], max_width) for row in shown])
+    page.area.set_yticks(visible_rows, [_cut(page, names[row], max_width) for row in visible_rows])
     page.area.tick_params(axis="y", labelcolor=page.style.text)
 
 
@@ -424,41 +426,41 @@ def _values(figure: RowsFigure) -> list[float]:
     return values + ([0.0] if figure.bars or figure.zero else [])
 
 
-def _paint_bars(page: FigurePage, figure: RowsFigure, one: RowSeries, place: int) -> None:
+def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: int) -> None:
     """Paint the bars of a series, which share the height of a row with those of the others."""
     style, high = page.style, _BAR / len(figure.series)
     pale = "#b4b4b4" if style.print else "#a9b6c9"
     colors = [
         pale if figure.strong and row not in figure.strong else style.category(number)
-        for row, number in enumerate(figure.numbers or (one.number,) * len(figure.rows))
+        for row, number in enumerate(figure.numbers or (series.number,) * len(figure.rows))
     ]
-    middles = [row - _BAR / 2 + (place + 0.5) * high for row in range(len(figure.rows))]
-    lengths = [value if isfinite(value) else nan for value in one.values]
+    middles = [row - _BAR / 2 + (index + 0.5) * high for row in range(len(figure.rows))]
+    lengths = [value if isfinite(value) else nan for value in series.values]
     page.area.barh(middles, lengths, high, color=colors, linewidth=0)
-    for middle, length, mark in zip(middles, lengths, one.marks, strict=False):
+    for middle, length, mark in zip(middles, lengths, series.marks, strict=False):
         if mark and isfinite(length):
             look: Look = {"ha": "left", "va": "center", "color": style.text}
             page.area.annotate(f" {mark}", (length, middle), **look)
     if len(figure.series) > 1:
-        page.entries.append((Patch(color=style.category(one.number), linewidth=0), one.label))
+        page.entries.append((Patch(color=style.category(series.number), linewidth=0), series.label))
 
 
-def _paint_points(page: FigurePage, figure: RowsFigure, one: RowSeries) -> None:
+def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
     """Paint the points of a series over their intervals, lower where a histogram is behind them."""
     style = page.style
     foot = _FOOT if figure.histograms is not None else 0.0
-    for row, value in enumerate(one.values):
-        number = figure.numbers[row] if figure.numbers else one.number
+    for row, value in enumerate(series.values):
+        number = figure.numbers[row] if figure.numbers else series.number
         color = style.category(number)
         middle = row + foot
-        if one.low and isfinite(one.low[row]) and isfinite(one.high[row]):
-            ends = [one.low[row], one.high[row]]
+        if series.low and isfinite(series.low[row]) and isfinite(series.high[row]):
+            ends = [series.low[row], series.high[row]]
             page.area.plot(ends, [middle, middle], color=color, linewidth=0.16 * style.em)
         look = page.marker(number, color, 0.72)
         page.area.plot([value], [middle], linestyle="None", clip_on=False, zorder=3, **look)
     if len(figure.series) > 1:
-        look = page.marker(one.number, style.category(one.number), 0.72)
-        page.entries.append((Line2D([], [], linestyle="None", **look), one.label))
+        look = page.marker(series.number, style.category(series.number), 0.72)
+        page.entries.append((Line2D([], [], linestyle="None", **look), series.label))
 
 
 def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHistograms) -> None:
