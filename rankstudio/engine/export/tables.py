@@ -182,4 +182,6 @@ def range_text(sizes: Sequence[int]) -> str:
     """Return the range of numbers: "1–7", "46" if all are equal, "" for none."""
     low = min(sizes, default=0)
     high = max(sizes, default=0)
-    return "" if not sizes else str(low) if low == high else f"{low}–{high}"
+    if not sizes:
+        return ""
+    return str(low) if low == high else f"{low}–{high}"
