@@ -70,7 +70,9 @@ def left_out_errors(
     Parameters
     ----------
     data : QueryData
-        Documents of the queries. order, regularization As in :func:`nested_factor`.
+        Documents of the queries.
+    order, regularization
+        As in :func:`nested_factor`.
     factor, along : ndarray
         Parts of :class:`NestedFactor`.
 

@@ -74,7 +74,9 @@ class Pairs(Queries):
     Parameters
     ----------
     y : ndarray of shape (m,)
-        Relevance labels, grouped by query. ptr, executor, workers As in :class:`Queries`.
+        Relevance labels, grouped by query.
+    ptr, executor, workers
+        As in :class:`Queries`.
     weighting : PairWeighting, optional
         Weights of the pairs; by default each counts 1.
 
@@ -300,7 +302,9 @@ class PreferencePairs(Pairs):
     Parameters
     ----------
     preferences : Preferences
-        Preferences, each between rows of one query. ptr, executor, workers As in :class:`Queries`.
+        Preferences, each between rows of one query.
+    ptr, executor, workers
+        As in :class:`Queries`.
 
     Attributes
     ----------

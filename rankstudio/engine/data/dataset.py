@@ -212,15 +212,17 @@ class RankingDataset:
         source: Source | None = None,
         *,
         missing: str = "query_min",
-        n_features: int | None = None,
         normalize: str | bool = False,
+        n_features: int | None = None,
     ) -> RankingDataset:
         """Make a dataset from parsed contents, whose values are changed in place.
 
         Parameters
         ----------
         table : Table
+            Parsed contents.
         source : Source, optional
+            Where they come from.
         missing, normalize
             See `load_letor`; with "refuse" there are no values to fill.
         n_features : int, optional
@@ -521,11 +523,13 @@ class FoldedDataset:
         Parameters
         ----------
         frame : DataFrame
+            A row is a document.
         part : str
             Column with the values "train", "vali" or "test".
         fold : str
             Column of the fold, for several folds; a document in several folds has a row in each.
         name : str
+            Name of the dataset.
         ignore : sequence of str
             Other columns that are not features.
         **options

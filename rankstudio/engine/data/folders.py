@@ -38,9 +38,9 @@ _SLASHES = str.maketrans("/\\", "__")  # folders of results are called after dat
 def open_dataset(
     path: str | os.PathLike[str],
     *,
+    columns: DataColumns | Mapping[str, Any] | None = None,
     missing: Missing = "query_min",
     normalize: Normalize = False,
-    columns: DataColumns | Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
     cache: bool = True,

@@ -58,8 +58,8 @@ class KeptPart:
 
     Parameters
     ----------
-    place : Path
-        Its folder.
+    folder : Path
+        Folder of the part.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class KeptPart:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._place = folder
+        self._folder = folder
         with self._readable():
             self._entry = StoredEntry.open(folder)
 
@@ -92,7 +92,7 @@ class KeptPart:
             yield
         except (EntryError, KeyError):
             raise FileAccessError(
-                self._place,
+                self._folder,
                 "the data of the run cannot be read: files are missing or damaged. Start the run again to "
                 "restore them.",
             ) from None

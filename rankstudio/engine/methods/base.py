@@ -206,6 +206,7 @@ class LinearRanker(Capabilities, Estimator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(self._validated(X, y, qid))
 

@@ -143,16 +143,24 @@ class StepTest(Protocol):
     """
 
     @property
-    def selected(self) -> tuple[int, ...]: ...  # noqa: D102 - above
+    def selected(self) -> tuple[int, ...]:
+        """Columns, one per step."""
+        ...
 
     @property
-    def drops(self) -> Floats: ...  # noqa: D102 - above
+    def drops(self) -> Floats:
+        """Reductions of the error, one per step."""
+        ...
 
     @property
-    def empty(self) -> float: ...  # noqa: D102 - above
+    def empty(self) -> float:
+        """Error of the empty model."""
+        ...
 
     @property
-    def at_once(self) -> int: ...  # noqa: D102 - above
+    def at_once(self) -> int:
+        """Number of permutations that are compared at a time."""
+        ...
 
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
         """Return the reduction by the best feature of a step, from 0, with permuted residuals.
@@ -162,17 +170,19 @@ class StepTest(Protocol):
         orders : sequence of ndarray of shape (m,)
             The documents in the order of each permutation, within their queries.
         step : int
+            Position of the step, from 0.
 
         Returns
         -------
         ndarray of shape (len(orders),)
+            Drop of the criterion by each order.
         """
         ...
 
 
 @dataclass(frozen=True)
 class ExactExchange:
-    """λ and loss of RankRLS, by whose exact left-out error any set of features is compared with any other.
+    """The λ and loss of RankRLS, by whose exact left-out error any two sets of features are compared.
 
     Attributes
     ----------
@@ -346,6 +356,7 @@ class Capabilities:
         Parameters
         ----------
         data : TrainingData
+            The documents.
 
         Returns
         -------
@@ -361,6 +372,7 @@ class Capabilities:
         Parameters
         ----------
         data : TrainingData
+            The documents.
         """
         return None
 
@@ -379,6 +391,7 @@ class Capabilities:
         Parameters
         ----------
         data : TrainingData
+            The documents.
         n_features : int
             Number of features; a step may select several of them.
 

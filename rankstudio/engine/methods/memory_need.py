@@ -151,6 +151,7 @@ def whole_need(shape: DataShape, copies: float = 1.0, per_document: float = 0.0)
     Parameters
     ----------
     shape : DataShape
+        Numbers of documents, features and queries of the data.
     copies : float
         Number of matrices of shape (m, n): centred features, or transposed ones.
     per_document : float
@@ -178,6 +179,7 @@ def shard_need(
     Parameters
     ----------
     shape : DataShape
+        Numbers of documents, features and queries of the data.
     copies : float
         Number of matrices with the shape of a shard.
     states, lasting : float
@@ -203,6 +205,7 @@ def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
     Parameters
     ----------
     shape : DataShape
+        Numbers of documents, features and queries of the data.
     per_document : float
         Bytes per document that shards keep, if memory allows.
 

@@ -31,12 +31,14 @@ def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool
         One number from 0 up for each feature, shape (n,); if ``with_negatives``, also (2n,), those of the
         negatives last.
     data : TrainingData
+        The documents.
     with_negatives : bool, default True
         Whether negatives have an importance, too: that of the feature by default.
 
     Returns
     -------
     ndarray of shape (2n,), or (n,) without ``with_negatives``
+        Importance of each feature.
 
     Raises
     ------

@@ -276,6 +276,7 @@ class Evaluator:
         Parameters
         ----------
         scores : array-like of shape (m,)
+            Predicted scores of the documents.
 
         Raises
         ------

@@ -127,11 +127,13 @@ def share(
     Parameters
     ----------
     executor : Executor or None
+        Threads beside this one.
     workers : int
         Maximum number of threads, including this one.
     work : callable
         Function; its exceptions on any of the threads are raised here.
     items : iterable
+        What ``work`` is called with.
 
     Examples
     --------

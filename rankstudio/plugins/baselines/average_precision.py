@@ -201,7 +201,9 @@ class AveragePrecisionPlanes(Linear):
     Parameters
     ----------
     X : ndarray of shape (m, n)
-        Features, grouped by query. relevant, queries As in :class:`AveragePrecisionLoss`.
+        Features, grouped by query.
+    relevant, queries
+        As in :class:`AveragePrecisionLoss`.
     """
 
     def __init__(self, X: Floats, relevant: Bools, queries: Queries) -> None:

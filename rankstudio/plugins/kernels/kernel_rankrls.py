@@ -84,21 +84,23 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x'. For "precomputed", X contains the kernel values between its
         documents, and for ``predict`` those between the new documents (rows) and the training documents. A
         callable takes documents (a, n) and (b, n) and returns values (a, b).
+    regularization : float, default 1.0
+        λ > 0.
     gamma : float, default 2^-6
         γ > 0.
     degree : int, default 3
         d, from 1 up.
     coef0 : float, default 1.0
         c, from 0 up.
-    regularization : float, default 1.0
-        λ > 0.
     n_basis : int, optional
         Number of basis vectors; by default all documents, which is exact.
     basis : {"uniform", "per_query"}, default "uniform"
         Whether basis vectors are drawn from all documents with equal probability, or in equal numbers per
         query.
     seed : int, default 0
-        Seed of the draw. cost, ties, weighting Loss of a pair, as in :class:`rankstudio.engine.RankRLS`.
+        Seed of the draw.
+    cost, ties, weighting
+        Loss of a pair, as in :class:`rankstudio.engine.RankRLS`.
 
     Attributes
     ----------
@@ -182,8 +184,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         Parameters
         ----------
         X : array-like of shape (m, n)
+            Features; a row is a document.
         y : array-like of shape (m,), optional
+            Labels of the documents.
         qid : array-like of shape (m,), optional
+            Query of each document.
         regularization : sequence of float, optional
             Several λ for predictions from one decomposition; by default the estimator's own.
         preferences : Preferences, optional

@@ -35,13 +35,14 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     ----------
     n_features_to_select : int, optional
         Maximum number of features, k; by default, and at most, all that occur in a split.
-    n_rounds : int, default 30
-        Number of trees of every model, 1 to 10,000. All trees are used. learning_rate, num_leaves,
-        min_data_in_leaf, ndcg_at, feature_fraction, seed As in :class:`LambdaMART`.
+    learning_rate, num_leaves, min_data_in_leaf, ndcg_at, feature_fraction, seed
+        As in :class:`LambdaMART`.
     costs : array-like of shape (n,), optional
         Cost of each feature. ``cost_weight`` times the cost is subtracted from the gain of the first split on
         a feature in LambdaMART with all features (LightGBM's ``cegb`` parameters), so that expensive features
         need a larger gain.
+    n_rounds : int, default 30
+        Number of trees of every model, 1 to 10,000. All trees are used.
     cost_weight : float, default 1.0
         Weight of the costs against the gain; greater than 0.
 

@@ -48,9 +48,13 @@ class WindowContext(QObject):
     Parameters
     ----------
     models : Models
+        What the pages share.
     theme : Theme
+        Colours and fonts of the window.
     host : Host
         Panel around the widget of the plug-in.
+    parent : QObject
+        What it is deleted with.
 
     Examples
     --------

@@ -111,6 +111,7 @@ def analyse(
     Returns
     -------
     tuple of AnalysisTable
+        Tables of the analysis.
 
     Raises
     ------

@@ -234,14 +234,16 @@ def best_subset(
     costs : array-like of shape (n,), optional
         Cost of each feature, greater than 0.
     budget : float, optional
-        Maximum total cost of a set. cost, ties, weighting Loss of a pair, as in
-        :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`.
+        Maximum total cost of a set.
+    cost, ties, weighting
+        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`.
     max_seconds : float, optional
         Time limit of the search in seconds; sets not proved by then have a ``gap``.
 
     Returns
     -------
     BestSubset
+        The best set of each size.
 
     Notes
     -----

@@ -35,8 +35,11 @@ def deciding_queries(
     estimator : Selector
         Any selector, also of another library; it is not fitted here.
     X : array-like of shape (m, n)
+        Features; a row is a document.
     y : array-like of shape (m,)
+        Labels of the documents.
     qid : array-like of shape (m,)
+        Query of each document.
 
     Returns
     -------

@@ -121,9 +121,9 @@ def permutation_importance(
     seed: int = 0,
     groups: Sequence[Sequence[int]] | None = None,
     convention: str | Convention = DEFAULT,
-    level: float = 0.95,
     document_ids: Sequence[object] | NDArray[np.generic] | None = None,
     greatest_grade: float | None = None,
+    level: float = 0.95,
 ) -> PermutationImportance:
     """Measure the loss of a given model when each feature is permuted among the documents of each query.
 
@@ -139,19 +139,22 @@ def permutation_importance(
     qid : array-like of shape (m,)
         Query of each document; at least two queries.
     measure : str or Measure, default "NDCG@10"
+        Measure whose decrease is the importance.
     n_repeats : int, default 10
         Number of permutations per feature.
     seed : int, default 0
         Equal seeds give equal permutations.
     groups : sequence of sequence of int, optional
         0-based columns that are permuted together, such as correlated features; by default each column alone.
-        convention, document_ids, greatest_grade As in :func:`rankstudio.engine.metrics.evaluation.evaluate`.
+    convention, document_ids, greatest_grade
+        As in :func:`rankstudio.engine.metrics.evaluation.evaluate`.
     level : float, default 0.95
         Confidence level of the intervals.
 
     Returns
     -------
     PermutationImportance
+        Importance of each feature.
 
     Notes
     -----

@@ -50,8 +50,11 @@ def paths_by_queries(
     estimator : GreedyRankRLS
         Estimator with forward search and without groups; it is not fitted here.
     X : array-like of shape (m, n)
+        Features; a row is a document.
     y : array-like of shape (m,)
+        Labels of the documents.
     qid : array-like of shape (m,)
+        Query of each document.
     marked : iterable of int
         Positions of the marked queries, in order of first document.
 

@@ -85,13 +85,16 @@ def repeated_left_out(
     estimator : GreedyRankRLS
         Estimator with forward search; it is not fitted here.
     X : array-like of shape (m, n)
+        Features; a row is a document.
     y : array-like of shape (m,)
+        Labels of the documents.
     qid : array-like of shape (m,)
         Query of each document; at least three queries.
 
     Returns
     -------
     RepeatedLeftOut
+        Errors by number of features.
 
     Notes
     -----

@@ -135,7 +135,9 @@ def selection_evidence(
         The estimator is not fitted here. Greedy RankRLS supports all evidence; other selectors support part
         of it.
     X : array-like of shape (m, n)
+        Features; a row is a document.
     y : array-like of shape (m,)
+        Labels of the documents.
     qid : array-like of shape (m,)
         Query of each document.
     **options
@@ -144,6 +146,7 @@ def selection_evidence(
     Returns
     -------
     SelectionEvidence
+        Evidence on each feature.
 
     Notes
     -----

@@ -66,14 +66,18 @@ def set_changes(
     estimator : GreedyRankRLS, RankRLS or another method with exact left-out errors
         Its λ and loss are used; it is not fitted here.
     X : array-like of shape (m, n)
+        Features; a row is a document.
     y : array-like of shape (m,)
+        Labels of the documents.
     qid : array-like of shape (m,)
+        Query of each document.
     features : sequence of int
         0-based columns of the set, k of them; the set may be empty.
 
     Returns
     -------
     SetChanges
+        Errors after each change of the set.
 
     Raises
     ------

@@ -69,14 +69,18 @@ def shapley_shares(
     estimator : GreedyRankRLS, RankRLS or another method with exact left-out errors
         Its λ and loss are used; it is not fitted here.
     X : array-like of shape (m, n)
+        Features; a row is a document.
     y : array-like of shape (m,)
+        Labels of the documents.
     qid : array-like of shape (m,)
+        Query of each document.
     features : sequence of int, optional
         0-based columns of the model, at most 15; by default those that greedy RankRLS selects.
 
     Returns
     -------
     ShapleyShares
+        Share of each feature.
 
     Notes
     -----

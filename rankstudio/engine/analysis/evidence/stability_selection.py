@@ -173,7 +173,9 @@ def stability_selection(
     estimator : Selector
         A method that selects features; it is not fitted here.
     X : array-like of shape (m, n)
+        Features; a row is a document.
     y : array-like of shape (m,)
+        Labels of the documents.
     qid : array-like of shape (m,)
         Query of each document; at least four queries.
     n_halves : int, default 50
@@ -185,6 +187,7 @@ def stability_selection(
     Returns
     -------
     StabilitySelection
+        Frequencies of the features.
 
     Notes
     -----

@@ -98,15 +98,20 @@ def step_significance(
     estimator : GreedyRankRLS
         Estimator with forward search; it is not fitted here.
     X : array-like of shape (m, n)
+        Features; a row is a document.
     y : array-like of shape (m,)
+        Labels of the documents.
     qid : array-like of shape (m,)
+        Query of each document.
     n_permutations : int, default 99
         Number of permutations per step, N.
     seed : int, default 0
+        Seed of the permutations.
 
     Returns
     -------
     StepSignificance
+        Probability value of each step.
 
     Notes
     -----

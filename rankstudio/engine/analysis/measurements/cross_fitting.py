@@ -37,6 +37,7 @@ def cross_fitted(
     Parameters
     ----------
     run : RunResult
+        A run with folds.
     dataset : FoldedDataset or RankingDataset
         Data of the run, with documents.
     measure : str, optional

@@ -79,9 +79,10 @@ class PairCost:
 
         Returns
         -------
-        weights, zeros : ndarray of shape (r, r)
-            ω is symmetric, 0 for classes without pairs; z is antisymmetric: the preference of the row's class
-            over the column's.
+        weights : ndarray of shape (r, r)
+            Symmetric ω, 0 for classes without pairs.
+        zeros : ndarray of shape (r, r)
+            Antisymmetric z, the preference of the row's class over the column's.
         """
         difference = labels[:, None] - labels[None, :]
         weights = np.ones_like(difference)

@@ -44,8 +44,11 @@ def load_data(
     Parameters
     ----------
     path : str or path-like
+        A file.
     columns : DataColumns or Mapping, optional
-        Columns of a table, if their names are not recognised. missing, normalize, cache As in `load_letor`.
+        Columns of a table, if their names are not recognised.
+    missing, normalize, cache
+        As in `load_letor`.
     labels : bool
         Whether documents have labels that are needed. Otherwise a table needs no column of the label and
         feature logs no judgments, as documents that a model is to score; all labels are then 0.
@@ -180,7 +183,9 @@ def load_trec(
     qrels : Path
         A file, or ``ir_datasets:`` followed by the id of a collection in the library ir_datasets.
     runs : Mapping of str to Path
-        Runs by feature name. missing, normalize As in `load_letor`.
+        Runs by feature name.
+    missing, normalize
+        As in `load_letor`.
 
     Raises
     ------

@@ -119,7 +119,7 @@ class PartReader:
     parts : sequence of tuple of Path
         The files of each part.
     progress : ReadProgress
-    told : DataColumns
+    specified : DataColumns
     missing, normalize, cache
         As in `open_dataset`.
     several_folds : bool
@@ -141,7 +141,7 @@ class PartReader:
         self._path = path
         self._parts = parts
         self._progress = progress
-        self._told = specified
+        self._specified = specified
         self._treatment = Treatment(missing, bool(normalize))
         self._cache = cache
         self._several_folds = several_folds
@@ -153,13 +153,14 @@ class PartReader:
         try:
             return self._tables()
         except ZeroIdError:
-            if self._told.ids_from is not None:
+            if self._specified.ids_from is not None:
                 raise
-            self._told = replace(self._told, ids_from=0)  # in all files alike, also where nothing has that id
+            # In all files alike, also where nothing has that id.
+            self._specified = replace(self._specified, ids_from=0)
             return self._tables()
 
     def _tables(self) -> dict[Files, FileContents]:
-        large = exceeds_budget(self._parts, self._told)
+        large = exceeds_budget(self._parts, self._specified)
         contents_of_part: dict[Files, FileContents] = {}
         for part in self._parts:
             if part not in contents_of_part:
@@ -204,9 +205,9 @@ class PartReader:
         all documents, so that features do not depend on the judge.
         """
         table = file_contents.table
-        judges = self._told.judges
+        judges = self._specified.judges
         labels = table.y
-        judge = judges.index(self._told.label) if judges else 0
+        judge = judges.index(self._specified.label) if judges else 0
         dataset = RankingDataset.of_table(
             replace(table, y=np.nan_to_num(labels[:, judge])) if judges else table,
             self._source(file_contents),
@@ -220,7 +221,7 @@ class PartReader:
         if not judged.size:
             raise DatasetError(
                 tr("{path}: found no label of {judge} for any document; expected at least one.").format(
-                    path=file_contents.source.path, judge=quoted(self._told.label)
+                    path=file_contents.source.path, judge=quoted(self._specified.label)
                 )
             )
         data = dataset if judged.size == len(labels) else select_documents(dataset, judged)
@@ -229,9 +230,9 @@ class PartReader:
 
     def _source(self, file_contents: FileContents) -> Source:
         """Return the source of documents: the same file with the labels of two judges are two."""
-        if not self._told.judges:
+        if not self._specified.judges:
             return file_contents.source
-        checksum = derived_checksum(file_contents.source.checksum, f"label {self._told.label}")
+        checksum = derived_checksum(file_contents.source.checksum, f"label {self._specified.label}")
         return replace(file_contents.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
@@ -247,7 +248,8 @@ class PartReader:
             "{path}: {n} documents without a label of {judge} are left out.",
             n,
         )
-        return (text.format(path=file_contents.source.path, n=count_text(n), judge=quoted(self._told.label)),)
+        judge = quoted(self._specified.label)
+        return (text.format(path=file_contents.source.path, n=count_text(n), judge=judge),)
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
         """Return a note on data mapped from files, with the reason; None if there are none."""
@@ -270,15 +272,16 @@ class PartReader:
 
     def _contents(self, part: Files, large: bool) -> FileContents:
         """Read the files of a part."""
-        _refuse_judges(part[0], recognised_form(part[0], self._told), self._told)
+        _refuse_judges(part[0], recognised_form(part[0], self._specified), self._specified)
         on_disk = self._to_disk(part, self._progress) if large else None
         return on_disk or read_files(
-            part, self._progress, self._told, refuse=self._refuses, cache=self._cache
+            part, self._progress, self._specified, refuse=self._refuses, cache=self._cache
         )
 
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
         """Read a part into mapped files with ``width`` columns; None for a format that cannot be."""
-        part_files = part_of(part, recognised_form(part[0], self._told), self._told, refuse=self._refuses)
+        form = recognised_form(part[0], self._specified)
+        part_files = part_of(part, form, self._specified, refuse=self._refuses)
         if not part_files.form.streams:
             return None
         return read_to_disk(part_files, progress, self._treatment, width)

@@ -267,10 +267,12 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
         id (``docid = …`` in comments), otherwise by its number among the query's documents in the order of
         the data, from 1.
     data : RankingDataset
+        The documents.
 
     Returns
     -------
     Preferences
+        The preferences, by documents of the data.
 
     Raises
     ------

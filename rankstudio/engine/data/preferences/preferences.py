@@ -155,6 +155,7 @@ def sample_preferences(
     Parameters
     ----------
     data : RankingDataset
+        The documents.
     share : float, default 1.0
         Share of all such pairs, greater than 0 and up to 1; at least one is drawn, without repetition.
     noise : float, default 0.0
@@ -255,12 +256,14 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     Parameters
     ----------
     preferences : Preferences
+        Preferences of documents over others.
     query : ndarray of shape (m,)
         Query number of each document, such as ``data.query_index``.
 
     Returns
     -------
     PreferenceSummary
+        Counts of the preferences.
 
     Notes
     -----

@@ -160,13 +160,14 @@ class Plan:
         files of ``judgments``, and in ``label`` the one in use; see `rankstudio.engine.data.columns`.
     extensions : Extensions
         What abilities add, see :meth:`extension` and
-        `rankstudio.engine.experiment.plan.plan_extensions`. Plain values are arguments with these names:
-        ``groups`` of features, which a selector selects as a whole (`GroupedFeatures`); ``preferences``
-        between documents, which replace the labels in training (`PreferenceSource`); ``scores``, files for
-        the methods "given-scores" and "given-model" (`GivenRanking`); ``costs``, milliseconds that features
-        cost (`FeatureCosts`), which change no number unless a parameter of the method is "milliseconds"; and
-        ``hand_chosen``, folds whose queries were known when features were pinned, such as "given: 1"
-        (`HandChoices`).
+        `rankstudio.engine.experiment.plan.plan_extensions`.
+    **words : object
+        The same as plain values: ``groups`` of features, which a selector selects as a whole
+        (`GroupedFeatures`); ``preferences`` between documents, which replace the labels in training
+        (`PreferenceSource`); ``scores``, files for the methods "given-scores" and "given-model"
+        (`GivenRanking`); ``costs``, milliseconds that features cost (`FeatureCosts`), which change no number
+        unless a parameter of the method is "milliseconds"; and ``hand_chosen``, folds whose queries were
+        known when features were pinned, such as "given: 1" (`HandChoices`).
 
     Attributes
     ----------

@@ -430,6 +430,7 @@ class RunResult:
         Returns
         -------
         matplotlib.axes.Axes
+            The axes with the curves.
 
         Raises
         ------

@@ -62,6 +62,7 @@ def formatted(value: float, form: Form) -> float:
     Parameters
     ----------
     value : int or float
+        A value of the parameter.
     form : str or callable
         Form as of :func:`format`, such as ``"+.3f"``; or a function that returns the text.
 

@@ -260,8 +260,9 @@ def nystrom_features(
     ptr : ndarray of shape (Q + 1,)
         Start of each query's documents.
     n_basis : int or None
-        Number of basis vectors; None for all. way, seed As in
-        :func:`rankstudio.engine.methods.kernels.nystrom.basis_rows`.
+        Number of basis vectors; None for all.
+    way, seed
+        As in :func:`rankstudio.engine.methods.kernels.nystrom.basis_rows`.
 
     Returns
     -------

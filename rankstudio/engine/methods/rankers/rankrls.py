@@ -94,6 +94,14 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ----------
     regularization : float, default 1.0
         λ > 0.
+    cost : {"magnitude", "unit", "inverse"}, default "magnitude"
+        The loss of a pair whose labels differ by d > 0 and whose scores differ by g: (d - g)², (1 - g)² or
+        (1 - g/d)² (eqs. (21), (20) and (22)).
+    ties : bool, optional
+        Whether pairs of equal labels count, with g²; only for the cost "magnitude". By default they count if
+        possible.
+    weighting : {"size", "pairs", "none"}, default "size"
+        Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
     solver : {"auto", "direct", "cg"}, default "auto"
         "direct" decomposes X^'X^. "cg" uses conjugate gradients, O(entries of X) each, without any matrix:
         for SciPy sparse X with any number of features. "auto" uses it if X is sparse.
@@ -103,14 +111,6 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         to rounding.
     max_iter : int, default 100000
         Maximum number of conjugate gradients; if they do not suffice, a warning says how far the minimum is.
-    cost : {"magnitude", "unit", "inverse"}, default "magnitude"
-        The loss of a pair whose labels differ by d > 0 and whose scores differ by g: (d - g)², (1 - g)² or
-        (1 - g/d)² (eqs. (21), (20) and (22)).
-    ties : bool, optional
-        Whether pairs of equal labels count, with g²; only for the cost "magnitude". By default they count if
-        possible.
-    weighting : {"size", "pairs", "none"}, default "size"
-        Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
     pairs : {"query", "all", "pointwise"}, default "query"
         "all": pairs of documents of different queries count, too (section 5.1), and ``weighting`` uses the
         documents or pairs of all queries together. "pointwise": regression on the labels of the documents
@@ -255,15 +255,18 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Parameters
         ----------
         X : array-like of shape (m, n)
+            Features; a row is a document.
         y : array-like of shape (m,) or (m, v)
             Labels; v outputs share one factorisation.
         qid : array-like of shape (m,), optional
+            Query of each document.
         preferences : Preferences, optional
             Preferences, each between rows of X of one query, instead of y.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         outputs = several_outputs(y)
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
@@ -290,7 +293,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Parameters
         ----------
         X : array-like of shape (m, n)
+            Features; a row is a document.
         y : array-like of shape (m,) or (m, v)
+            Labels of the documents.
         qid : array-like of shape (m,), optional
             Query ids; all documents of a query must be in one call. By default all documents are one query.
         preferences : Preferences, optional
@@ -299,6 +304,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -399,8 +405,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        loss, weighting : str
+        loss : str
             As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+        weighting : str
+            As there.
         """
         cost = self.pair_cost()
         weighting = held_out_weighting(cost)
@@ -421,8 +429,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Parameters
         ----------
         X : array-like of shape (m, n)
+            Features; a row is a document.
         y : array-like of shape (m,) or (m, v), optional
+            Labels of the documents.
         qid : array-like of shape (m,), optional
+            Query of each document.
         preferences : Preferences, optional
             Preferences instead of y, as in :meth:`fit`.
         regularization : sequence of float, optional

@@ -50,6 +50,21 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     ----------
     C : float, default 1.0
         Weight of a pair's loss relative to the squared norm, greater than 0.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        Kernels other than the linear one use the Nyström map of the basis vectors (thesis, section 4.2.2),
+        and w'w is the squared norm in the kernel's space; callables, γ, d and c are those of
+        `KernelRankRLS`.
+    gamma : float, default 2^-6
+        γ of the kernels that have it.
+    degree : int, default 3
+        Degree of the polynomial kernel.
+    coef0 : float, default 1.0
+        Constant of the polynomial kernel.
+    n_basis : int, optional
+        Number of basis vectors; by default all documents. The linear kernel has no basis vectors.
+    basis : {"uniform", "per_query"}, default "uniform"
+    seed : int, default 0
+        Seed of the sample of basis documents.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
         p = 2 or p = 1.
     weighting : {"none", "size", "pairs"}, default "none"
@@ -64,17 +79,6 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         Stops when the duality gap is at most this share of the objective, and of its reduction from w = 0.
     max_iter : int, default 1000
         Maximum number of Newton steps or cutting planes.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        Kernels other than the linear one use the Nyström map of the basis vectors (thesis, section 4.2.2),
-        and w'w is the squared norm in the kernel's space; callables, γ, d and c are those of
-        `KernelRankRLS`.
-    gamma : float, default 2^-6
-    degree : int, default 3
-    coef0 : float, default 1.0
-    n_basis : int, optional
-        Number of basis vectors; by default all documents. The linear kernel has no basis vectors.
-    basis : {"uniform", "per_query"}, default "uniform"
-    seed : int, default 0
 
     Attributes
     ----------

@@ -53,6 +53,15 @@ class ExpectedDivergence(ScoredSelector):
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
+    regularization : float, default 1.0
+        λ > 0 of the RankRLS that ranks with the selected features.
+    groups : sequence of sequence of int, default ()
+        0-based columns that are selected together, by the score of the best one; a group counts as one of k.
+    costs : array-like of shape (n,), optional
+        Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
+        is multiplied by the cost instead. A group costs the sum of its features.
+    budget : float, optional
+        Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
     density : {"normalised", "released"}, default "normalised"
         "normalised": each density sums to one over the validation values, so JS lies in [0, ln 2] and has a
         weight comparable with s; the bandwidth is Silverman's rule as stated by the authors, h = 1.06 sd
@@ -66,15 +75,6 @@ class ExpectedDivergence(ScoredSelector):
         one by one, O(MV) over distinct values.
     convention : str, default "standard"
         Convention of NDCG@10; k is at most the number of documents of a query, in every convention.
-    regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the selected features.
-    groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best one; a group counts as one of k.
-    costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
-        is multiplied by the cost instead. A group costs the sum of its features.
-    budget : float, optional
-        Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
 
     Attributes
     ----------
@@ -132,6 +132,7 @@ class ExpectedDivergence(ScoredSelector):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(_with_validation(self._validated(X, y, qid), X_validation))
 

@@ -35,6 +35,7 @@ def single_feature_gains(
     Parameters
     ----------
     data : TrainingData
+        The documents.
     measure : str, default "NDCG@10"
         Any measure of rankings.
     convention : str, default "standard"
@@ -82,6 +83,7 @@ def feature_similarities(data: TrainingData, kind: str = "kendall") -> Waiting[F
     Parameters
     ----------
     data : TrainingData
+        The documents.
     kind : {"kendall", "pearson"}, default "kendall"
         |Kendall's τ-b| averaged over queries; or |Pearson's correlation| over all documents.
 

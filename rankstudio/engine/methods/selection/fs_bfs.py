@@ -86,8 +86,10 @@ class FSBFS(PathSelector):
     subset_scores_ : ndarray of shape (t,)
         Measure of the training documents ranked by each combination.
     selection_order_ : ndarray
-        Columns of all subsets, subset by subset. coef_, support_, criterion_path_, coef_path_ As in
-        :class:`rankstudio.engine.methods.selection.base.PathSelector`, in terms of the original features.
+        Columns of all subsets, subset by subset.
+    coef_, support_, criterion_path_, coef_path_
+        As in :class:`rankstudio.engine.methods.selection.base.PathSelector`, in terms of the original
+        features.
 
     Notes
     -----

@@ -140,8 +140,6 @@ class FSMRank(_Weighing):
     project : bool, default False
         Replace an indefinite A by the nearest positive semidefinite matrix. Absolute correlations may be
         indefinite, and then the objective may not be convex; without the projection there is a warning.
-    solver : {"nesterov", "subgradient"}, default "nesterov"
-        Algorithm 1, or the projected subgradient method that the paper compares it with, which is far slower.
     tol : float, default 1e-10
         Algorithm 1 stops when an iteration changes the objective by at most this share. The paper's 1e-4
         stops up to a few thousandths above the minimum, with another order of the first features. The default
@@ -152,6 +150,8 @@ class FSMRank(_Weighing):
         ways that hardly change the objective, and ``max_iter`` ends the search.
     max_iter : int, default 400
         T.
+    solver : {"nesterov", "subgradient"}, default "nesterov"
+        Algorithm 1, or the projected subgradient method that the paper compares it with, which is far slower.
 
     Attributes
     ----------
@@ -338,8 +338,11 @@ class FSMRankTop(_OfFSMRank):
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
     similarity : {"pearson", "kendall", "none"}, default "pearson"
     project : bool, default False
+        As in `FSMRank`.
     tol : float, default 1e-10
+        As in `FSMRank`.
     max_iter : int, default 400
+        As in `FSMRank`.
 
     Attributes
     ----------
@@ -422,15 +425,18 @@ class FSMSVM(_OfFSMRank):
     ----------
     n_features_to_select : int, optional
         Maximum number of features, k; by default, and at most, all to which FSMRank gives weight.
-    C : float, default 1.0
-        C of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
     similarity : {"pearson", "kendall", "none"}, default "pearson"
     project : bool, default False
+        As in `FSMRank`.
     tol : float, default 1e-10
+        As in `FSMRank`.
     max_iter : int, default 400
+        As in `FSMRank`.
+    C : float, default 1.0
+        C of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
 
     Attributes
     ----------

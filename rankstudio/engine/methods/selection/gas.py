@@ -46,15 +46,15 @@ class GAS(PathSelector):
         of different labels that the feature orders correctly, 1 minus the disagreement error. Or own numbers
         from 0 up, of shape (n,), or a function of X, y and the query of each document that returns them; the
         direction is then that of the better MAP.
-    similarity : {"kendall", "pearson"}, array-like or callable, default "kendall"
-        e: |Kendall's τ-b|; |Pearson's correlation| over all documents; or an own symmetric matrix of shape
-        (n, n), or a function that returns it.
     c : float, default 0.1
         Weight of similarity relative to importance, from 0 up; with 0 the features are ordered by importance.
     convention : str, default "standard"
         Convention of the measure; k of a cut-off is at most the number of documents of a query.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
+    similarity : {"kendall", "pearson"}, array-like or callable, default "kendall"
+        e: |Kendall's τ-b|; |Pearson's correlation| over all documents; or an own symmetric matrix of shape
+        (n, n), or a function that returns it.
 
     Attributes
     ----------

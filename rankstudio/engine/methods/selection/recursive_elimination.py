@@ -41,15 +41,15 @@ class RecursiveElimination(PathSelector):
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
-    ranker : {"rankrls", "ranksvm"}, default "rankrls"
-        Model whose weights decide: RankRLS, or RankSVM with the squared hinge.
     importance : {"weight", "scaled"}, default "weight"
         "weight": |w_j|, for features on one scale as in LETOR. "scaled": |w_j| times the feature's standard
         deviation within queries, for features on different scales.
-    C : float, default 0.01
-        C of RankSVM, greater than 0; not used for RankRLS.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features, and of the one whose weights decide.
+    ranker : {"rankrls", "ranksvm"}, default "rankrls"
+        Model whose weights decide: RankRLS, or RankSVM with the squared hinge.
+    C : float, default 0.01
+        C of RankSVM, greater than 0; not used for RankRLS.
 
     Attributes
     ----------

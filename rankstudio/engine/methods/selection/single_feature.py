@@ -32,13 +32,6 @@ class SingleFeatureRanking(ScoredSelector):
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
-    measure : str, default "NDCG@10"
-        Any measure of :func:`rankstudio.engine.evaluate`.
-    direction : {"best", "descending"}, default "best"
-        "best": a feature may also rank in ascending order, if that is better. "descending": always high
-        values first.
-    convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of documents of a query.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
@@ -48,6 +41,13 @@ class SingleFeatureRanking(ScoredSelector):
         is multiplied by the cost instead. A group costs the sum of its features.
     budget : float, optional
         Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
+    measure : str, default "NDCG@10"
+        Any measure of :func:`rankstudio.engine.evaluate`.
+    direction : {"best", "descending"}, default "best"
+        "best": a feature may also rank in ascending order, if that is better. "descending": always high
+        values first.
+    convention : str, default "standard"
+        Convention of the measure; k of a cut-off is at most the number of documents of a query.
 
     Attributes
     ----------
@@ -201,8 +201,6 @@ class MutualInformation(ScoredSelector):
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
-    n_bins : int, default 10
-        Number of bins of a feature, 2 to 1000. Equal values share a bin, so there may be fewer.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
@@ -212,6 +210,8 @@ class MutualInformation(ScoredSelector):
         is multiplied by the cost instead. A group costs the sum of its features.
     budget : float, optional
         Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
+    n_bins : int, default 10
+        Number of bins of a feature, 2 to 1000. Equal values share a bin, so there may be fewer.
 
     Attributes
     ----------

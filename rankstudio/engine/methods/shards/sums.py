@@ -69,12 +69,15 @@ def summed(
     Parameters
     ----------
     data : TrainingData
+        The documents.
     activity : str
         Description of the work in progress events.
     function : callable
-        As in :class:`FunctionWork`, like ``by_blocks``.
-    message : tuple
-        Small.
+        As in :class:`FunctionWork`.
+    *message : object
+        Further arguments of the function, which are sent with each shard: small ones.
+    by_blocks : bool, default False
+        As in :class:`FunctionWork`.
 
     Returns
     -------

@@ -86,6 +86,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         Maximum number of features, k; by default all that are not banned.
     regularization : float, default 1.0
         λ > 0, the weight of ||w||² relative to the sum over queries of the squared errors (eq. (3)).
+    cost, ties, weighting
+        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
+        the loss of the pairs of left-out queries, still exact. Values other than the defaults need dense X,
+        and have nothing to do with ``costs`` of features.
     pinned : sequence of int, default ()
         0-based columns selected first, in this order, regardless of their error.
     banned : sequence of int, default ()
@@ -132,10 +136,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         together with the earlier ones; an ungrouped feature is a group by itself. k, κ and μ count groups, a
         group costs the sum of its features' costs, and pinning or banning one of its features applies to the
         whole group.
-    cost, ties, weighting
-        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
-        the loss of the pairs of left-out queries, still exact. Values other than the defaults need dense X,
-        and have nothing to do with ``costs`` of features.
     pairs : {"query", "pointwise"}, default "query"
         "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the labels of documents with an
         unregularised bias, selected by the leave-one-out error; O(kmn), regardless of the queries.
