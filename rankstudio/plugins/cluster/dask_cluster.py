@@ -224,12 +224,12 @@ class ClusterWorkers:
         self._asked[future] = worker
         return future
 
-    def stranded(self, asked: Future[Sums | None]) -> bool:
+    def stranded(self, pending_answer: Future[Sums | None]) -> bool:
         """Return whether the worker of a call is gone.
 
         If it was the last one, dask keeps the call for it, and never passes it to new workers.
         """
-        worker = self._asked.get(asked)
+        worker = self._asked.get(pending_answer)
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
 
     def forget(self, session: str) -> None:

@@ -69,7 +69,7 @@ class ShardWorkers(Protocol):
     def ask(self, call: ShardCall) -> Answer:
         """Submit a call to the worker with its shard, if it still exists."""
 
-    def stranded(self, asked: Answer) -> bool:
+    def stranded(self, pending_answer: Answer) -> bool:
         """Return whether a call waits for a lost worker."""
 
     def forget(self, session: str) -> None:
@@ -243,7 +243,7 @@ class ProcessWorkers:
             self._processes[process_index] = self._start()
             return self._processes[process_index].submit(answer, call)
 
-    def stranded(self, asked: Answer) -> bool:
+    def stranded(self, pending_answer: Answer) -> bool:
         """Return False: a call to a process that ends fails."""
         return False
 

@@ -180,7 +180,7 @@ class StudyFile:
         with self._turn, in_words(self.path):
             return self._db.execute(sql, values).fetchall()
 
-    def records(self, table: str, where: str = "", *values: Any) -> list[Row]:
+    def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table, including damaged ones.
 
         Raises
@@ -190,7 +190,7 @@ class StudyFile:
         """
         with self._turn, in_words(self.path):
             absent = study_rows.absent_columns(self._db, table)
-            rows = self._db.execute(study_rows.select(table, where, absent), values).fetchall()
+            rows = self._db.execute(study_rows.select(table, clause, absent), values).fetchall()
         return [study_rows.row_of(table, row) for row in rows]
 
     def close(self) -> None:

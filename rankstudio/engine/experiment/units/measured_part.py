@@ -61,13 +61,13 @@ class MeasuredPart(ScoredPart):
         """Return the measures of one model's scores in each query."""
         return self._evaluator.per_query(scores)
 
-    def measure_all(self, steps: Sequence[Step], kept: str = "") -> MeasuredSteps:
+    def measure_all(self, steps: Sequence[Step], stored_measure: str = "") -> MeasuredSteps:
         """Return the measures of a path's models, and the stored measure in each query."""
         means = []
         queries = []
         for table in self._tables(steps):
             means.append({name: average(values) for name, values in table.items()})
-            queries += [table[kept]] if kept in table else []
+            queries += [table[stored_measure]] if stored_measure in table else []
         columns = {name: np.concatenate([row[name] for row in means]) for name in means[0]}
         return MeasuredSteps(columns, np.concatenate(queries) if queries else None)
 
