@@ -47,8 +47,8 @@ def trial_parts(model: Model, location: Path | str | None = None) -> tuple[list[
     folds, name = _trial(dataset, model.origin.get("fold"))
     of_fold = f" of fold {folds[0].number}" if len(dataset.folds) > 1 and len(folds) == 1 else ""
     is_only_part = len(folds[0].parts) == 1 and len(dataset.folds) == 1
-    part = "documents" if is_only_part else f"{_PARTS[name]}{'s' if len(folds) > 1 else ''}"
-    description = f"the {part}{of_fold} of {dataset.name}"
+    part = _PARTS[name] if len(folds) == 1 else f"{_PARTS[name]}s"
+    description = f"the {'documents' if is_only_part else part}{of_fold} of {dataset.name}"
     return [fold.parts.get(name, fold.train) for fold in folds], description
 
 

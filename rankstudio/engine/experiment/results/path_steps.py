@@ -262,7 +262,7 @@ class FiledSteps(PathSteps):
         self.sizes = steps.sizes
         self.gains = steps.gains
         self._file = file
-        self._place = offset
+        self._offset = offset
         self._size = size
 
     def __len__(self) -> int:
@@ -270,7 +270,7 @@ class FiledSteps(PathSteps):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Travel to other processes as the steps themselves."""
-        return self._file.read(self._place, self._size).__reduce__()
+        return self._file.read(self._offset, self._size).__reduce__()
 
     def _made(self, position: int) -> Step:
-        return self._file.read(self._place, self._size)[position]
+        return self._file.read(self._offset, self._size)[position]

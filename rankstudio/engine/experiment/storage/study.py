@@ -217,16 +217,17 @@ class Study:
         data_fingerprint = fingerprint(dataset)
         location = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._refuse_changes(plan, location, data_fingerprint.files)
-        criteria = (plan, as_json(versions(plan.sources)), data_fingerprint.checksum)
+        versions_text = as_json(versions(plan.sources))
+        checksum = data_fingerprint.checksum
         with self._file.transaction() as db:
-            run = None if anew else self._equal(*criteria)
+            run = None if anew else self._equal(plan, versions_text, checksum)
             if run is None:
                 data = write_data(db, dataset, location, data_fingerprint)
                 # Where its record was damaged it is sound by now, and the runs on it are known again.
-                run = None if anew else self._equal(*criteria)
+                run = None if anew else self._equal(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
-                values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": criteria[1]}
+                values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": versions_text}
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
                 _write_methods(db, run, plan)
                 _write_measures(db, run, plan)
@@ -824,8 +825,10 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
     """Return the checksums of the CSV files with importance or similarity that a plan names, by parameter."""
     checksums: dict[str, list[str]] = {}
     for parameter in plan.entry.parameters:
+        if not parameter.own_file:
+            continue
         value = plan.parameters.get(parameter.name)
-        for name in (value if isinstance(value, tuple) else (value,)) if parameter.own_file else ():
+        for name in value if isinstance(value, tuple) else (value,):
             if isinstance(name, str) and name.lower().endswith(OWN_FILE):
                 with suppress(OSError):  # the run says that it cannot be read
                     digest = hashlib.sha256(Path(name).read_bytes()).hexdigest()

@@ -223,7 +223,8 @@ class FoldContext:
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train step by step, measuring each step on the validation part; progress events in between."""
-        vali, left_out = self._parts.get("vali"), self._left_out_measures(unit)
+        vali = self._parts.get("vali")
+        left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
         scores: Floats | None = None
         for event in steadily(self._learn(unit)):
@@ -262,7 +263,8 @@ class FoldContext:
                 if isinstance(event, Step):
                     steps.append(event)
                     rows.append(followed(left_out(event), follow))
-        vali, measured_steps = self._parts.get("vali"), MeasuredSteps({}, None)
+        vali = self._parts.get("vali")
+        measured_steps = MeasuredSteps({}, None)
         if vali and all(map(vali.covered, steps)):
             measured_steps = vali.measure_all(steps, self.plan.select_by)
         return self._measured(
@@ -367,7 +369,8 @@ class FoldContext:
         """
         by = left_out_name(names[0])
         plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)
-        left_out, ranker = LeftOutQueries(plan, self.fold.train, self.train), self.ranker(path.unit)
+        left_out = LeftOutQueries(plan, self.fold.train, self.train)
+        ranker = self.ranker(path.unit)
         left_out.begin(path.unit)
         for step in path.steps[first:]:
             yield (yield from left_out.measure(path.unit, ranker, step))

@@ -152,7 +152,8 @@ class LeftOutQueries:
 
     def begin(self, unit: Unit) -> None:
         """Discard the measures of a unit that was not finished."""
-        self._errors[unit.position], self._queries[unit.position] = [], []
+        self._errors[unit.position] = []
+        self._queries[unit.position] = []
 
     def measure(self, unit: Unit, ranker: LinearRanker, step: Step) -> Waiting[dict[str, float]]:
         """Return the measures of a step's model by name.
