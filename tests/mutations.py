@@ -168,7 +168,11 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "(model_p_values <= SIGNIFICANCE)",
         ),
         ("equally small models", "(path.sizes[i], -gains[i], i)", "(path.sizes[i], gains[i], i)"),
-        ("models of at most K features", "path.sizes[positions] <= most", "path.sizes[positions] < most"),
+        (
+            "models of at most K features",
+            "path.sizes[positions] <= max_features",
+            "path.sizes[positions] < max_features",
+        ),
     ),
 }
 """Name, what is right and what would be wrong, by the module and the tests that must see it."""

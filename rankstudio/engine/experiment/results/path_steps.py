@@ -250,7 +250,7 @@ class FiledSteps(PathSteps):
     Parameters
     ----------
     file : StepsFile
-    place, size : int
+    offset, size : int
         Position and size of the steps in the file, in bytes.
     steps : PathSteps
         Return the steps in memory.

@@ -209,8 +209,8 @@ class _SeriesPainter:
     ----------
     page : FigurePage
     figure : CurvesFigure
-    one : Series
-    at : int
+    series : Series
+    index : int
         Its number in the figure, from 0.
     """
 

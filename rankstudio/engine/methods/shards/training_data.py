@@ -74,7 +74,7 @@ class InProcess:
     room : callable, optional
         Returns the memory limit for states of a session in bytes; by default half of the memory limit.
         Further states are mapped from files.
-    most : int, optional
+    max_threads : int, optional
         Maximum number of threads, each of which holds a shard.
     """
 
