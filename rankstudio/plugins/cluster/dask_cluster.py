@@ -50,10 +50,10 @@ def connected(address: str, certificates: Certificates | None = None) -> Iterato
             address, timeout=_left(until), set_as_default=False, security=security
         )
     except (OSError, ValueError, TypeError) as error:  # TypeError: no certificates for tls://
-        why = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         raise WorkerError(
-            f"{address}: no response from a scheduler ({why}). Give the address of a running scheduler, such "
-            "as tcp://10.0.0.1:8786."
+            f"{address}: no response from a scheduler ({reason}). Give the address of a running scheduler, "
+            "such as tcp://10.0.0.1:8786."
         ) from error
     with _quietly(), client:
         _check(client, address)
@@ -283,10 +283,10 @@ def _called(call: bytes, packages: tuple[str, ...]) -> Any:
         ) from error
 
 
-async def _settle(asked: Any, future: Future[Value]) -> None:
+async def _settle(dask_future: Any, future: Future[Value]) -> None:
     """Transfer an outcome from dask's future to one of the standard library, on the client's loop."""
     try:
-        value = await asked
+        value = await dask_future
     except CancelledError:
         future.cancel()
         future.set_running_or_notify_cancel()  # wakes who waits

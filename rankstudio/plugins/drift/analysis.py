@@ -27,7 +27,7 @@ from rankstudio.plugins.drift.transfer import Transfer, transfer
 def drift_result(
     subject: FoldedDataset | RunResult,
     data: FoldedDataset | None = None,
-    place: str = "",
+    location: str = "",
     /,
     *,
     first: str = "train",
@@ -42,7 +42,7 @@ def drift_result(
         Data; or a run, whose selection is compared.
     data : FoldedDataset, optional
         Other data, by default the same; or those of the run.
-    place : str
+    location : str
         Data on which the selection of the run is compared.
     first, second : {"train", "vali", "test"}
         Part of the first data, and of the second.
@@ -56,7 +56,7 @@ def drift_result(
     """
     if isinstance(subject, RunResult):
         assert data is not None
-        return _transferred(transfer(subject, data, place), subject)
+        return _transferred(transfer(subject, data, location), subject)
     data = subject if data is None else data
     parts = (part_of(subject, first, fold), part_of(data, second, fold))
     rows = yield from feature_drift(*parts)

@@ -225,10 +225,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         scores: Floats = self._predicted(narrow, decomposed)[decomposed.twins(narrow)]
         return scores
 
-    def _predicted(self, data: QueryData, found: _Decomposed) -> Floats:
+    def _predicted(self, data: QueryData, decomposed: _Decomposed) -> Floats:
         """Return the left-out predictions (m,), the last ones without computing them again."""
         key = self._settings(kernel_of(self)), self.regularization
-        return left_out_predictions(data, key, lambda: found.system.left_out([self.regularization])[0])
+        return left_out_predictions(data, key, lambda: decomposed.system.left_out([self.regularization])[0])
 
     def _settings(self, kernel: Kernel) -> tuple[Kernel, int | None, str, int, PairCost]:
         """Return the settings on which the decomposition depends."""

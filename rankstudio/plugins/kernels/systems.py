@@ -318,7 +318,7 @@ class LeftOutSystem:
     ----------
     rows : ndarray of shape (p, k)
         W_q.
-    held : ndarray of shape (h, k)
+    held_out : ndarray of shape (h, k)
         B_H.
     values : ndarray of shape (k,)
         Λ.
@@ -334,11 +334,11 @@ class LeftOutSystem:
     is due to the rounding of the kernel values.
     """
 
-    def __init__(self, rows: Floats, held: Floats, values: Floats, grid: Floats) -> None:
+    def __init__(self, rows: Floats, held_out: Floats, values: Floats, grid: Floats) -> None:
         self._rows = rows
-        self._held = held
+        self._held = held_out
         self._diagonal = (values + grid[:, None])[:, :, None]
-        self._bordered = np.concatenate((rows, held))
+        self._bordered = np.concatenate((rows, held_out))
         self._inverse = 1.0 / (values + grid[:, None])
         self._products = products(self._bordered, self._inverse)
         self._rounding = _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
@@ -360,10 +360,10 @@ class LeftOutSystem:
         return solution
 
     def _residuals(
-        self, along: Floats, targets: Floats, found: LeftOutSolution
+        self, along: Floats, targets: Floats, solution: LeftOutSolution
     ) -> tuple[Floats, Floats, Floats]:
         """Return the residuals of the three equations."""
-        theta, left_out, mu = found
+        theta, left_out, mu = solution
         first = along - self._rows.T @ left_out + self._held.T @ mu - self._diagonal * theta
         return first, targets - left_out - self._rows @ theta, -(self._held @ theta)
 
@@ -387,7 +387,7 @@ class LeftOutSystem:
 
 
 def long_query(
-    rows: Floats, held: Floats, values: Floats, grid: Floats, along: Floats, targets: Floats
+    rows: Floats, held_out: Floats, values: Floats, grid: Floats, along: Floats, targets: Floats
 ) -> Floats:
     """Return θ (L, k, v) without a query with more rows than unknowns, O((k + h)³).
 
@@ -395,12 +395,12 @@ def long_query(
     """
     left = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(len(values))
     right = along - rows.T @ targets
-    if not len(held):
+    if not len(held_out):
         return np.asarray(np.linalg.solve(left, np.broadcast_to(right, (grid.size, *right.shape))))
     k = len(values)
-    h = len(held)
+    h = len(held_out)
     system = np.zeros((grid.size, k + h, k + h))
-    system[:, :k, :k], system[:, :k, k:], system[:, k:, :k] = left, -held.T, held
+    system[:, :k, :k], system[:, :k, k:], system[:, k:, :k] = left, -held_out.T, held_out
     bordered = np.concatenate((right, np.zeros((h, right.shape[1]))))
     return np.asarray(np.linalg.solve(system, np.broadcast_to(bordered, (grid.size, *bordered.shape)))[:, :k])
 

@@ -176,12 +176,12 @@ class MlflowLog:
             self._client.log_batch(run, metrics=values[first : first + _BATCH])
 
 
-def tracking_store(place: str) -> str:
+def tracking_store(location: str) -> str:
     """Return where a tracking store is.
 
     Parameters
     ----------
-    place : str
+    location : str
         A folder or an address; "" for the one of MLFLOW_TRACKING_URI, or the folder mlruns.
 
     Raises
@@ -190,7 +190,7 @@ def tracking_store(place: str) -> str:
         If MLflow is not installed.
     """
     _library()
-    store = place or os.environ.get("MLFLOW_TRACKING_URI") or _FOLDER
+    store = location or os.environ.get("MLFLOW_TRACKING_URI") or _FOLDER
     return store if "://" in store or store == "databricks" else str(Path(store).absolute())
 
 

@@ -35,31 +35,31 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
         yield from _of_model(run, fold, measured, drawn=number < _MOST)
 
 
-def _of_selection(run: ReportedRun, fold: int, found: SelectionEvidence, drawn: bool) -> Iterator[Block]:
+def _of_selection(run: ReportedRun, fold: int, evidence: SelectionEvidence, drawn: bool) -> Iterator[Block]:
     names = _Names(run)
     result = next((fold_result for fold_result in run.result.folds if fold_result.fold == fold), None)
-    sets = smallest_set_beside(run.plan, result, found.selected) if result is not None else None
+    sets = smallest_set_beside(run.plan, result, evidence.selected) if result is not None else None
     if sets is not None:
         yield Paragraph(f"Run {run.number}, fold {fold}: {sets.sentence}")
-    title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
-    selected = [row for row in found.rows if row.selected]
+    title = f"Run {run.number}, fold {fold}: evidence for {evidence.k} features"
+    selected = [row for row in evidence.rows if row.selected]
     milliseconds = column_milliseconds(run.plan.extension(FeatureCosts), run.result.feature_ids.tolist())
-    yield evidence_text(title, found, selected, names.id, names.full, milliseconds)
-    sentences = evidence_sentences(found, names.id)
+    yield evidence_text(title, evidence, selected, names.id, names.full, milliseconds)
+    sentences = evidence_sentences(evidence, names.id)
     if sentences:
         yield Paragraph(" ".join(sentences))
     if drawn:
-        of = f"Run {run.number}, fold {fold}, k = {found.k}"
-        yield from map(ReportFigure, evidence_figures(found, of, names.full))
+        of = f"Run {run.number}, fold {fold}, k = {evidence.k}"
+        yield from map(ReportFigure, evidence_figures(evidence, of, names.full))
 
 
-def _of_model(run: ReportedRun, fold: int, found: MeasuredImportance, drawn: bool) -> Iterator[Block]:
+def _of_model(run: ReportedRun, fold: int, importance: MeasuredImportance, drawn: bool) -> Iterator[Block]:
     names = _Names(run)
     of = f"Run {run.number}, fold {fold}"
-    title = f"{of}: permutation importance in a model with {found.n_features} features"
-    yield importance_text(title, found, names.full, _MOST_FEATURES)
+    title = f"{of}: permutation importance in a model with {importance.n_features} features"
+    yield importance_text(title, importance, names.full, _MOST_FEATURES)
     if drawn:
-        yield ReportFigure(importance_figure(found, of, names.full))
+        yield ReportFigure(importance_figure(importance, of, names.full))
 
 
 class _Names:

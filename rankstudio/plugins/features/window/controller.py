@@ -300,11 +300,11 @@ class FeaturesController(PageController):
             self._session.inspect(model.values, k)
 
 
-def _title(shown: Shown) -> str:
+def _title(shown_path: Shown) -> str:
     """Return the title of the list of features: a ranker with all features has weights, but no path."""
-    live = shown.inspected is not None and shown.inspected.live
-    if shown.plan.entry.featureless:
+    live = shown_path.inspected is not None and shown_path.inspected.live
+    if shown_path.plan.entry.featureless:
         return tr("Given scores")
-    if shown.plan.entry.selects:
+    if shown_path.plan.entry.selects:
         return tr("Path, not run") if live else tr("Path")
     return tr("Weights, not run") if live else tr("Weights")

@@ -126,12 +126,12 @@ class DensitiesView(QWidget):
                 self.choice.addItem(names[column], column)
             self.choice.setCurrentIndex(max(0, self.choice.findData(_NEXT if chosen is None else chosen)))
 
-    def show_densities(self, found: Sequence[ComparedDensities], names: Sequence[str]) -> None:
+    def show_densities(self, compared_features: Sequence[ComparedDensities], names: Sequence[str]) -> None:
         """Show one feature, or two; ``names`` are those of all columns."""
         for index, plot in enumerate(self.plots):
-            plot.setVisible(index < len(found))
-            if index < len(found):
-                densities = found[index]
+            plot.setVisible(index < len(compared_features))
+            if index < len(compared_features):
+                densities = compared_features[index]
                 plot.placeholder = _ONE_VALUE
                 plot.set_axes(Axes(f"d = {densities.divergence:.4f}", _X, show_y=False))
                 plot.setAccessibleName(
@@ -143,10 +143,12 @@ class DensitiesView(QWidget):
                 plot.set_densities(
                     [Density(c.label, densities.grid, c.density, c.zeros) for c in densities.classes]
                 )
-        self.name.setText(names[found[0].column])
-        if self.choice.currentIndex() == 0 and len(found) > 1:
-            self.choice.setItemText(0, tr("{names} (next)").format(names=names[found[1].column]))
-        self.sentence.setText("\n".join(_told(compared, names[compared.column]) for compared in found))
+        self.name.setText(names[compared_features[0].column])
+        if self.choice.currentIndex() == 0 and len(compared_features) > 1:
+            self.choice.setItemText(0, tr("{names} (next)").format(names=names[compared_features[1].column]))
+        self.sentence.setText(
+            "\n".join(_told(compared, names[compared.column]) for compared in compared_features)
+        )
 
     @Slot(int)
     def _on_activated(self, index: int) -> None:
@@ -154,9 +156,9 @@ class DensitiesView(QWidget):
         self.otherChosen.emit(None if column == _NEXT else column)
 
 
-def _told(shown: ComparedDensities, name: str) -> str:
+def _told(densities: ComparedDensities, name: str) -> str:
     """Return how the score of a feature comes about."""
-    if shown.place:
+    if densities.place:
         template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
             "step {place}"
@@ -166,8 +168,12 @@ def _told(shown: ComparedDensities, name: str) -> str:
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
             "not selected"
         )
-    scores = {"importance": shown.importance, "divergence": shown.divergence, "score": shown.score}
-    return template.format(name=name, place=shown.place, **scores)
+    scores = {
+        "importance": densities.importance,
+        "divergence": densities.divergence,
+        "score": densities.score,
+    }
+    return template.format(name=name, place=densities.place, **scores)
 
 
 class WhyPanel(Panel):
@@ -211,7 +217,7 @@ class WhyPanel(Panel):
 
     def show_map(
         self,
-        shown: CandidateMap | None,
+        scores_map: CandidateMap | None,
         names: Sequence[str],
         score: CandidateScore | None,
         steps: str = "step",
@@ -219,18 +225,20 @@ class WhyPanel(Panel):
     ) -> None:
         """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
         self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN
-        self.plot.set_map(shown, names, score, steps, ids)
-        self.plot.setAccessibleName(tr(score.title) if score and shown else tr("Candidates at each step"))
-        self.set_caption(tr(score.title) if shown and score else "")
+        self.plot.set_map(scores_map, names, score, steps, ids)
+        self.plot.setAccessibleName(
+            tr(score.title) if score and scores_map else tr("Candidates at each step")
+        )
+        self.set_caption(tr(score.title) if scores_map and score else "")
 
-    def explain(self, why: str) -> None:
+    def explain(self, reason: str) -> None:
         """Show in place of the map why there is none."""
-        self.plot.placeholder = why
+        self.plot.placeholder = reason
         self.plot.redraw()
 
-    def mark(self, feature: int | None, place: int | None) -> None:
+    def mark(self, feature: int | None, step_position: int | None) -> None:
         """Mark the inspected feature (its column) and the chosen step (its place in the path)."""
-        self.plot.mark(feature, place)
+        self.plot.mark(feature, step_position)
 
     @Slot(object)
     def _on_switched(self, way: object) -> None:
@@ -333,8 +341,8 @@ class WhyController(Controller):
         path, score, candidates = model.path, model.plan.candidate_score, self._candidates(model)
         path_ids = self._session.dataset.feature_ids if self._session.dataset is not None else ()
 
-        def show(found: Picture) -> None:
-            visible, leads = found
+        def show(picture: Picture) -> None:
+            visible, leads = picture
             steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
             self.panel.show_map(visible, candidates.names, score, steps, path_ids)
             model = self._current.shown.inspected
@@ -425,13 +433,13 @@ class WhyController(Controller):
         return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
 
     @Slot(int, int)
-    def _on_picked(self, column: int, place: int) -> None:
+    def _on_picked(self, column: int, position: int) -> None:
         model = self._current.shown.inspected
         dataset = self._session.dataset
         if model is None or dataset is None:
             return
         grows = model.path.step_kind is not StepKind.ITERATIONS
-        size = int(model.path.x_values[place]) if grows else None
+        size = int(model.path.x_values[position]) if grows else None
         self._inspect.show_at(int(dataset.feature_ids[column]), size)
 
     def _clear(self) -> None:
@@ -481,8 +489,8 @@ class WhyController(Controller):
         columns = [column] if other is None else [column, other]
         names = dataset.feature_names
 
-        def show(found: tuple[ComparedDensities, ...]) -> None:
-            self.panel.densities.show_densities(found, names)
+        def show(compared_features: tuple[ComparedDensities, ...]) -> None:
+            self.panel.densities.show_densities(compared_features, names)
 
         arguments = model.plan, model.fold, model.path, columns
         return computation(tr("Estimating densities"), show, self._tasks.densities, *arguments)

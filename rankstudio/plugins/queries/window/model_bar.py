@@ -206,10 +206,10 @@ class EmptyPage(QFrame):
         column.addStretch(3)
         self.hide()
 
-    def show_missing(self, why: str, page: str) -> None:
+    def show_missing(self, reason: str, page: str) -> None:
         """Show why there is nothing ("": nothing is missing), and offer a page where one helps."""
         self._page = page
-        self.sentence.setText(why)
+        self.sentence.setText(reason)
         self.button.setText(_WAYS.get(page, ""))
         self.button.setVisible(bool(page))
-        self.setVisible(bool(why))
+        self.setVisible(bool(reason))

@@ -147,7 +147,7 @@ class ReportController(PageController):
         self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
 
     def export(
-        self, path: Path, done: Callable[[str], object], failed: Callable[[str], object], *, suffix: str
+        self, path: Path, on_done: Callable[[str], object], on_error: Callable[[str], object], *, suffix: str
     ) -> Job:
         """Make the report, also where its page was never seen, and save it; return the job."""
         export_request = self.request()
@@ -158,7 +158,11 @@ class ReportController(PageController):
             return WRITERS[suffix](report, path)
 
         return self._worker.task(
-            tr("Saving the report"), write, on_done=lambda _: done(""), on_error=failed, slot="report file"
+            tr("Saving the report"),
+            write,
+            on_done=lambda _: on_done(""),
+            on_error=on_error,
+            slot="report file",
         )
 
     @Slot()
@@ -187,10 +191,10 @@ class ReportController(PageController):
         self._show()
 
     @Slot(str)
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         self._demand.forget()
         self.preview.stop_waiting()
-        self.failed.emit(why)
+        self.failed.emit(reason)
 
     @Slot()
     def _show(self) -> None:
