@@ -39,6 +39,8 @@ def exported_names() -> Iterator[tuple[str, bool]]:
                 continue
             if not exported.__module__.startswith("rankstudio"):
                 continue
+            if "<locals>" in exported.__qualname__:  # a decorator that a function made
+                continue
             seen.add(exported)
             yield f"{module}.{name}", False
             if isinstance(exported, type):

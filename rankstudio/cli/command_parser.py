@@ -15,9 +15,9 @@ from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import ParameterError, nearest, one_line
 
 
-def did_you_mean(word: str, known: Iterable[str], before: str = "") -> str:
+def did_you_mean(word: str, known_words: Iterable[str], before: str = "") -> str:
     """Return "; did you mean X?" where a known word is close, else ""; before it what it follows."""
-    close = nearest(word, known)
+    close = nearest(word, known_words)
     return f"; did you mean {before}{close}?" if close else ""
 
 

@@ -23,9 +23,9 @@ NORMALIZE: dict[str, Any] = {"choices": ("none", "query_minmax"), "help": "scali
 """Choices and help of the options of these names."""
 
 
-def add_sample_option(where: Any, effect: str = "use the bundled sample instead of DATA") -> None:
+def add_sample_option(parser: Any, effect: str = "use the bundled sample instead of DATA") -> None:
     """Add the option of the bundled sample."""
-    where.add_argument("--sample", action="store_true", help=effect)
+    parser.add_argument("--sample", action="store_true", help=effect)
 
 
 def add_data(
@@ -45,15 +45,15 @@ def add_data(
         parser.sample_word = str(_SAMPLE_FOLDER)
 
 
-def data_place(place: Path) -> str:
+def data_place(path: Path) -> str:
     """Return the name in a plan of the data of a word or of --sample."""
-    return SAMPLE if place == _SAMPLE_FOLDER else str(place.absolute())
+    return SAMPLE if path == _SAMPLE_FOLDER else str(path.absolute())
 
 
-def data_file(place: Path) -> Path:
+def data_file(path: Path) -> Path:
     """Return the file of a word; of --sample that with the test part of fold 1."""
-    if place != _SAMPLE_FOLDER:
-        return place
+    if path != _SAMPLE_FOLDER:
+        return path
     from rankstudio.engine.data.synthetic import sample_files
 
     return sample_files()[-1]
@@ -90,63 +90,63 @@ SAMPLE_FILE = "use the test part of fold 1 of the bundled sample instead of DATA
 """Help of --sample in commands that read one file."""
 
 
-def add_column_options(where: Any) -> None:
+def add_column_options(parser: Any) -> None:
     """Add the options for data in tables, for SVMlight text with ids from 0, and for feature logs."""
-    where.add_argument(
+    parser.add_argument(
         "--qid",
         metavar="COLUMN",
         help="query column of a table (CSV, Parquet …); by default a column named qid, query_id …; "
         "--no-queries if there is none",
     )
-    where.add_argument(
+    parser.add_argument(
         "--label",
         metavar="COLUMN",
         help="column of the relevance label; by default a column named label, relevance, grade …; of several "
         "judges, the one in use",
     )
-    where.add_argument(
+    parser.add_argument(
         "--labels",
         metavar="A,B,C",
         help="label columns of several judges (people, a language model, clicks); --label names the one in "
         "use, by default the first",
     )
-    where.add_argument(
+    parser.add_argument(
         "--part",
         metavar="COLUMN",
         help="column of the part (train, vali or test); by default a column named part, split, set … with "
         "these values",
     )
-    where.add_argument(
+    parser.add_argument(
         "--docid",
         metavar="COLUMN",
         help="column of the document ids; by default a column named docid, doc_id, docno …",
     )
-    where.add_argument(
+    parser.add_argument(
         "--columns",
         metavar="A,B,C",
         help="feature columns; all other columns by default",
     )
-    where.add_argument(
+    parser.add_argument(
         "--no-queries",
         action="store_const",
         const=True,
         help="read all documents as one ranking; folds are then made of documents",
     )
-    where.add_argument("--ignore", metavar="X,Y", help="columns to leave out")
-    where.add_argument(
+    parser.add_argument("--ignore", metavar="X,Y", help="columns to leave out")
+    parser.add_argument(
         "--missing-text",
         metavar="A,B",
         help='texts that stand for a missing value, such as "n.a.", besides NULL, NaN, NA and none',
     )
-    where.add_argument(
+    parser.add_argument(
         "--data-format", metavar="KEY", help="format of the data, if it is not recognised; see plugins"
     )
-    where.add_argument(
+    parser.add_argument(
         "--ids-from",
         choices=("0", "1"),
         help="first feature id in LETOR and SVMlight text; by default 0 if any id is 0, otherwise 1",
     )
-    where.add_argument(
+    parser.add_argument(
         "--judgments",
         metavar="FILE",
         action="append",
@@ -155,9 +155,9 @@ def add_column_options(where: Any) -> None:
     )
 
 
-def add_feature_set_option(where: Any, use: str) -> None:
+def add_feature_set_option(parser: Any, use: str) -> None:
     """Add the option of a search engine's feature set, and what is done with it."""
-    where.add_argument(
+    parser.add_argument(
         "--feature-set",
         metavar="FILE",
         type=Path,

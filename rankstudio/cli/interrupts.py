@@ -91,10 +91,10 @@ def stopping() -> Iterator[Stop]:
         signal.signal(signal.SIGINT, before)
 
 
-def status(stopped: bool, said: str) -> int:
+def status(stopped: bool, sentence: str) -> int:
     """Return the exit status of a command that prints its results so far, and report a stop."""
     if stopped:
-        tell(said, file=sys.stderr)
+        tell(sentence, file=sys.stderr)
     return INTERRUPTED if stopped else 0
 
 

@@ -12,9 +12,9 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support import memory
 
 
-def add_memory_option(where: Any) -> None:
+def add_memory_option(parser: Any) -> None:
     """Add ``--memory``."""
-    where.add_argument(
+    parser.add_argument(
         "--memory",
         metavar="SIZE",
         type=_size,

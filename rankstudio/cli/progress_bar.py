@@ -125,8 +125,8 @@ class Whole:
 class ProgressBar:
     """Follows the events of a run and shows how far it is, on the error stream so that results stay clean."""
 
-    def __init__(self, stream: TextIO | None = None, whole: Whole | None = None) -> None:
-        self._whole = Whole(1) if whole is None else whole
+    def __init__(self, stream: TextIO | None = None, total_work: Whole | None = None) -> None:
+        self._whole = Whole(1) if total_work is None else total_work
         self._began = self._heard = time.monotonic()
         self._line = LiveLine(stream, self._began)  # what is done at once has no bar
         self._done = 0.0
@@ -217,10 +217,10 @@ Told = TypeVar("Told", bound=WorkProgress)
 
 def last_state(
     steps: Iterator[State | None],
-    done: Callable[[State], int],
-    asked: int,
+    n_repeats: Callable[[State], int],
+    n_requested: int,
     stream: TextIO | None = None,
-    shown: Callable[[State], str] | None = None,
+    describe: Callable[[State], str] | None = None,
 ) -> tuple[State, bool]:
     """Ask for every step, or for the one in flight where Ctrl+C came, and return the last one.
 
@@ -229,13 +229,13 @@ def last_state(
     steps : iterator
         Each step has everything so far; there is at least one. None is no step, but a moment to stop at
         once there was one.
-    done : callable
+    n_repeats : callable
         From a step to how many repetitions it has.
-    asked : int
+    n_requested : int
         How many there will be.
     stream : text stream, optional
         Where to count, if it is a terminal; the error stream by default.
-    shown : callable, optional
+    describe : callable, optional
         From a step to what is shown of it; by default how many repetitions it has, of how many.
 
     Returns
@@ -253,14 +253,16 @@ def last_state(
             if state is None:
                 continue
             if line.is_due():
-                line.show(f"{done(state):,} of {asked:,}" if shown is None else shown(state))
+                line.show(f"{n_repeats(state):,} of {n_requested:,}" if describe is None else describe(state))
             if stop.asked:
                 break
         line.show("")
     assert state is not None  # there is at least one
-    return state, done(state) < asked
+    return state, n_repeats(state) < n_requested
 
 
-def last_share(steps: Iterator[Told | None], shown: Callable[[Told], str] | None = None) -> tuple[Told, bool]:
+def last_share(
+    steps: Iterator[Told | None], describe: Callable[[Told], str] | None = None
+) -> tuple[Told, bool]:
     """Return the last step of a work that tells its share, and whether it was stopped, as `last_state`."""
-    return last_state(steps, lambda told: int(100 * told.share), 100, shown=shown)
+    return last_state(steps, lambda update: int(100 * update.share), 100, describe=describe)

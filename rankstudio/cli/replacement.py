@@ -111,7 +111,7 @@ def _inputs(args: Namespace) -> Iterator[Path]:
                 yield Path(path)
 
 
-def refuse_existing(paths: Iterable[Path], force: bool, what: str = "the file exists") -> None:
+def refuse_existing(paths: Iterable[Path], force: bool, description: str = "the file exists") -> None:
     """Refuse to replace the first file that is there, by whichever name or link.
 
     Raises
@@ -121,7 +121,7 @@ def refuse_existing(paths: Iterable[Path], force: bool, what: str = "the file ex
     """
     for path in paths:
         if not force and not is_standard(path) and not path.is_dir() and (path.is_symlink() or path.exists()):
-            raise OutputError(f"{path}: {what}. Choose another place, or use --force to overwrite it.")
+            raise OutputError(f"{path}: {description}. Choose another place, or use --force to overwrite it.")
 
 
 def refuse_other_run(

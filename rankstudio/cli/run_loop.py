@@ -69,7 +69,11 @@ def carry_on(going: Going, stop: Stop) -> bool:
         going.log.sealed = is_sealed(going.study.seal_marks, going.dataset)
     try:
         # The generator is closed at Ctrl+C too: its threads end with it.
-        with preparation(), ProgressBar(whole=going.whole) as progress, closing(_events(going)) as events:
+        with (
+            preparation(),
+            ProgressBar(total_work=going.whole) as progress,
+            closing(_events(going)) as events,
+        ):
             for event in events:
                 if isinstance(event, FoldFinished):
                     going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
@@ -149,10 +153,10 @@ class _Running:
     results: list[RunResult] = field(default_factory=list)  # of the finished runs
     left_out: RankStudioError | None = None  # why what was left out last could not be run
 
-    def on(self, place: str) -> bool:
+    def on(self, source: str) -> bool:
         """Run all plans on one dataset; return whether it was stopped."""
         # Plans of one judge and protocol share the data: divided, and prepared for methods, only once.
-        divided = groupby(self.comparison.plans(place), key=lambda plan: (plan.protocol, plan.columns))
+        divided = groupby(self.comparison.plans(source), key=lambda plan: (plan.protocol, plan.columns))
         return any(self._on(list(plans)) for _, plans in divided)
 
     def _on(self, plans: Sequence[Plan]) -> bool:

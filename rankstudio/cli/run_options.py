@@ -29,14 +29,15 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.file_access import ENDINGS
-from rankstudio.engine.data.preferences.clicks import PAIR_RULES, ClickRule, PairRule
 from rankstudio.engine.errors import ParameterError, PlanError, did_you_mean, nearest, shown
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import split_names
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.pair_sources import needed_pair_source, pair_source
 from rankstudio.engine.support.resources import resource
 
 # What data are recognised by where a plan was expected.
@@ -83,28 +84,12 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def add_preferences(parser: argparse._ActionsContainer) -> None:
-    """Add the option of a file of preferences."""
-    parser.add_argument(
-        "--preferences",
-        type=Path,
-        metavar="FILE",
-        help='learn from preferences instead of labels: a CSV file with lines "qid,winner,'
-        'loser[,magnitude[,weight]]"; documents are given by id, or by position in the query from 1. Or '
-        "clicks: a CSV file with the columns qid, docid, position and click (0 or 1), and optionally session "
-        "and propensity",
-    )
-    parser.add_argument(
-        "--click-pairs",
-        choices=PAIR_RULES,
-        help="pairs of clicks: the clicked document over each unclicked one of its result list (default), or "
-        "over each skipped one above it",
-    )
-    parser.add_argument(
-        "--eta",
-        metavar="ETA",
-        help='weight of a click: position^ETA; "estimated" from documents shown at several positions, or '
-        '"given" for the inverse of the column propensity; by default given if there is that column',
-    )
+    """Add the options of a file of preferences."""
+    source = pair_source()
+    if source is None:  # the option then names the missing plug-in
+        parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
+    else:
+        imported(source.add_options)(parser)
 
 
 def add_costs(parser: Any, effect: str = "They change the selection with --by-cost milliseconds") -> None:
@@ -118,18 +103,18 @@ def add_costs(parser: Any, effect: str = "They change the selection with --by-co
     )
 
 
-def add_reading(where: Any) -> None:
+def add_reading(parser: Any) -> None:
     """Add how the data of a command are read and divided, as a plan has it."""
-    where.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
-    add_preferences(where)
-    where.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
-    where.add_argument("--missing", **MISSING)
-    where.add_argument("--normalize", **NORMALIZE)
+    parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
+    add_preferences(parser)
+    parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    parser.add_argument("--missing", **MISSING)
+    parser.add_argument("--normalize", **NORMALIZE)
 
 
-def _add_places(where: Any) -> None:
+def _add_places(parser: Any) -> None:
     """Add where the data come from, and where the results go."""
-    where.add_argument(
+    parser.add_argument(
         "--data",
         type=place_name,
         action="append",
@@ -138,25 +123,25 @@ def _add_places(where: Any) -> None:
         "engine; several for a comparison",
     )
     add_sample_option(
-        where, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
+        parser, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
     )
-    where.add_argument("--folds", help="folds to run, such as 1,3; all by default")
-    where.add_argument(
+    parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
+    parser.add_argument(
         "--protocol",
         help='protocol: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
         '(percent); with inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"; with a share '
         'of the training queries, "train 20%%" or "10-fold, train 20%%"',
     )
-    where.add_argument(
+    parser.add_argument(
         "--groups",
         metavar="FILE",
         help='feature groups, each selected as a whole: a CSV file with lines "feature,group", or ids as in '
         '"BM25: 21, 22; TF: 1, 2"',
     )
-    add_costs(where)
-    add_feature_set_option(where, "names and definitions are stored in the study")
-    add_preferences(where)
-    where.add_argument(
+    add_costs(parser)
+    add_feature_set_option(parser, "names and definitions are stored in the study")
+    add_preferences(parser)
+    parser.add_argument(
         "--scores",
         action="append",
         metavar="NAME=PLACE",
@@ -164,7 +149,7 @@ def _add_places(where: Any) -> None:
         "with Fold1/test.scores …, a file with one score per line in document order, or a TREC run; "
         "repeatable",
     )
-    where.add_argument(
+    parser.add_argument(
         "--models",
         action="append",
         metavar="NAME=PLACE",
@@ -172,31 +157,31 @@ def _add_places(where: Any) -> None:
         "folder with fold1.json …, one per fold; also of LightGBM, XGBoost, CatBoost, RankLib, Solr, "
         "Elasticsearch and ONNX; repeatable",
     )
-    add_column_options(where)
-    where.add_argument("--missing", **MISSING)
-    where.add_argument("--normalize", **NORMALIZE)
-    where.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
-    where.add_argument(
+    add_column_options(parser)
+    parser.add_argument("--missing", **MISSING)
+    parser.add_argument("--normalize", **NORMALIZE)
+    parser.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
+    parser.add_argument(
         "--study", type=Path, help="study file that stores completed units; default: OUT/study.rankstudio"
     )
-    where.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
-    where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
-    where.add_argument(
+    parser.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
+    parser.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
+    parser.add_argument(
         "--refit",
         action="store_true",
         help="also train the final model on all queries, with the parameters and the size that the rule "
         "chooses by the means over the folds, and write it to OUT/models/all.json",
     )
-    add_log_option(where)
-    add_force_option(where)
-    where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
+    add_log_option(parser)
+    add_force_option(parser)
+    parser.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
 
 
-def _add_choices(what: Any) -> None:
+def _add_choices(parser: Any) -> None:
     """Add the options of method and model selection."""
     selectors = [m.key for m in methods() if m.selects]
     rankers = [m.key for m in methods() if not m.selects]
-    what.add_argument(
+    parser.add_argument(
         "--method",
         metavar="NAME",
         choices=[*selectors, *rankers, GIVEN_ORDER.key],
@@ -205,25 +190,25 @@ def _add_choices(what: Any) -> None:
         "function of a Python file, my_method.py:MRMR, or of an installed library by its import path, "
         "sklearn.feature_selection.SelectKBest; its code is run",
     )
-    what.add_argument(
+    parser.add_argument(
         "--set",
         action="append",
         metavar="NAME=VALUE",
         help="set a parameter of the method by its name; repeatable",
     )
-    what.add_argument(
+    parser.add_argument(
         "--allow-code",
         action="store_true",
         help="allow the code that the plan or the study names, now and later; only if you trust its source",
     )
-    what.add_argument(
+    parser.add_argument(
         "--ranker",
         dest="ranker",
         metavar="NAME",
         choices=rankers,
         help="final ranker, trained on the selected features; the method's own model by default",
     )
-    what.add_argument(
+    parser.add_argument(
         "--select-by",
         help=(
             "selection criterion: a validation measure, 'leave-query-out MAP' (the same for other measures), "
@@ -231,20 +216,22 @@ def _add_choices(what: Any) -> None:
             "default"
         ),
     )
-    what.add_argument(
+    parser.add_argument(
         "--rule",
         help='selection rule: "best" (default), "smallest" (the smallest model not significantly worse than '
         'the best), "one-se" (the smallest within one standard error) or "at most 10"',
     )
-    what.add_argument(
+    parser.add_argument(
         "--hand-chosen",
         metavar="FOLDS",
         help="folds whose queries were known when the pinned features were chosen by hand, such as "
         '"given: 1"; a run that measures these queries is not ranked',
     )
-    what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
-    what.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
-    what.add_argument("--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures")
+    parser.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
+    parser.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
+    parser.add_argument(
+        "--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures"
+    )
 
 
 def add_parameters(
@@ -372,12 +359,12 @@ def refuse_beside_comparison(args: argparse.Namespace) -> None:
     _refuse(args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it.")
 
 
-def _refuse(args: argparse.Namespace, allowed: Sequence[str], why: str) -> None:
+def _refuse(args: argparse.Namespace, allowed: Sequence[str], reason: str) -> None:
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
         if getattr(args, action.dest) not in (None, False):
-            raise PlanError(f"{(*action.option_strings, action.metavar)[0]}: not allowed {why}")
+            raise PlanError(f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}")
 
 
 def plan_from(args: argparse.Namespace) -> Plan:
@@ -469,16 +456,21 @@ def _data(args: argparse.Namespace) -> dict[str, Any]:
 def _fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the other fields of a plan that the options set, without methods' parameters."""
     fields = {name: value for name in _FIELDS if (value := getattr(args, name, None)) is not None}
-    pairs: PairRule | None = getattr(args, "click_pairs", None)
-    eta: str | None = getattr(args, "eta", None)
-    if pairs is not None or eta is not None:
-        if "preferences" not in fields:
-            raise PlanError("--click-pairs, --eta: only with --preferences and a click log. Omit them.")
-        rule = ClickRule(pairs or "unclicked", eta or "")
-        fields["preferences"] = named_preferences(fields["preferences"], rule)
     changes = {name: _FIELDS[name](value) for name, value in fields.items()}
+    preferences = _preferences(args)
+    if preferences is not None:
+        changes["preferences"] = preferences
     columns = columns_from(args)
     return {**changes, "columns": columns} if columns else changes
+
+
+def _preferences(args: argparse.Namespace) -> dict[str, str] | None:
+    """Return the plan's entry of the file of preferences that the options name; None if they name none."""
+    source = pair_source()
+    if source is None and getattr(args, "preferences", None) is None:
+        return None
+    preferences: dict[str, str] | None = imported(needed_pair_source().told)(args)
+    return preferences
 
 
 def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
@@ -493,15 +485,15 @@ def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) ->
     return stated
 
 
-def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
+def _check_known(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
     """Refuse options that a method has not, by their names on the command line."""
     options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
-    if given and not key:
-        raise PlanError(f"{options[next(iter(given))]}: only with --ranker. Omit it.")
+    if parameters and not key:
+        raise PlanError(f"{options[next(iter(parameters))]}: only with --ranker. Omit it.")
     if not key:
         return
     entry = method(key)
-    for name in given.keys() - {p.name for p in entry.parameters}:
+    for name in parameters.keys() - {p.name for p in entry.parameters}:
         if name not in options:
             entry.parameter(name)  # which lists the known ones
         available = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
@@ -543,7 +535,6 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "measures": split_names,
     "folds": _fold_numbers,
     "groups": _groups,
-    "preferences": lambda told: named_preferences(told) if isinstance(told, Path) else told,
 }
 """Fields of a plan that have options of their names, and how what is typed is read."""
 

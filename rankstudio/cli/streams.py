@@ -158,13 +158,13 @@ def print_file(path: Path) -> None:
 
 
 def form_of_output(
-    given: str | None, out: Path | None, endings: Mapping[str, str], option: str, usual: str
+    format_key: str | None, out: Path | None, endings: Mapping[str, str], option: str, usual: str
 ) -> str:
     """Return the key of a format to write in: the one given, else that of the file's ending, else the usual.
 
     Parameters
     ----------
-    given : str or None
+    format_key : str or None
     out : Path or None
         The file; none, or the standard output, has no ending.
     endings : Mapping of str to str
@@ -178,8 +178,8 @@ def form_of_output(
     PlanError
         Where the file's ending is that of no format.
     """
-    if given is not None or out is None or is_standard(out):
-        return given or usual
+    if format_key is not None or out is None or is_standard(out):
+        return format_key or usual
     form = next((key for key, ending in endings.items() if out.suffix.lower() == ending), None)
     if form is None:
         expected = ", ".join(endings.values())

@@ -32,7 +32,7 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 
 
 @contextmanager
-def study_at(place: Path | None) -> Iterator[Study | None]:
+def study_at(path: Path | None) -> Iterator[Study | None]:
     """Provide the study that a run is written to, made where it is missing; None without a place for it.
 
     Raises
@@ -42,10 +42,10 @@ def study_at(place: Path | None) -> Iterator[Study | None]:
     """
     from rankstudio.engine.experiment.storage.study import Study
 
-    if place is None:
+    if path is None:
         yield None
         return
-    with Study.open(place) if place.exists() else Study.create(place) as study:
+    with Study.open(path) if path.exists() else Study.create(path) as study:
         yield study
 
 
@@ -94,11 +94,11 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
     return RunChoice(args.data or "", tuple(map(int, numbers)))
 
 
-def tell_others(source: ReportSource, what: str) -> None:
+def tell_others(source: ReportSource, description: str) -> None:
     """Say which datasets of a study are left out by default."""
     if source.other_datasets:
         tell(
-            f"Note: {what} the runs on {source.runs[-1].result.data_name}. For those on "
+            f"Note: {description} the runs on {source.runs[-1].result.data_name}. For those on "
             f"{', '.join(source.other_datasets)} use --data NAME or --data {_ALL}.",
             file=sys.stderr,
         )

@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.folders import open_dataset as open_dataset
     from rankstudio.engine.data.formats.data_file import load_data as load_data
     from rankstudio.engine.data.formats.data_file import load_letor as load_letor
-    from rankstudio.engine.data.preferences.csv_file import read_preferences as read_preferences
-    from rankstudio.engine.data.preferences.preferences import Preferences as Preferences
-    from rankstudio.engine.data.preferences.preferences import sample_preferences as sample_preferences
-    from rankstudio.engine.data.preferences.preferences import summarise_preferences as summarise_preferences
+    from rankstudio.engine.data.preferences import Preferences as Preferences
+    from rankstudio.engine.data.preferences import sample_preferences as sample_preferences
     from rankstudio.engine.data.synthetic import load_sample as load_sample
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
@@ -79,7 +77,7 @@ _HOMES = {
     "stability_by_refitting": "rankstudio.engine.analysis.evidence.refitted_stability",
     "near_best_sets": "rankstudio.engine.analysis.evidence.near_best_sets",
     "Fold": "rankstudio.engine.data.dataset",
-    "Preferences": "rankstudio.engine.data.preferences.preferences",
+    "Preferences": "rankstudio.engine.data.preferences",
     "Plan": "rankstudio.engine.experiment.plan.plan",
     "RunResult": "rankstudio.engine.experiment.results.results",
     "load_plan": "rankstudio.engine.experiment.plan.toml",
@@ -94,9 +92,7 @@ _HOMES = {
     "load_model": "rankstudio.engine.export.models",
     "load_sample": "rankstudio.engine.data.synthetic",
     "save_model": "rankstudio.engine.export.models",
-    "read_preferences": "rankstudio.engine.data.preferences.csv_file",
-    "sample_preferences": "rankstudio.engine.data.preferences.preferences",
-    "summarise_preferences": "rankstudio.engine.data.preferences.preferences",
+    "sample_preferences": "rankstudio.engine.data.preferences",
     "open_dataset": "rankstudio.engine.data.folders",
     "deciding_queries": "rankstudio.engine.analysis.evidence.deciding_queries",
     "paths_by_queries": "rankstudio.engine.analysis.evidence.query_paths",

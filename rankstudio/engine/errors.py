@@ -206,10 +206,6 @@ class DatasetError(DataError, ValueError):
     """
 
 
-class PositionBiasError(DatasetError):
-    """A log of clicks from which the position bias cannot be estimated, so that it has to be given."""
-
-
 class SeveralDatasetsError(DatasetError):
     """A folder that holds several datasets.
 

@@ -317,9 +317,9 @@ class MainWindow(QMainWindow):
         """Open a file, a folder, a plan, a study or ``"sample"``; with ``run`` run it when it is there."""
         self.open_controller.open_path(path, run=run)
 
-    def open_guide(self, place: str) -> None:
+    def open_guide(self, address: str) -> None:
         """Show the guide at a place: "glossary.md#fold"."""
-        self.help.open_guide(place)
+        self.help.open_guide(address)
 
     def restore(self) -> None:
         """Open the study and the data of the last time."""

@@ -21,7 +21,7 @@ from rankstudio.cli import command_line, known_commands, main
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data import synthetic
 from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.preferences.preferences import sample_preferences
+from rankstudio.engine.data.preferences import sample_preferences
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.methods.catalog import methods
 
@@ -114,13 +114,13 @@ def _filled(root: Path) -> Path:
     costs = "".join(f"{i},0.01,{i % 3}\n" for i in range(1, 60))
     for place in (root / "costs.csv", root / "MQ2008" / "costs.csv"):
         place.write_text(f"feature,per_document,per_query\n{costs}")
-    scores = "".join(f"{value}\n" for value in test.X[:, 0])
+    scores = "".join(f"{score}\n" for score in test.X[:, 0])
     for name in ("Fold1.test.score", "my.scores"):
         (root / name).write_text(scores)
     for number in range(1, 6):
         part = open_dataset(root / "MQ2008" / f"Fold{number}" / "test.txt").folds[0].train
         (root / "scores" / f"Fold{number}").mkdir(parents=True)
-        scores = "".join(f"{value}\n" for value in part.X[:, 1])
+        scores = "".join(f"{score}\n" for score in part.X[:, 1])
         (root / "scores" / f"Fold{number}" / "test.scores").write_text(scores)
     few = {"objective": "regression", "num_leaves": 4, "verbose": -1}
     trees = lightgbm.train(few, lightgbm.Dataset(test.X, test.y), num_boost_round=3)
@@ -138,8 +138,8 @@ def _filled(root: Path) -> Path:
     (root / "qrels.txt").write_text("7 0 a 1\n7 0 b 0\n")
     for name in ("run1.txt", "run2.txt"):
         (root / name).write_text("7 Q0 a 1 0.5 t\n")
-    results = ["--out", str(root / "results"), "--lambda", "2^0..2^10", "--select-by", "MAP"]
-    assert main(["run", "--sample", *results]) == 0
+    sample_run = ["--out", str(root / "results"), "--lambda", "2^0..2^10", "--select-by", "MAP"]
+    assert main(["run", "--sample", *sample_run]) == 0
     for name in ("results/study.rankstudio", "a.rankstudio", "b.rankstudio"):
         for options in (["rankrls"], ["greedy-rankrls", "--features", "3"]):
             kept = ["--study", str(root / name), "--lambda", "2^0"]

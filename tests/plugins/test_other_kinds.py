@@ -18,6 +18,7 @@ from rankstudio.engine.plugins.clusters import ClusterEntry, cluster_entry
 from rankstudio.engine.plugins.feature_columns import FeatureColumn, feature_columns
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.plugins.page_parts import PagePart, PartCommand, page_parts
+from rankstudio.engine.plugins.pair_sources import PairSource, pair_source
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.printed_results import PrintedResults, printed_results
 from rankstudio.engine.plugins.run_logs import run_logs
@@ -111,6 +112,7 @@ LOGS = (
     "log",
 )
 CLUSTERS = (ClusterEntry("odd", "", "", "os.system"), None)
+PAIRS = (PairSource("odd", *["a:b"] * 6, "../a:b"), "pairs")
 EXISTING = {"mlflow": RunLog("mlflow", "", "a:b", "a:b"), "cluster": ClusterEntry("dask", "", "", "a:b")}
 """Entries with a key that an ability has, whose folder may be absent."""
 COLUMNS = (FeatureColumn("odd", "Odd", "odd numbers", "Counting", "a:b"), "column")
@@ -140,6 +142,7 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
         commands=COMMANDS,  # type: ignore[arg-type]
         run_logs=logs,  # type: ignore[arg-type]
         clusters=clusters,  # type: ignore[arg-type]
+        pair_sources=PAIRS,  # type: ignore[arg-type]
         parts=PARTS,  # type: ignore[arg-type]
         feature_columns=COLUMNS,  # type: ignore[arg-type]
         window_commands=WINDOW_COMMANDS,  # type: ignore[arg-type]
@@ -153,6 +156,8 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
         assert "odd" not in run_logs() and ("mlflow" in run_logs()) == ("mlflow" in there)
         entry = cluster_entry()
         assert entry.connect.startswith("rankstudio.") if "cluster" in there else entry is None
+        source = pair_source()
+        assert source.key == "preferences" if "preferences" in there else source is None
         assert "odd" not in {part.key for _, part in page_parts()}
         assert "odd" not in {column.key for column in feature_columns()}
         assert "odd" not in {entry.key for _, entry in window_commands()}
@@ -160,7 +165,7 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
         assert "odd" not in {view.key for view in run_views()}
         assert "odd" not in {entry.key for entry in printed_results()}
     texts = [str(warning.message) for warning in warned]
-    assert len(texts) == len(COMMANDS) - 1 + len(logs) + len(clusters) + 6 * len(PARTS)
+    assert len(texts) == len(COMMANDS) - 1 + len(logs) + len(clusters) + 7 * len(PARTS)
     assert not any("\x1b" in text or "\n" in text for text in texts)
 
 
@@ -172,6 +177,7 @@ def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object)
             commands=value,  # type: ignore[arg-type]
             run_logs=value,  # type: ignore[arg-type]
             clusters=value,  # type: ignore[arg-type]
+            pair_sources=value,  # type: ignore[arg-type]
             parts=value,  # type: ignore[arg-type]
             feature_columns=value,  # type: ignore[arg-type]
             window_commands=value,  # type: ignore[arg-type]
@@ -186,12 +192,13 @@ def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object)
         run_logs()
         page_parts()
         cluster_entry()
+        pair_source()
         feature_columns()
         window_commands()
         run_tables()
         run_views()
         printed_results()
         model_format_entries.__wrapped__()  # which keeps what it found
-    assert len(warned) == 10
+    assert len(warned) == 11
     added = added_by(loaded)
     assert not any(added[kind] for kind in ("commands", "run_logs", "clusters", "panels", "window_commands"))

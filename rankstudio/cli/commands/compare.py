@@ -232,7 +232,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
     return runs
 
 
-def _on_part(run: ReportedRun, shown: ReportedRun, part: str | None) -> ReportedRun:
+def _on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> ReportedRun:
     """Return a run with the test part or without it; by default as its study shows it."""
     match part:
         case "test":
@@ -240,7 +240,7 @@ def _on_part(run: ReportedRun, shown: ReportedRun, part: str | None) -> Reported
         case "validation":
             return run.without_test
         case _:
-            return shown
+            return reported
 
 
 def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:

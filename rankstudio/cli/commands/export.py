@@ -174,10 +174,10 @@ def _write_set(args: argparse.Namespace, model: Model) -> int:
 
 
 def _print_found(
-    args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, where: str
+    args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, data_name: str
 ) -> None:
     """Print the written files, the changes for the format, and whether it ranks alike."""
-    sentence = _sentence(proof, where) if proof else ""
+    sentence = _sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
         single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
@@ -212,5 +212,5 @@ def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingData
         return [], "", str(error)
 
 
-def _sentence(proof: RankingProof, where: str) -> str:
-    return f"{proof.sentence} Data: {where}." if where and not proof.failure else proof.sentence
+def _sentence(proof: RankingProof, data_name: str) -> str:
+    return f"{proof.sentence} Data: {data_name}." if data_name and not proof.failure else proof.sentence

@@ -123,6 +123,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _listed(found: Sequence[StudyFigure]) -> Block:
-    wide = max((len(figure.name) for figure in found), default=0)
-    return Block("\n".join(one_line(f"{figure.name:<{wide}}  {figure.title}") for figure in found))
+def _listed(figures: Sequence[StudyFigure]) -> Block:
+    wide = max((len(figure.name) for figure in figures), default=0)
+    return Block("\n".join(one_line(f"{figure.name:<{wide}}  {figure.title}") for figure in figures))

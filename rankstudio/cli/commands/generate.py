@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
     with closing(write_folder(data, args.folder)) as steps:
-        _, stopped = last_state(steps, lambda done: done, data.n_documents)
+        _, stopped = last_state(steps, lambda n_documents: n_documents, data.n_documents)
     if stopped:
         return INTERRUPTED
     if args.json:

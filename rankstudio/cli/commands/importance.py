@@ -305,7 +305,7 @@ def _lines(
     for index in _order(without):
         feature = _name(data, permuted.groups[index][0])
         rows.append([feature, *(_interval(importance, index) for importance in (without, permuted))])
-    yield as_text(["feature", "loss without", "loss permuted"], rows, left=(0,))
+    yield as_text(["feature", "loss without", "loss permuted"], rows, left_columns=(0,))
 
 
 def _plain(looked: _Looked) -> list[dict[str, Any]]:
@@ -348,7 +348,7 @@ def _weights(looked: _Looked) -> Iterator[str]:
         )
     bounds = looked.bounds
     header = ["feature", "importance s", "s of negative", "most similar of the model", "similarity A"]
-    yield as_text(header, rows, left=(0, 3))
+    yield as_text(header, rows, left_columns=(0, 3))
     if bounds is not None:
         yield ""
         least = f"{bounds.above_minimum:.2g}"

@@ -246,14 +246,14 @@ def _carry_out(
 
 
 def _say_of_data(plan: Plan, dataset: FoldedDataset) -> None:
-    """Print notes on clicks, on the data, and on queries and labels by the convention."""
+    """Print notes on preferences, on the data, and on queries and labels by the convention."""
     from rankstudio.engine.experiment.plan.plan import CRITERION
-    from rankstudio.engine.experiment.units.preferred import click_facts
+    from rankstudio.engine.experiment.units.preferred import preference_note
     from rankstudio.engine.metrics.short_queries import short_query_note
 
-    clicks = click_facts(plan)
-    if clicks is not None:
-        tell(clicks.sentence, file=sys.stderr)
+    note = preference_note(plan)
+    if note:
+        tell(note, file=sys.stderr)
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
     notes = [
         _labels_note(dataset, plan.convention),
@@ -271,12 +271,12 @@ def _labels_note(dataset: FoldedDataset, key: str) -> str:
     return convention_note(dataset.origin.known, greatest, key)
 
 
-def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:
+def _given_plan(plan: Plan, name: str, path: Path, models: bool, dataset: FoldedDataset) -> Plan:
     """Return the plan of scores or of models, saying of which folds there are none."""
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 
     method = GIVEN_MODEL.key if models else GIVEN_SCORES.key
-    plan, left_out = plan_of_given(method, plan, name, place, dataset)
+    plan, left_out = plan_of_given(method, plan, name, path, dataset)
     if left_out:
         numbers = ", ".join(map(str, left_out))
         kind = "models" if models else "scores"

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         ]
         for row in listed
     ]
-    tell(as_text(header, rows, left=(0, 2, 3, 4, 5)))
+    tell(as_text(header, rows, left_columns=(0, 2, 3, 4, 5)))
     return 0
 
 

@@ -160,28 +160,28 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
 
 
-def _front(compared: RunComparison, found: ParetoFront) -> TextTable:
+def _front(compared: RunComparison, front: ParetoFront) -> TextTable:
     rows = []
-    for position in found.optimal:
-        model = found.models[position]
+    for position in front.optimal:
+        model = front.models[position]
         error = f"{model.error:.4f}" if model.error == model.error else ""
         plan = compared.runs[model.run].plan
         combination = ", ".join(
             f"{axis.label} {axis.format(value)}" for axis, value in zip(plan.axes, model.values, strict=True)
         )
-        least = "smallest" if found.by == "size" else "cheapest"
-        mark = f"{least} within one standard error of the best" if position == found.suggested else ""
+        least = "smallest" if front.by == "size" else "cheapest"
+        mark = f"{least} within one standard error of the best" if position == front.suggested else ""
         run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
-        cost = [] if found.by == "size" else [significant(model.x)]
+        cost = [] if front.by == "size" else [significant(model.x)]
         rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark])
-    costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(found.by, [])
+    costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(front.by, [])
     header = [*costs, "features", compared.measure, "standard error", "run", "method", "with", ""]
     note = (
-        f"Measure and {found.by} are means over the folds, for one parameter combination and step. The "
+        f"Measure and {front.by} are means over the folds, for one parameter combination and step. The "
         "measure is from the validation part that chooses them, so it is higher than an estimate."
     )
     folds = compared.group.folds_text
-    title = f"{compared.data}: Pareto front of {found.by} and validation {compared.measure}, {folds}"
+    title = f"{compared.data}: Pareto front of {front.by} and validation {compared.measure}, {folds}"
     n_costs = len(costs)
     return TextTable(title, header, rows, (n_costs + 4, n_costs + 5, n_costs + 6), note)
 
@@ -299,15 +299,15 @@ def _plain(tested: CorrectedTest) -> dict[str, Any]:
     return {**asdict(tested.test), **corrected}
 
 
-def _plain_front(found: ParetoFront | None, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    if found is None:
+def _plain_front(front: ParetoFront | None, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    if front is None:
         return []
-    models = [(position, found.models[position]) for position in found.optimal]
+    models = [(position, front.models[position]) for position in front.optimal]
     rows = []
     for index, model in models:
-        row = {**asdict(model), "run": numbers[model.run], "suggested": index == found.suggested}
+        row = {**asdict(model), "run": numbers[model.run], "suggested": index == front.suggested}
         x = row.pop("x")
-        rows.append(row if found.by == "size" else {**row, found.by: x})
+        rows.append(row if front.by == "size" else {**row, front.by: x})
     return rows
 
 

@@ -46,7 +46,7 @@ def summary(result: RunResult) -> Block:
     title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")
     title += f"\nLearned from {one_line(learned_from(preferences_of(plan)))}" if preferences_of(plan) else ""
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
-    table = as_text(header, rows, left=(0, len(header) - 1))
+    table = as_text(header, rows, left_columns=(0, len(header) - 1))
     return Block(f"{title}\n{table}{_named(result, many)}\n{result.seconds:.1f} s{notes}")
 
 
@@ -106,12 +106,12 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     return f"chosen by {result.plan.criterion}, no data to evaluate on (see --protocol)", ()
 
 
-def _ids(selected: tuple[int, ...], groups: Groups | None = None, most: int = _LISTED) -> str:
+def _ids(selected: tuple[int, ...], groups: Groups | None = None, max_listed: int = _LISTED) -> str:
     """Return the first ids, those of a group in brackets after its name: "5 BM25 (21 22) 7 …"."""
     parts: list[str] = []
     n_shown = 0
     for name, ids in in_groups(selected, groups or {}):
-        if n_shown >= most:
+        if n_shown >= max_listed:
             return " ".join([*parts, "…"])
         text = " ".join(map(str, ids))
         parts.append(f"{name} ({text})" if name else text)

@@ -16,21 +16,23 @@ from rankstudio.engine.support.number_format import NOTHING
 _WIDTH = 110
 
 
-def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> Block:
+def as_text(
+    header: Sequence[str], rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)
+) -> Block:
     """Return rows of text as aligned columns.
 
     Parameters
     ----------
     header : sequence of str
     rows : sequence of sequences of str
-    left : sequence of int
+    left_columns : sequence of int
         Columns aligned to the left; the others hold numbers.
     """
     table = [tuple(map(one_line, row)) for row in (header, *rows)]
     widths = [max(len(row[c]) for row in table) for c in range(len(header))]
     lines = [
         "  ".join(
-            cell.ljust(w) if c in left else cell.rjust(w)
+            cell.ljust(w) if c in left_columns else cell.rjust(w)
             for c, (cell, w) in enumerate(zip(row, widths, strict=True))
         )
         for row in table

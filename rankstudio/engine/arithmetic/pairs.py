@@ -22,7 +22,7 @@ from rankstudio.engine.arithmetic.linear_scores import Queries, Tangent
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.preferences.preferences import Preferences
+    from rankstudio.engine.data.preferences import Preferences
 
 
 @dataclass(frozen=True)

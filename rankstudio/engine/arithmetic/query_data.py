@@ -27,7 +27,7 @@ from rankstudio.engine.support.query_ids import checked_ids
 from rankstudio.engine.support.threads import STEADY
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.preferences.preferences import Preferences
+    from rankstudio.engine.data.preferences import Preferences
 
 
 @dataclass(frozen=True, eq=False)

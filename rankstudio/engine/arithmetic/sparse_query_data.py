@@ -30,7 +30,7 @@ from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.preferences.preferences import Preferences
+    from rankstudio.engine.data.preferences import Preferences
 
 
 @dataclass(frozen=True, eq=False)

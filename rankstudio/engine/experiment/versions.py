@@ -8,20 +8,17 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from rankstudio import __version__
-from rankstudio.engine.data.formats.format_catalog import FormatSource
-from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.metrics.measure_entry import MeasureEntry
-from rankstudio.engine.plugins.origin import OriginKind
+from rankstudio.engine.plugins.origin import CodeSource, OriginKind
 
 _COUNTED = ("numpy", "scipy", "numba", "scikit-learn")
 
 
-def versions(entries: Iterable[Method | MeasureEntry | FormatSource] = ()) -> dict[str, str]:
+def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
     """Return the versions of RankStudio, Python and the numerical libraries, by name.
 
     Parameters
     ----------
-    entries : iterable of Method, MeasureEntry or FormatSource
+    entries : iterable of CodeSource
         Methods, measures and data format of a run: the packages that they come from are added. A file is part
         of its method's key.
     """

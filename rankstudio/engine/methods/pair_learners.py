@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.steps import Step

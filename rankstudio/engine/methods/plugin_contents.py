@@ -16,6 +16,7 @@ from rankstudio.engine.plugins.entries import values_of
 from rankstudio.engine.plugins.feature_columns import FeatureColumn
 from rankstudio.engine.plugins.model_reader import ModelReader
 from rankstudio.engine.plugins.page_parts import page_parts
+from rankstudio.engine.plugins.pair_sources import PairSource
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 from rankstudio.engine.plugins.printed_results import PrintedResults
 from rankstudio.engine.plugins.run_logs import RunLog
@@ -41,6 +42,7 @@ KINDS = {
     "analyses": translatable("analyses"),
     "run_logs": translatable("logs of runs"),
     "clusters": translatable("clusters"),
+    "pair_sources": translatable("readers of pairs"),
     "model_readers": translatable("readers of models"),
 }
 """Kinds of entries, as fields of a plug-in, with their names."""
@@ -89,6 +91,7 @@ _CLASSES = {
     "printed_results": PrintedResults,
     "run_logs": RunLog,
     "clusters": ClusterEntry,
+    "pair_sources": PairSource,
     "model_readers": ModelReader,
 }
 

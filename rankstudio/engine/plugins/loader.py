@@ -53,6 +53,7 @@ _ABILITIES = {
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "permutation": (("commands", "window_commands"), "rankstudio.plugins.permutation:PLUGIN"),
+    "preferences": (("pair_sources", "window_commands"), "rankstudio.plugins.preferences:PLUGIN"),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "papers": (
         ("commands", "window_commands", "run_tables", "printed_results", "analyses"),

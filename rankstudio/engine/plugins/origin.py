@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 from rankstudio.engine.language import tr
 
@@ -61,3 +62,15 @@ class Origin:
             text = tr("needs the plug-in {plugin}, which is absent or left out.")
             return text.format(plugin=self.name)
         return tr("needs {package}: pip install {name}.").format(package=self.text, name=self.name)
+
+
+class CodeSource(Protocol):
+    """Code that computes a run, such as the entry of a method."""
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where it comes from; None for RankStudio's own."""
+
+    @property
+    def lacking(self) -> str:
+        """Reason why it cannot be used, a sentence; "" if there is none."""

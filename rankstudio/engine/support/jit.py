@@ -268,7 +268,6 @@ def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 
     def compile_cached(function: Any) -> Any:
-        """Compile a function that Python calls, and keep the compiled one on disk."""
         dispatcher = compiler(function)
         dispatcher._cache = kernel_cache(function)
         return dispatcher

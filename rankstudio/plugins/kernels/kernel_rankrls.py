@@ -15,7 +15,7 @@ from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import query_factors
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_queries
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.shared import LAMBDA

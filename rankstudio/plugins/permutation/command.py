@@ -136,4 +136,4 @@ def _table(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> B
         criteria = (f"{criterion:#.6g}" for criterion in (band.observed[k], band.low[k], band.high[k]))
         rows.append([str(k + 1), name, *criteria, f"{band.p_values[k]:.4g}"])
     header = ["k", "feature", "criterion", "permuted 2.5 %", "97.5 %", "p"]
-    return as_text(header, rows, left=(1,))
+    return as_text(header, rows, left_columns=(1,))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, group
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.capabilities import LabelPaths, Share

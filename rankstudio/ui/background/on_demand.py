@@ -37,7 +37,7 @@ class Computation:
 
 
 def computation(
-    what: str,
+    description: str,
     show: Callable[[Found], object],
     function: Callable[[*Arguments], Found],
     *arguments: *Arguments,
@@ -47,7 +47,7 @@ def computation(
     def work(_: CancelFlag) -> Iterator[Found]:
         yield function(*arguments)
 
-    return Computation(what, work, show)
+    return Computation(description, work, show)
 
 
 class OnDemand(QObject):
@@ -162,12 +162,12 @@ class OnDemand(QObject):
         if self._job is not None:
             self.forget()
 
-    def _submit(self, wanted: Computation) -> None:
+    def _submit(self, submitted: Computation) -> None:
         self._job = self._worker.submit(
             Job(
-                wanted.what,
-                wanted.work,
-                on_message=wanted.show,
+                submitted.what,
+                submitted.work,
+                on_message=submitted.show,
                 on_end=self._end,
                 slot=self._slot,
                 gives_way=self._gives_way,

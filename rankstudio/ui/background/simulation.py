@@ -34,7 +34,7 @@ class BackgroundSimulation(QObject):
     ----------
     worker : Worker
         Which may have other tasks between two steps.
-    what : str
+    description : str
         "Simulating estimates": the beginning of the sentence that tells of a failure.
     slot : str
         Of its tasks.
@@ -53,10 +53,10 @@ class BackgroundSimulation(QObject):
     changed = Signal()
     failed = Signal(str)
 
-    def __init__(self, worker: Worker, what: str, slot: str, parent: QObject | None = None) -> None:
+    def __init__(self, worker: Worker, description: str, slot: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._worker = worker
-        self._what = what
+        self._what = description
         self._slot = slot
         self._state = SimulationState.NEW
         self._steps: Steps | None = None
@@ -109,21 +109,21 @@ class BackgroundSimulation(QObject):
             self._what, _step, self._steps, on_done=self._receive, on_error=self._fail, slot=self._slot
         )
 
-    def _receive(self, found: Any) -> None:
+    def _receive(self, update: Any) -> None:
         self._job = None
-        if found is _END:
+        if update is _END:
             self._steps = None
             self._change(SimulationState.DONE)
             return
-        if found is not None:
-            self.grew.emit(found)
+        if update is not None:
+            self.grew.emit(update)
         if self._state is SimulationState.RUNNING and self._job is None:
             self._ask()
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         self._drop()
         self._change(SimulationState.STOPPED)
-        self.failed.emit(why)
+        self.failed.emit(reason)
 
     def _drop(self) -> None:
         if self._job is not None:

@@ -180,8 +180,8 @@ def _with_progress(
 
     latest: list[float] = []
 
-    def report(done: int, total: int) -> None:
-        latest[:] = [done / total if total else 0.0]
+    def report(n_done: int, total: int) -> None:
+        latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
         future = pool.submit(call, report)
@@ -200,7 +200,7 @@ class FoldCache:
     def __init__(self) -> None:
         self._prepared: OrderedDict[tuple[int, str, bool], tuple[Fold, FoldContext]] = OrderedDict()
 
-    def path(self, wanted: PathWanted, cancelled: CancelFlag = lambda: False) -> LivePath:
+    def path(self, request: PathWanted, cancelled: CancelFlag = lambda: False) -> LivePath:
         """Compute the whole path that is wanted.
 
         Raises
@@ -208,28 +208,28 @@ class FoldCache:
         Cancelled
             Where it was cancelled meanwhile, which is checked with every sign of life.
         """
-        unit = Unit(wanted.fold.number, 0, wanted.plan.combination(wanted.values))
+        unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
         def follow(_: object) -> None:
             if cancelled():
                 raise Cancelled("The path")
 
-        path = self.prepared(wanted.plan, wanted.fold).path(unit, follow)
+        path = self.prepared(request.plan, request.fold).path(unit, follow)
         # A rule that no model of this path meets is a run's to refuse: here the best one is shown. Folds that
         # are about to be dealt anew may have no validation part yet: then the criterion says which is best.
-        criterion = wanted.plan.select_by if wanted.plan.select_by in path.validation else CRITERION
+        criterion = request.plan.select_by if request.plan.select_by in path.validation else CRITERION
         return LivePath(
-            wanted, path, select_model(wanted.plan.changed(rule="best", select_by=criterion), [path]).step
+            request, path, select_model(request.plan.changed(rule="best", select_by=criterion), [path]).step
         )
 
     def left_out(
-        self, wanted: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
+        self, request: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
     ) -> Iterator[list[dict[str, float]] | None]:
         """Yield the measures of a path's steps on left-out queries, as many at once as a moment allows.
 
         None where a moment brought nothing, and something else may have its turn.
         """
-        fold = self.prepared(wanted.plan, wanted.fold)
+        fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MOMENT
         for update in fold.measure_left_out(path, names, convention, first):
@@ -247,101 +247,101 @@ class FoldCache:
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def evidence(
-        self, wanted: EvidenceWanted, known: SelectionEvidence | None
+        self, request: EvidenceWanted, earlier: SelectionEvidence | None
     ) -> Iterator[tuple[float, SelectionEvidence]]:
         """Yield how far the evidence for a selection is, and what is known by then."""
         from rankstudio.engine.analysis.evidence.judged_selection import refits_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
 
-        plan, data = wanted.plan, self.prepared(wanted.plan, wanted.fold).train
-        method = self._method(wanted)
-        judge = self._judge(wanted)
+        plan, data = request.plan, self.prepared(request.plan, request.fold).train
+        method = self._method(request)
+        judge = self._judge(request)
         options = EvidenceOptions(
-            n_steps=wanted.n_steps,
-            selected=wanted.selected,
+            n_steps=request.n_steps,
+            selected=request.selected,
             judge=judge,
-            measure=wanted.measure,
-            convention=wanted.convention,
+            measure=request.measure,
+            convention=request.convention,
             seed=plan.seed,
-            most_sets=wanted.most_sets,
-            max_seconds=wanted.max_seconds,
+            most_sets=request.most_sets,
+            max_seconds=request.max_seconds,
             n_refits=refits_of(plan.entry),
-            parts=wanted.parts,
+            parts=request.parts,
         )
-        for update in evidence_steps(method, data, options, known):
-            evidence = update.found if isinstance(update, PartialResult) else known
+        for update in evidence_steps(method, data, options, earlier):
+            evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
                 _ = evidence.losses and evidence.losses.losses  # which takes a while: not in the window
                 yield update.share, evidence
 
-    def set_changes(self, wanted: EvidenceWanted, columns: tuple[int, ...]) -> SetChanges | None:
+    def set_changes(self, request: EvidenceWanted, columns: tuple[int, ...]) -> SetChanges | None:
         """Return the error of a set after each change by one feature; None where that is not known."""
         from rankstudio.engine.analysis.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
 
-        judge = self._judge(wanted)
-        data = self.prepared(wanted.plan, wanted.fold).train
+        judge = self._judge(request)
+        data = self.prepared(request.plan, request.fold).train
         n_others = data.X.shape[1] - len(columns)
         if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MOST_SECONDS:
             return None
         return changes_of(judge, data, columns)
 
-    def _judge(self, wanted: EvidenceWanted) -> RankRLS | None:
+    def _judge(self, request: EvidenceWanted) -> RankRLS | None:
         """Return the RankRLS that ranks with a selection; None where another method does."""
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
 
-        plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
+        plan, combination = request.plan, request.plan.combination(request.values)
         ranked = combination.ranker if plan.ranker_entry else combination.parameters
-        regularization = regularization_of(plan, ranked, self.prepared(plan, wanted.fold).train)
+        regularization = regularization_of(plan, ranked, self.prepared(plan, request.fold).train)
         losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
         return None if regularization is None else RankRLS(regularization, **losses)
 
     def best_with(
-        self, wanted: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
+        self, request: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
     ) -> SizedSubset:
         """Return the best set of the size of a selection with some columns and without others, if any."""
         from rankstudio.engine.analysis.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
 
-        base = self._subsets(wanted)
-        units = ColumnGroups.of(wanted.fold.train.n_features, base.groups).containing
+        base = self._subsets(request)
+        units = ColumnGroups.of(request.fold.train.n_features, base.groups).containing
         all_required = tuple(dict.fromkeys((*base.required, *required)))
         excluded = (*base.excluded, *excluded)
         if len(units(all_required)) > base.n_features or set(units(all_required)) & set(units(excluded)):
             return NO_SUBSET
         space = replace(base, required=all_required, excluded=excluded)
         last = NO_SUBSET
-        for update in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
+        for update in find_best_subset(self.prepared(request.plan, request.fold).train, space):
             last = update.found.sizes[-1]
         return last
 
-    def best_sets(self, wanted: EvidenceWanted, most: int) -> Iterator[BestSubset]:
+    def best_sets(self, request: EvidenceWanted, max_size: int) -> Iterator[BestSubset]:
         """Yield the best set of each size, as far as they are known."""
         from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
 
-        space = replace(self._subsets(wanted), n_features=most)
-        for update in find_best_subset(self.prepared(wanted.plan, wanted.fold).train, space):
+        space = replace(self._subsets(request), n_features=max_size)
+        for update in find_best_subset(self.prepared(request.plan, request.fold).train, space):
             yield update.found
 
-    def _subsets(self, wanted: EvidenceWanted) -> SubsetSpace:
+    def _subsets(self, request: EvidenceWanted) -> SubsetSpace:
         """Return the sets of the size of a selection by exact left-out errors; a group counts as one."""
         from rankstudio.engine.analysis.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
 
-        judge = self._method(wanted).exact_exchange()
+        judge = self._method(request).exact_exchange()
         assert judge is not None  # the window offers best sets of such methods only
-        units = ColumnGroups.of(wanted.fold.train.n_features, judge.groups)
-        return SubsetSpace.of(judge, len(units.containing(wanted.selected)))
+        units = ColumnGroups.of(request.fold.train.n_features, judge.groups)
+        return SubsetSpace.of(judge, len(units.containing(request.selected)))
 
-    def _method(self, wanted: EvidenceWanted) -> LinearRanker:
+    def _method(self, request: EvidenceWanted) -> LinearRanker:
         """Return the method of a selection, free to select: a set that was given whole is judged as any."""
         from rankstudio.engine.experiment.plan.plan import estimator  # noqa: PLC0415 - on the worker only
 
-        plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
+        plan, combination = request.plan, request.plan.combination(request.values)
         parameters = dict(combination.parameters)
-        ids = wanted.fold.train.feature_ids
-        if set(parameters.get("pinned", ())) == {int(ids[column]) for column in wanted.selected}:
+        ids = request.fold.train.feature_ids
+        if set(parameters.get("pinned", ())) == {int(ids[column]) for column in request.selected}:
             parameters["pinned"], plan = (), plan.changed(groups={})
         return estimator(plan, plan.entry, parameters, ids)
 

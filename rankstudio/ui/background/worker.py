@@ -68,7 +68,7 @@ class Job:
 
     Parameters
     ----------
-    what : str
+    description : str
         "Loading MQ2008": the beginning of the sentence that tells of a failure.
     function : JobFunction
         Called on the worker thread.
@@ -86,7 +86,7 @@ class Job:
 
     def __init__(
         self,
-        what: str,
+        description: str,
         function: JobFunction,
         *,
         on_message: Callable[[Any], object] = ignore,
@@ -96,7 +96,7 @@ class Job:
         paused: bool = False,
         gives_way: bool = False,
     ) -> None:
-        self.what = what
+        self.what = description
         self.gives_way = gives_way
         self.function = function
         self.slot = slot
@@ -234,10 +234,10 @@ class _Thread(QThread):
                 job.abandon()
             self._changed.notify()
 
-    def hold(self, held: bool) -> None:
+    def hold(self, is_held: bool) -> None:
         """Begin no job, or go on with those that have come meanwhile."""
         with self._changed:
-            self._held = held
+            self._held = is_held
             self._changed.notify()
 
     def run(self) -> None:
@@ -345,9 +345,9 @@ class Worker(QObject):
         """The jobs that have not ended."""
         return tuple(self._jobs)
 
-    def hold(self, held: bool) -> None:
+    def hold(self, is_held: bool) -> None:
         """Begin no job until this is called with False; they wait."""
-        self._thread.hold(held)
+        self._thread.hold(is_held)
 
     def submit(self, job: Job) -> Job:
         """Carry out a job when those before it have ended."""
@@ -360,7 +360,7 @@ class Worker(QObject):
 
     def task(
         self,
-        what: str,
+        description: str,
         function: Callable[[*Arguments], Result],
         *arguments: *Arguments,
         on_done: Callable[[Result], object] = ignore,
@@ -371,7 +371,7 @@ class Worker(QObject):
 
         Parameters
         ----------
-        what : str
+        description : str
             The beginning of the sentence that tells of a failure.
         function : callable
         *arguments
@@ -396,7 +396,7 @@ class Worker(QObject):
             if outcome.ending is Ending.FAILED:
                 on_error(outcome.text)
 
-        return self.submit(Job(what, work, on_message=on_done, on_end=end, slot=slot))
+        return self.submit(Job(description, work, on_message=on_done, on_end=end, slot=slot))
 
     def close(self) -> None:
         """Ask everything to stop and wait for it; nothing arrives any more."""

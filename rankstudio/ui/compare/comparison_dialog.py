@@ -120,7 +120,7 @@ class ComparisonDialog(QDialog):
             TableView(
                 theme, (), "comparison-pipelines", lambda row: (row.position, row.plan.data, _judge(row))
             ),
-            said=tr("Pipelines"),
+            accessible_name=tr("Pipelines"),
         )
         self.table.placeholder = tr("Select methods on the left and press Add.")
         self.remove = named(QPushButton(tr("Re&move")), "comparison-remove")
@@ -325,9 +325,9 @@ class _Ticks(QListWidget):
             item.setCheckState(Qt.CheckState.Unchecked if was_ticked else Qt.CheckState.Checked)
 
 
-def tick_list(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
+def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QListWidget:
     """Return a list whose entries are ticked."""
-    ticks = named(_Ticks(), name, said)
+    ticks = named(_Ticks(), name, accessible_name)
     for offer in offers:
         item = QListWidgetItem(offer.label, ticks)
         item.setData(Qt.ItemDataRole.UserRole, offer.key)
@@ -358,9 +358,9 @@ def _judge(row: Pipeline) -> str:
     return columns.label if columns.judges else ""
 
 
-def data_name(place: str) -> str:
+def data_name(source: str) -> str:
     """Return how data are called by the place where they are."""
-    return tr("Sample") if place == SAMPLE else name_of_folder(Path(place))
+    return tr("Sample") if source == SAMPLE else name_of_folder(Path(source))
 
 
 def _parameters(row: Pipeline) -> str:

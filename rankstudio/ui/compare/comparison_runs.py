@@ -140,8 +140,8 @@ class ComparisonRuns(Controller):
                 record for plan in plans if (record := pipelines.interrupted(plan)) is not None
             ]
 
-            def adopt(same: list[RunRecord]) -> None:
-                self._models.runs.adopt(same, dataset)
+            def adopt(records: list[RunRecord]) -> None:
+                self._models.runs.adopt(records, dataset)
                 self._queue(plans, dataset)
 
             self._models.recognise(interrupted_runs, dataset, adopt)
@@ -160,11 +160,11 @@ class ComparisonRuns(Controller):
         for plan in plans:
             run = pipelines.interrupted(plan)
             if run is None or run.dataset is not dataset:  # or the files were changed meanwhile
-                runs.start(plan, dataset, shown=is_shown)
+                runs.start(plan, dataset, is_shown=is_shown)
             elif dataset is session.dataset:
                 self.goOnAsked.emit(run)
             else:
-                runs.go_on(run, shown=False)
+                runs.go_on(run, is_shown=False)
 
     def _methods(self) -> tuple[Offer, ...]:
         return tuple(
@@ -178,12 +178,12 @@ class ComparisonRuns(Controller):
             *(offer for m, offer in zip(methods(), self._methods(), strict=True) if not m.selects),
         )
 
-    def _labels(self, every: bool) -> tuple[Offer, ...]:
+    def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
         """Return the labels of the open data, where they are those of several judges."""
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
         judges = columns.judges if dataset is not None else ()
-        return tuple(Offer(name, name, every or name == columns.label) for name in judges)
+        return tuple(Offer(name, name, are_all_chosen or name == columns.label) for name in judges)
 
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
         """Return the data that are open, those of a plan, and those that were open lately."""
@@ -195,9 +195,9 @@ class ComparisonRuns(Controller):
             for recent_path in self._settings.recent
             if not is_study(recent_path) and not recent_path.endswith(".toml")
         ]
-        known = {SAMPLE, *is_open}
+        known_sources = {SAMPLE, *is_open}
         places = dict.fromkeys((*is_open, *named, *recent, SAMPLE))
-        return tuple(_offer(name, name in known, name in (named or is_open)) for name in places)
+        return tuple(_offer(name, name in known_sources, name in (named or is_open)) for name in places)
 
 
 def _places(folder: Path, names: Sequence[str]) -> list[str]:
@@ -206,7 +206,7 @@ def _places(folder: Path, names: Sequence[str]) -> list[str]:
     return [path if is_there(Path(path)) else name for name, path in paths.items()]
 
 
-def _offer(place: str, known: bool, wanted: bool) -> Offer:
-    is_available = known or is_there(Path(place))
-    hint = place if is_available else tr("{place} not found: open the data first.").format(place=place)
-    return Offer(place, data_name(place), wanted and is_available, hint, is_available)
+def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
+    is_available = is_known or is_there(Path(source))
+    hint = source if is_available else tr("{place} not found: open the data first.").format(place=source)
+    return Offer(source, data_name(source), is_chosen and is_available, hint, is_available)

@@ -103,7 +103,7 @@ class CurvesView(Panel):
     def show_curves(
         self,
         runs: Mapping[int, tuple[str, Plan]],
-        found: Sequence[RunCurve | None],
+        curves: Sequence[RunCurve | None],
         reference: int | None,
         name: str,
     ) -> None:
@@ -113,7 +113,7 @@ class CurvesView(Panel):
         ----------
         runs : Mapping of int to (str, Plan)
             What each is called, and its plan.
-        found : sequence of RunCurve or None
+        curves : sequence of RunCurve or None
             One a run.
         reference : int or None
             Number of the one with which the others are compared.
@@ -122,7 +122,7 @@ class CurvesView(Panel):
         """
         x_key = str(self.by.value())
         self._n_runs = len(runs)
-        compared = [(key, curve) for key, curve in zip(runs, found, strict=True) if curve is not None]
+        compared = [(key, curve) for key, curve in zip(runs, curves, strict=True) if curve is not None]
         groups = learning_curves([runs[key][1] for key, _ in compared]) if x_key == "train" else None
         self._points = tuple(
             tuple((*compared[index], point) for index in group for point in range(compared[index][1].x.size))

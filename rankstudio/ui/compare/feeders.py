@@ -302,8 +302,8 @@ class CurvesFeeder(Controller):
         name = self._session.measure
         plans = {key: (self._runs.record(key).title, run.plan) for key, run in runs.items()}
 
-        def show(found: tuple[RunCurve | None, ...]) -> None:
-            self._view.show_curves(plans, found, reference, name)
+        def show(curves: tuple[RunCurve | None, ...]) -> None:
+            self._view.show_curves(plans, curves, reference, name)
             self._mark()
 
         if not runs:
@@ -442,8 +442,8 @@ class ViewFeeder(Controller):
         data = [self._runs.record(key).dataset for key in paired]
         x_key = self._views.pareto.offer(costs_of(list(paired.values())))
 
-        def show(found: ParetoFront | None) -> None:
-            self._views.pareto.show_pareto_front(plans, found, name)
+        def show(front: ParetoFront | None) -> None:
+            self._views.pareto.show_pareto_front(plans, front, name)
             self._mark()
 
         arguments = tuple(paired.values()), name, data, x_key

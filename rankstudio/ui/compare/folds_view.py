@@ -96,17 +96,17 @@ class FoldsView(View):
         self.table.set_rows(measure_rows(runs, name))
         self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
-    def show_table(self, table: RunTable, name: str, shown: RunTableRows | str) -> None:
+    def show_table(self, table: RunTable, name: str, contents: RunTableRows | str) -> None:
         """Show a table of a run, which ``name`` says, or why there is none."""
-        columns = () if isinstance(shown, str) else (_FOLD, *map(_contributed, table.columns), _REST)
+        columns = () if isinstance(contents, str) else (_FOLD, *map(_contributed, table.columns), _REST)
         self._reshape((table.key,), columns)
-        if isinstance(shown, str):
-            self.set_caption(f"{name} · {shown}")
+        if isinstance(contents, str):
+            self.set_caption(f"{name} · {contents}")
             return
-        self.table.set_rows(shown.rows)
+        self.table.set_rows(contents.rows)
         self.set_caption(name)
-        self.sentence.setText(shown.sentence)
-        self.sentence.setVisible(bool(shown.sentence))
+        self.sentence.setText(contents.sentence)
+        self.sentence.setVisible(bool(contents.sentence))
 
     def clear(self) -> None:
         """Show no run."""

@@ -148,9 +148,9 @@ class PublishedView(View):
         super().showEvent(event)
         self.table.placeholder = self.table.placeholder or known_datasets_text()
 
-    def show_runs(self, runs: Iterable[tuple[int, RunResult]], why: str = "") -> None:
+    def show_runs(self, runs: Iterable[tuple[int, RunResult]], reason: str = "") -> None:
         """Show the published values for finished runs, or why none may be shown."""
-        self.table.placeholder = why or known_datasets_text()
+        self.table.placeholder = reason or known_datasets_text()
         rows = published_rows(runs)
         self.table.set_rows(rows)
         self.set_caption(tr("mean of the five test parts · difference: ours minus published") if rows else "")

@@ -152,9 +152,9 @@ class ResultsPanel(Panel):
         """Return which of some parts of a tab have something to say."""
         return [part for part in parts if part not in self._absent]
 
-    def offer(self, key: str, there: bool) -> None:
+    def offer(self, key: str, is_there: bool) -> None:
         """Offer a view as a part of its tab, or no longer: the first part is then shown in its place."""
-        if there is (key in self._absent):
+        if is_there is (key in self._absent):
             self._absent ^= {key}
             parts = next(parts for parts in self._tabs.values() if key in parts)
             self._last = {tab: parts[0] if last == key else last for tab, last in self._last.items()}

@@ -148,12 +148,12 @@ class TableDialog(SavingDialog):
         self.say("", "muted")
         self._show()
 
-    def refuse(self, why: str) -> None:
+    def refuse(self, reason: str) -> None:
         """Show why there is no table."""
         self._table = None
         self.sheet.clear()
         self._enable()
-        self.say(why, "error")
+        self.say(reason, "error")
 
     @Slot()
     def ask(self) -> None:
@@ -388,9 +388,9 @@ class TableController(QObject):
         return computation(tr("Creating the table"), dialog.show_table, table_of, request, query)
 
     @Slot(str)
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, reason: str) -> None:
         if self.dialog is not None:
-            self.dialog.refuse(why)
+            self.dialog.refuse(reason)
 
     def _listed(self) -> Iterator[ListedRun]:
         for key, result in self._scope.finished().items():
@@ -415,8 +415,8 @@ class TableController(QObject):
         self.dialog = None
 
 
-def table_of(asked: ReportRequest, query: TableQuery) -> ResultTable:
+def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
     """Return the table of runs; to be called on the worker, as it may read data and test for seconds."""
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 
-    return result_table(table_runs([source_of(asked)]), query)
+    return result_table(table_runs([source_of(request)]), query)

@@ -121,7 +121,7 @@ class ParetoView(View):
         self.set_caption("")
 
     def show_pareto_front(
-        self, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront | None, name: str
+        self, runs: Sequence[tuple[int, str, Plan]], front: ParetoFront | None, name: str
     ) -> None:
         """Show the models that runs have tried.
 
@@ -129,33 +129,33 @@ class ParetoView(View):
         ----------
         runs : sequence of (int, str, Plan)
             Number, title and plan of each, in the order in which the models count them.
-        found : ParetoFront or None
+        front : ParetoFront or None
             None where no model has the measure on a validation part.
         name : str
             Of the measure.
         """
-        self._show_axes(found, name)
+        self._show_axes(front, name)
         self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
-        if found is None:
+        if front is None:
             self._clear()
             return
-        self._rows = _rows(runs, found)
-        self.plot.set_spots([_spot(row) for row in self._rows], _marks(found))
-        self.table.set_rows([self._rows[i] for i in found.optimal])
+        self._rows = _rows(runs, front)
+        self.plot.set_spots([_spot(row) for row in self._rows], _marks(front))
+        self.table.set_rows([self._rows[i] for i in front.optimal])
         self._place_table()
         titles = [title for _, title, _ in runs]
-        self.sentence.setText(_said(found, name, titles, self.plot.over_folds))
+        self.sentence.setText(_said(front, name, titles, self.plot.over_folds))
         self.sentence.show()
         self.set_caption(_ACT)
 
-    def _show_axes(self, found: ParetoFront | None, name: str) -> None:
+    def _show_axes(self, front: ParetoFront | None, name: str) -> None:
         """Show the axes and columns of a measure, by size or cost."""
         self.plot.placeholder = _NOTHING
-        x_key = found.by if found is not None else "size"
+        x_key = front.by if front is not None else "size"
         if (name, x_key) != self._shown:
             self._shown = name, x_key
             self.table.set_columns(_columns(name, x_key))
-        is_log = x_key == "size" and found is not None and all(model.x >= 1 for model in found.models)
+        is_log = x_key == "size" and front is not None and all(model.x >= 1 for model in front.models)
         axes = replace(
             self.plot.axes,
             title=tr("validation {name}").format(name=name),
@@ -202,37 +202,37 @@ def _spot(row: ParetoRow) -> Spot:
     return Spot(model.x, model.mean, model.error, row.key - 1, title, note)
 
 
-def _rows(runs: Sequence[tuple[int, str, Plan]], found: ParetoFront) -> list[ParetoRow]:
+def _rows(runs: Sequence[tuple[int, str, Plan]], front: ParetoFront) -> list[ParetoRow]:
     """Return a row for every model: best, one standard error, both or neither."""
-    notes = {found.suggested: tr(_rule(found)), found.best: tr("best")}
-    verdicts = [notes.get(i, "") for i in range(len(found.models))]
-    return [ParetoRow(i, *runs[model.run], model, verdicts[i]) for i, model in enumerate(found.models)]
+    notes = {front.suggested: tr(_rule(front)), front.best: tr("best")}
+    verdicts = [notes.get(i, "") for i in range(len(front.models))]
+    return [ParetoRow(i, *runs[model.run], model, verdicts[i]) for i, model in enumerate(front.models)]
 
 
-def _marks(found: ParetoFront) -> Marks:
-    cost = _cost(found, found.models[found.suggested]) if found.by != "size" else ""
-    return Marks(found.optimal, found.best, found.suggested, found.levels, _rule(found), cost)
+def _marks(front: ParetoFront) -> Marks:
+    cost = _cost(front, front.models[front.suggested]) if front.by != "size" else ""
+    return Marks(front.optimal, front.best, front.suggested, front.levels, _rule(front), cost)
 
 
-def _rule(found: ParetoFront) -> str:
+def _rule(front: ParetoFront) -> str:
     """Return how the smallest model that is good enough is called."""
-    return "not significantly worse" if found.paired else "one standard error"
+    return "not significantly worse" if front.paired else "one standard error"
 
 
-def _said(found: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
+def _said(front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
     """Return which size is enough, and by what rule."""
-    best = found.models[found.best]
-    suggested = found.models[found.suggested]
-    if found.by != "size":
-        return _said_of_costs(found, name)
-    if suggested is best and best.size == min(model.size for model in found.models):
+    best = front.models[front.best]
+    suggested = front.models[front.suggested]
+    if front.by != "size":
+        return _said_of_costs(front, name)
+    if suggested is best and best.size == min(model.size for model in front.models):
         text = tr("No model is smaller than the best one: {name} {mean:.4f} at k = {best}.")
-    elif found.paired and suggested is best:
+    elif front.paired and suggested is best:
         text = tr(
             "All smaller models are significantly worse than the best model "
             "({name} {mean:.4f} at k = {best})."
         )
-    elif found.paired:
+    elif front.paired:
         text = trn(
             "{size} feature of {title} is not significantly worse than the best model.",
             "{size} features of {title} are not significantly worse than the best model.",
@@ -264,19 +264,19 @@ def _said(found: ParetoFront, name: str, titles: Sequence[str], over_folds: bool
     )
 
 
-def _cost(found: ParetoFront, model: ParetoModel) -> str:
-    unit = tr("{number} ms per query") if found.by == "milliseconds" else tr("cost {number}")
+def _cost(front: ParetoFront, model: ParetoModel) -> str:
+    unit = tr("{number} ms per query") if front.by == "milliseconds" else tr("cost {number}")
     return unit.format(number=significant(model.x))
 
 
-def _said_of_costs(found: ParetoFront, name: str) -> str:
+def _said_of_costs(front: ParetoFront, name: str) -> str:
     """Return which cost is enough."""
-    best = found.models[found.best]
-    suggested = found.models[found.suggested]
-    costs = [_cost(found, model) for model in (best, suggested)]
+    best = front.models[front.best]
+    suggested = front.models[front.suggested]
+    costs = [_cost(front, model) for model in (best, suggested)]
     if suggested is best:
         text = tr("The best model has {name} {mean:.4f}: {best}. No cheaper one is good enough.")
-    elif found.paired:
+    elif front.paired:
         text = tr(
             "The best model has {name} {mean:.4f}: {best}. The cheapest model that is not significantly "
             "worse: {enough}."

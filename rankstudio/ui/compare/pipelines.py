@@ -205,16 +205,16 @@ class Pipelines:
         reported = {"measures": plan.measures, "convention": plan.convention, "data": plan.data}
         return self._is_on(record, plan.data) and record.plan.changed(**reported).agrees(plan)
 
-    def _is_on(self, record: RunRecord, place: str) -> bool:
+    def _is_on(self, record: RunRecord, source: str) -> bool:
         """Return whether a run is on some data, which may have been elsewhere then."""
-        is_open = record.dataset is self._session.dataset and place == self._session.plan.data
-        return is_open or record.plan.data == place
+        is_open = record.dataset is self._session.dataset and source == self._session.plan.data
+        return is_open or record.plan.data == source
 
-    def _at(self, plan: Plan, place: str) -> Plan:
+    def _at(self, plan: Plan, source: str) -> Plan:
         """Return a pipeline on other data, without what names features or folds of these."""
-        if plan.data == place:
+        if plan.data == source:
             return plan
-        changes: dict[str, object] = {"data": place}
+        changes: dict[str, object] = {"data": source}
         if plan.data != _NOWHERE:
             general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
             parameters = {name: value for name, value in plan.parameters.items() if name in general}
@@ -224,8 +224,8 @@ class Pipelines:
                 changes["columns"] = {
                     name: column for name, column in plan.columns.items() if name not in label_columns
                 }
-        datasets = (record.dataset for record in self._runs.records if record.plan.data == place)
-        is_open = place == self._session.plan.data
+        datasets = (record.dataset for record in self._runs.records if record.plan.data == source)
+        is_open = source == self._session.plan.data
         return usual(plan.changed(**changes), self._session.dataset if is_open else next(datasets, None))
 
 

@@ -89,18 +89,18 @@ class RunChanges(Controller):
         self.offered.emit(text, "info", {tr("Undo"): undo})
 
     @Slot(int, str, str)
-    def _write(self, key: int, what: str, text: str) -> None:
+    def _write(self, key: int, description: str, text: str) -> None:
         record = self._runs.record(key)
         text = " ".join(text.split())
-        if what == "tags":
+        if description == "tags":
             tags = tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
             label = replace(record.label, tags=tags)
-        elif what == "note":
+        elif description == "note":
             label = replace(record.label, note=text)
         else:
             label = replace(record.label, name="" if text == record.plan.title else text)
         if label != record.label and not self._is_refused(record, _NO_LABEL):
-            self._undo.push(_Relabelling(self._relabel, record, label, what))
+            self._undo.push(_Relabelling(self._relabel, record, label, description))
 
     @Slot(int)
     def _hide(self, key: int) -> None:
@@ -116,12 +116,12 @@ class RunChanges(Controller):
             self._runs.labelled.emit(record)
             self._store_label(record)
 
-    def _is_refused(self, record: RunRecord, why: str) -> bool:
+    def _is_refused(self, record: RunRecord, reason: str) -> bool:
         """Return whether the study takes no changes of a run, and tell so."""
         study = self._models.study_store.study
         if study is None or not study.read_only or record.stored is None:
             return False
-        self.failed.emit(why.format(path=study.path, key=record.key))
+        self.failed.emit(reason.format(path=study.path, key=record.key))
         return True
 
     @Slot()
@@ -179,10 +179,10 @@ class RunChanges(Controller):
             )
             self._store(text, partial(study.remove if removed else study.restore, key))
 
-    def _store(self, what: str, write: Callable[[], None]) -> None:
+    def _store(self, description: str, write: Callable[[], None]) -> None:
         store = self._models.study_store
         store.note(write)
-        self._models.task_worker.task(what, store.write_notes, on_error=self.failed.emit)
+        self._models.task_worker.task(description, store.write_notes, on_error=self.failed.emit)
 
 
 _CHANGED = {
@@ -202,13 +202,13 @@ class _Relabelling(LastingChange):
         relabel: Callable[[RunRecord, RunLabel], None],
         record: RunRecord,
         label: RunLabel,
-        what: str,
+        description: str,
         before: RunLabel | None = None,
     ) -> None:
-        super().__init__(_CHANGED.get(what, tr("the name of run {key}")).format(key=record.key))
+        super().__init__(_CHANGED.get(description, tr("the name of run {key}")).format(key=record.key))
         self._relabel = relabel
         self._record = record
-        self._what = what
+        self._what = description
         self._before = record.label if before is None else before
         self._after = label
         self._done = before is not None

@@ -253,7 +253,7 @@ class RunsPanel(Panel):
         self._folded: set[Hashable] = set()  # identities of the groups whose runs are not listed
         self.table = TableView(
             *(theme, (), "runs-table", lambda row: row.key),
-            said=tr("Runs"),
+            accessible_name=tr("Runs"),
             placeholder=tr("Runs appear here. Press Run to start one."),
             shared=Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True),
         )
@@ -328,14 +328,14 @@ class RunsPanel(Panel):
         self._ticked = keys
         self.table.viewport().update()
 
-    def show_tests(self, found: Sequence[ComparedRun], name: str) -> None:
+    def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
         """Show the paired tests of the runs by a measure, whose column comes first and into view."""
         if name != self._measure:
             self._choices.pop(name, None)
             self._sought = name
         groups = [group for group in self._groups if len(group.measured) > 1]
         tested_keys = {key for group in groups for key in group.measured}
-        self._compared = {run.key: run for run in found if run.key in tested_keys or not self._groups}
+        self._compared = {run.key: run for run in compared if run.key in tested_keys or not self._groups}
         self._measure = name
         self._show()
 
@@ -635,8 +635,8 @@ class RunsPanel(Panel):
         self._show()
         self.table.edit_cell(key)
 
-    def _show_column(self, key: str, shown: bool) -> None:
-        self._choices[key] = shown
+    def _show_column(self, key: str, is_shown: bool) -> None:
+        self._choices[key] = is_shown
         self._show()
 
     @Slot()
@@ -684,7 +684,7 @@ def _name_tone(row: RunRow) -> str:
     return "text" if row.is_done else "muted"
 
 
-def label_columns(shown: Collection[str]) -> list[Column]:
+def label_columns(keys: Collection[str]) -> list[Column]:
     """Return the columns of notes and tags, those that are shown."""
     tags = Column(
         "tags",
@@ -704,7 +704,7 @@ def label_columns(shown: Collection[str]) -> list[Column]:
         tone="muted",
         width=170,
     )
-    return [column for column in (tags, note) if column.key in shown]
+    return [column for column in (tags, note) if column.key in keys]
 
 
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:

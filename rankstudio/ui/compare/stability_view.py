@@ -84,22 +84,22 @@ class StabilityView(View):
         self.plot.picked.connect(self.plot.select)
         self.clear()
 
-    def show_stability(self, name: str, found: SelectionStability) -> None:
+    def show_stability(self, name: str, stability: SelectionStability) -> None:
         """Show the features that the folds of a run share; ``name`` says which run it is."""
         before = self._found
-        self._found = found
-        if before is None or before.indices.index != found.indices.index:
+        self._found = stability
+        if before is None or before.indices.index != stability.indices.index:
             chosen = self.index.value()
-            self.index.set_options([(_JACCARD, _JACCARD), (found.indices.index, found.indices.index)])
+            self.index.set_options([(_JACCARD, _JACCARD), (stability.indices.index, stability.indices.index)])
             self.index.select(chosen)
-        if before is None or before.folds != found.folds:
-            self.table.set_columns(_columns(found.folds))
-        self.table.set_rows(found.features)
-        self.facts.set_rows(_facts(found))
-        self.warning.setText(found.warning)
-        self.warning.setVisible(bool(found.warning))
-        self._side.setVisible(len(found.folds) > 1)
-        self.index.setEnabled(len(found.folds) > 1)
+        if before is None or before.folds != stability.folds:
+            self.table.set_columns(_columns(stability.folds))
+        self.table.set_rows(stability.features)
+        self.facts.set_rows(_facts(stability))
+        self.warning.setText(stability.warning)
+        self.warning.setVisible(bool(stability.warning))
+        self._side.setVisible(len(stability.folds) > 1)
+        self.index.setEnabled(len(stability.folds) > 1)
         self._show_map()
         self.set_caption(tr("{name} · features of the selected models").format(name=name))
 
@@ -162,20 +162,20 @@ class StabilityView(View):
         self.inspected.emit(row.feature)
 
 
-def _mean(found: SelectionStability, index: str) -> float:
-    return found.indices.jaccard if index == _JACCARD else found.indices.consistency
+def _mean(stability: SelectionStability, index: str) -> float:
+    return stability.indices.jaccard if index == _JACCARD else stability.indices.consistency
 
 
-def _facts(found: SelectionStability) -> list[Fact]:
+def _facts(stability: SelectionStability) -> list[Fact]:
     """Return the indices with what they mean."""
-    indices = found.indices
-    sizes = sorted({int(size) for size in found.indices.sizes})
-    if len(found.folds) < 2:
+    indices = stability.indices
+    sizes = sorted({int(size) for size in stability.indices.sizes})
+    if len(stability.folds) < 2:
         return []
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
-    n_everywhere = sum(feature.times == len(found.folds) for feature in found.features)
+    n_everywhere = sum(feature.times == len(stability.folds) for feature in stability.features)
     return [
         Fact(
             "Nogueira",
@@ -199,7 +199,7 @@ def _facts(found: SelectionStability) -> list[Fact]:
             tooltip=tr("Mean over pairs of folds; large sets look stable by chance"),
         ),
         Fact(tr("features of a fold"), k),
-        Fact(tr("selected by any fold"), str(len(found.features))),
+        Fact(tr("selected by any fold"), str(len(stability.features))),
         Fact(tr("selected by all folds"), str(n_everywhere)),
     ]
 

@@ -71,7 +71,7 @@ class View(QWidget):
         about: str,
         placeholder: str,
         identity: Callable[[Any], Hashable],
-        said: str,
+        accessible_name: str,
     ) -> TableView:
         """Return a table without columns that can be exported.
 
@@ -83,12 +83,12 @@ class View(QWidget):
             What the table says while it has no rows.
         identity : callable
             Of a row: what makes it the same row when its contents are others.
-        said : str
+        accessible_name : str
             What a screen reader calls the table.
         """
         shared = Shared(key, label, about)
         arguments = self._theme, (), f"{key}-table", identity
-        return TableView(*arguments, said=said, placeholder=placeholder, shared=shared)
+        return TableView(*arguments, accessible_name=accessible_name, placeholder=placeholder, shared=shared)
 
     def caption(self) -> str:
         """Return the caption: the content of the view, and how to act on it."""

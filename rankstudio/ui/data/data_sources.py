@@ -53,7 +53,7 @@ class DataSources(QDialog):
 
 def _card(source: dict[str, str]) -> QFrame:
     """Return the card of one dataset."""
-    card = named(QFrame(), said=source["name"], role="panel")
+    card = named(QFrame(), accessible_name=source["name"], role="panel")
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)
     column.addWidget(named(PlainLabel(source["name"]), role="title"))
     for text, role in ((source["holds"], ""), (source["terms"], ""), (source["open"], "muted")):
@@ -62,7 +62,7 @@ def _card(source: dict[str, str]) -> QFrame:
     address = _text(source["address"])
     copied = named(
         QPushButton(tr("Copy address")),
-        said=tr("Copy the address of {name}").format(name=source["name"]),
+        accessible_name=tr("Copy the address of {name}").format(name=source["name"]),
         role="quiet",
     )
     copied.clicked.connect(partial(_copy, source["address"]))

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject
 
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.feature_names import FeatureNames
-from rankstudio.ui.data.preferences import PreferencesController
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import OtherPages
 from rankstudio.ui.page.page import Splitter, column, row
@@ -22,7 +21,6 @@ class DataPage(DataController):
 
     Attributes
     ----------
-    preferences : PreferencesController
     names : FeatureNames
     """
 
@@ -37,22 +35,16 @@ class DataPage(DataController):
         return row("data-page", (about, 0, 330), (described, 1, 900))
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
-        self.preferences = PreferencesController(self._models, self.panel.preferences, pages.window)
         self.names = FeatureNames(self._models, self, pages.window)
         self.names.warned.connect(self.warned)
 
     def openers(self) -> Mapping[str, Callable[[str], object]]:  # noqa: D102 - inherited
-        return {
-            "preferences": self.preferences.open,
-            "feature_set": self.names.read_set,
-            "costs": self.names.read_costs,
-        }
+        return {"feature_set": self.names.read_set, "costs": self.names.read_costs}
 
     def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
         return {
             "next_fold": partial(self.turn, 1),
             "previous_fold": partial(self.turn, -1),
-            "open_preferences": self.preferences.ask,
             "import_feature_set": self.names.ask_set,
             "import_costs": self.names.ask_costs,
             "group": self.names.groups.ask,

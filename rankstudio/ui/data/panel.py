@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeVar
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from rankstudio.engine.analysis.measurements.conventions import convention_note
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
@@ -18,12 +19,13 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.short_queries import short_queries
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.number_format import count_text
-from rankstudio.ui.data.preferences import PreferencesView
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, Fact, KeyValue, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
+
+View = TypeVar("View", bound=QWidget)
 
 _MOST_LABELS = 6
 _MOST_NAMED = 12
@@ -241,13 +243,18 @@ class DataPanel(Panel):
         # In the place of the buttons, where there are too many folds for a row.
         self._many = named(QComboBox(), "data-many-folds", tr("fold"))
         self._facts = KeyValue()
-        self.preferences = PreferencesView(theme)
         self._labels_title = named(PlainLabel(), role="muted")
         self._labels = BarRows(theme, tr("documents by relevance"))
         self._lay_out()
         self._folds.chosen.connect(self._on_fold)
         self._many.activated.connect(self._on_many)
         self.clear()
+
+    def add_below(self, make: Callable[[Theme], View]) -> View:
+        """Make a widget, add it below all others, and return it."""
+        view = make(self._theme)
+        self.body.insertWidget(self.body.count() - 1, view)
+        return view
 
     def shows(self, dataset: FoldedDataset | None) -> bool:
         """Return whether these data are the ones that are shown by now."""
@@ -323,7 +330,7 @@ class DataPanel(Panel):
     def _lay_out(self) -> None:
         self._many.setMaxVisibleItems(24)
         widgets = (self._name, self._folds, self._many, self._facts, self._labels_title, self._labels)
-        fill(self.body, *widgets, self.preferences, 1, spacing=6)
+        fill(self.body, *widgets, 1, spacing=6)
 
     def _refresh(self) -> None:
         if self._dataset is None:
@@ -366,9 +373,9 @@ class DataPanel(Panel):
         return tr("test documents of all folds") if tested else tr("training documents of all folds")
 
     @Slot(int)
-    def _on_many(self, place: int) -> None:
+    def _on_many(self, index: int) -> None:
         folds = self._dataset.folds if self._dataset else ()
-        self._on_fold(folds[place].number if place < len(folds) else None)
+        self._on_fold(folds[index].number if index < len(folds) else None)
 
     @Slot(object)
     def _on_fold(self, number: int | None) -> None:

@@ -332,7 +332,7 @@ class StatisticsPanel(Panel):
         super().__init__(theme, tr("Statistics"), padding=0, name="statistics-panel")
         self.table = TableView(
             *(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id),
-            said=tr("Statistics of the features"),
+            accessible_name=tr("Statistics of the features"),
             placeholder=NOTHING,
             feature_of=lambda row: int(row.feature_id),
         )
@@ -350,7 +350,7 @@ class StatisticsPanel(Panel):
 
     def show_summary(
         self,
-        what: str,
+        description: str,
         summary: DatasetSummary,
         part: RankingDataset | None,
         rows: Sequence[DescribedFeature] | None = None,
@@ -359,7 +359,7 @@ class StatisticsPanel(Panel):
 
         Parameters
         ----------
-        what : str
+        description : str
             Which documents are described: "MQ2008, training documents of fold 4".
         summary : DatasetSummary
         part : RankingDataset or None
@@ -367,7 +367,7 @@ class StatisticsPanel(Panel):
         rows : sequence of DescribedFeature, optional
             The features with all that is known of them; by default what the summary says.
         """
-        self.set_caption(what)
+        self.set_caption(description)
         self._headline.setText(_headline(summary))
         self._headline.show()
         self._show_features(rows or [DescribedFeature(f, None, f.name) for f in summary.features])
@@ -376,9 +376,9 @@ class StatisticsPanel(Panel):
         self._show_rows(part)
         self._tabs.setCurrentIndex(min(index, self._tabs.count() - 1))
 
-    def clear(self, why: str = NOTHING) -> None:
+    def clear(self, reason: str = NOTHING) -> None:
         """Show nothing, and why: it is being computed, or nothing is open."""
-        self.table.placeholder = why
+        self.table.placeholder = reason
         self.set_caption("")
         self._headline.hide()
         self.table.set_rows(())

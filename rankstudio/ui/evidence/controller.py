@@ -515,7 +515,7 @@ class EvidenceController(PageController):
             if is_same and not record.failure:
                 break
         else:
-            record = runs.start(plan, dataset, shown=False)
+            record = runs.start(plan, dataset, is_shown=False)
             record.label = RunLabel(name)
             runs.labelled.emit(record)
         if shown:

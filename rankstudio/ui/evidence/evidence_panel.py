@@ -201,7 +201,7 @@ class EvidenceTable(TableView):
         about = tr("Evidence for each selected feature, with its verdict.")
         super().__init__(
             *(theme, self._columns(""), "evidence-table", lambda row: row.feature),
-            said=tr("Evidence"),
+            accessible_name=tr("Evidence"),
             shared=Shared("evidence", tr("Evidence"), about, always=True),
             feature_of=lambda row: row.feature,
         )

@@ -141,7 +141,7 @@ class SizesDialog(QDialog):
         self.setWindowTitle(title)
         self._ids = tuple(ids)
         arguments = theme, _COLUMNS, "sizes-table", lambda row: row.size
-        self.table = TableView(*arguments, said=title, placeholder=searching)
+        self.table = TableView(*arguments, accessible_name=title, placeholder=searching)
         about = named(WrappedLabel(), role="caption")
         about.setText(
             tr("The sets with the lowest leave-query-out error. Larger sizes take many times as long.")

@@ -131,7 +131,7 @@ class ExportDialog(SavingDialog):
             written = self._finish(path)
             if writer.check is not None:
                 self.say(tr("{written} Verifying the file …").format(written=written))
-                self._job = writer.check(path, lambda found: self.say(f"{written} {found}"))
+                self._job = writer.check(path, lambda proof: self.say(f"{written} {proof}"))
 
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files are there, and return the sentence."""
@@ -139,11 +139,11 @@ class ExportDialog(SavingDialog):
         self._hide_progress()
         return self.tell_written(path, besides)
 
-    def _fail(self, path: Path, why: str) -> None:
+    def _fail(self, path: Path, reason: str) -> None:
         """Show why the files are not there."""
         self._writing.pop(path, None)
         self._hide_progress()
-        self.say(why, "error")
+        self.say(reason, "error")
 
     def _show_progress(self, job: Job, message: object) -> None:
         """Show how far a job is, in words where its file is the one in view."""

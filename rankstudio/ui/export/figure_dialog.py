@@ -281,19 +281,19 @@ class FigureDialog(SavingDialog):
         picture.setDevicePixelRatio(ratio)
         self.preview.setPixmap(picture)
 
-    def paint(self, what: str, paint: Callable[[], Result], show: Callable[[Result], object]) -> None:
+    def paint(self, description: str, paint: Callable[[], Result], show: Callable[[Result], object]) -> None:
         """Have something painted on the worker, and shown.
 
         It is not if it is asked for again before that, or the dialog is closed.
         """
-        if what in self._jobs:
-            self._jobs[what].abandon()
-        self._jobs[what] = self._worker.task(
+        if description in self._jobs:
+            self._jobs[description].abandon()
+        self._jobs[description] = self._worker.task(
             tr("Painting the figure"),
             paint,
             on_done=show,
-            on_error=lambda why: self.say(why, "error"),
-            slot=f"figure-{what}",
+            on_error=lambda reason: self.say(reason, "error"),
+            slot=f"figure-{description}",
         )
 
     @Slot()

@@ -201,7 +201,7 @@ def _begin(
     worker: Worker,
     save: Save,
     path: Path,
-    done: Callable[[str], object],
+    on_done: Callable[[str], object],
     failed: Callable[[str], object],
 ) -> Job:
     """Train the model on the worker, unless that is done, and write it there."""
@@ -217,7 +217,7 @@ def _begin(
             notes.append(message)
 
     def end(outcome: Outcome) -> None:
-        failed(outcome.text) if outcome.ending is Ending.FAILED else done(" ".join(notes))
+        failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(" ".join(notes))
 
     job = Job(tr("Training the final model"), work, on_message=note, on_end=end, gives_way=True)
     return worker.submit(job)

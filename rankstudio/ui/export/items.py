@@ -126,7 +126,7 @@ def _caption(models: Models, *, compared: bool) -> str:
 
 
 def _model_item(
-    model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, why: str
+    model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, reason: str
 ) -> ExportItem:
     def write(path: Path) -> None:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
@@ -140,7 +140,7 @@ def _model_item(
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
-        unavailable=why,
+        unavailable=reason,
     )
 
 
@@ -239,7 +239,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     def paths(path: Path) -> tuple[Path, ...]:
         return path, path.with_name(path.name + ".txt")  # of each format: it says what this file is of
 
-    def begin(path: Path, done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
+    def begin(path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
         label, figure = tr("Writing {name}").format(name=path.name), plot_figure(models, plot)
         of_data = not plot.figure().caption  # else it says itself what it is of
         heading = _heading(models.session, compared=plot.shared.compares) if of_data else ""
@@ -248,7 +248,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
             save_figure(figure, path, replace(style_of("page"), heading=heading))
             write_text(paths(path)[1], caption_text(figure))
 
-        return models.task_worker.task(label, write, on_done=lambda _: done(""), on_error=failed)
+        return models.task_worker.task(label, write, on_done=lambda _: on_done(""), on_error=failed)
 
     key = plot.shared.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
@@ -298,7 +298,7 @@ def _evidence_items(evidence: Evidence) -> Iterator[ExportItem]:
 
 
 def code_items(
-    key: str, labels: Mapping[str, str], code: Mapping[str, str], name: str, nothing: str
+    key: str, labels: Mapping[str, str], code: Mapping[str, str], name: str, unavailable: str
 ) -> Iterator[ExportItem]:
     """Yield a command, a program and more, by suffix; without them the reason why there are none."""
     summaries = {
@@ -313,7 +313,7 @@ def code_items(
         yield ExportItem(
             *(f"{key}{suffix}", label, text, formats, name),
             *(partial(_write_text, source), source.rstrip),
-            unavailable="" if code else nothing,
+            unavailable="" if code else unavailable,
         )
 
 
@@ -370,7 +370,7 @@ def model_formats_item(
     portable: Callable[[], PortableModel],
     worker: Worker,
     stem: str,
-    why: str,
+    reason: str,
     feature_set: FeatureSet | None = None,
 ) -> ExportItem:
     """Return the item: a format each of the engine's registry.
@@ -385,7 +385,7 @@ def model_formats_item(
         Reads back what was written, and compares the rankings.
     stem : str
         Of the suggested name of the file.
-    why : str
+    reason : str
         Why there is no model to write; "" where there is one.
     feature_set : FeatureSet, optional
         Of a search engine, with the definitions of the features.
@@ -405,7 +405,7 @@ def model_formats_item(
         ),
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",
-        unavailable=why,
+        unavailable=reason,
         writers=tuple(_writer(form, selected, portable, worker, feature_set) for form in forms),
     )
 
@@ -436,12 +436,12 @@ def _writer(
             slot="model-formats",
         )
 
-    def begin(path: Path, done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
+    def begin(path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
         """Write on the worker: how long the code of a plug-in takes is not known."""
         return worker.task(
             tr("Writing {name}").format(name=path.name),
             partial(save_and_compare, portable(), form, path, tried(), feature_set),
-            on_done=done,
+            on_done=on_done,
             on_error=failed,
         )
 
@@ -531,7 +531,7 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
         return files(form, path).paths
 
     def begin(
-        form: DataFormat, path: Path, done: Callable[[str], object], failed: Callable[[str], object]
+        form: DataFormat, path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
         losses: dict[str, None] = {}
 
@@ -539,7 +539,7 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
             return files(form, path).save()  # a file after the other, until it is stopped
 
         def end(outcome: Outcome) -> None:
-            failed(outcome.text) if outcome.ending is Ending.FAILED else done(_said(form, tuple(losses)))
+            failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(_said(form, tuple(losses)))
 
         def note(part: WrittenPart) -> None:
             losses.update(dict.fromkeys(part.losses))

@@ -21,16 +21,16 @@ LANGUAGES = {"en": "English", "de": "Deutsch"}
 """The languages there are, each by its own name."""
 
 
-def install(wanted: str = SYSTEM) -> str:
+def install(choice: str = SYSTEM) -> str:
     """Choose the language of this process; return its key.
 
     Parameters
     ----------
-    wanted : str
+    choice : str
         A key of `LANGUAGES`; what is none of them, as "system", stands for the system's own where there is
         a catalog for it, and for English otherwise.
     """
-    key = wanted if wanted in LANGUAGES else _of_the_system()
+    key = choice if choice in LANGUAGES else _of_the_system()
     texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))
     if key != SOURCE:
         texts.add_texts(plugin_texts(key))

@@ -73,28 +73,28 @@ class Absence(QObject):
         """Return the message for missing documents: that they are being read, else ``impossible``."""
         return _OPENING if self._loader.busy else impossible
 
-    def model(self, nothing: str) -> str:
-        """Return the message for a missing model: that it is computed, why not, else ``nothing``."""
-        return _COMPUTING if self._current.computing else self.run(nothing)
+    def model(self, default: str) -> str:
+        """Return the message for a missing model: that it is computed, why not, else ``default``."""
+        return _COMPUTING if self._current.computing else self.run(default)
 
-    def fold_model(self, every_fold: str, nothing: str) -> str:
+    def fold_model(self, every_fold: str, default: str) -> str:
         """Return the message for a fold without a model: ``every_fold`` where all folds are shown."""
         shows_all_folds = self._session.dataset is not None and self._session.fold is None
-        return every_fold if shows_all_folds else self.model(nothing)
+        return every_fold if shows_all_folds else self.model(default)
 
-    def run(self, nothing: str) -> str:
-        """Return the message for a run without results: how far it is, why it ended, else ``nothing``."""
+    def run(self, default: str) -> str:
+        """Return the message for a run without results: how far it is, why it ended, else ``default``."""
         record = self._current.shown.record
         if record is None:
-            return _READING if self._reads else nothing
+            return _READING if self._reads else default
         text = _state_text(record, self._session.fold)
-        return text.format(run=record.key, done=record.units_done, n=record.n_units) or nothing
+        return text.format(run=record.key, done=record.units_done, n=record.n_units) or default
 
-    def any_run(self, nothing: str) -> str:
-        """Return the message where no run has a result: how far the current run is, else ``nothing``."""
+    def any_run(self, default: str) -> str:
+        """Return the message where no run has a result: how far the current run is, else ``default``."""
         record = self._runs.current
         if record is None:
-            return _READING if self._reads else nothing
+            return _READING if self._reads else default
         return _state_text(record, None).format(run=record.key, done=record.units_done, n=record.n_units)
 
     def read_runs(self, reads: bool) -> None:
@@ -218,8 +218,8 @@ class Models(QObject):
             then([])
             return
 
-        def handle(known: set[RecordedData]) -> None:
-            then([record for record in records if record.recorded in known])
+        def handle(known_data: set[RecordedData]) -> None:
+            then([record for record in records if record.recorded in known_data])
 
         text = tr("Identifying the data")
         self.task_worker.task(
@@ -234,10 +234,10 @@ class Models(QObject):
             tr("Starting the engine"), warm_up, on_done=callback, on_error=callback, slot="preparation"
         )
 
-    def hold_work(self, held: bool) -> None:
+    def hold_work(self, is_held: bool) -> None:
         """Begin no work on the workers, so that the window is drawn sooner, or begin what was asked for."""
         for worker in (self.task_worker, self.run_worker):
-            worker.hold(held)
+            worker.hold(is_held)
 
     def warm_up_later(self) -> None:
         """Warm up when what is being opened is there: until it is seen, nothing else takes processor time."""

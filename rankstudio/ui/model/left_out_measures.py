@@ -150,12 +150,12 @@ class LeftOutMeasures(QObject):
         """The combination whose path is being measured, and whether all of it is; None where none is."""
         return None if self._working is None else (self._working[0].unit.position, self._working[1].whole)
 
-    def of(self, path: PathResult, *, whole: bool = False) -> Mapping[str, Sequence[float]]:
-        """Return the measures of the first steps of a path; ``whole``: none before all are measured."""
+    def of(self, path: PathResult, *, complete: bool = False) -> Mapping[str, Sequence[float]]:
+        """Return the measures of the first steps of a path; ``complete``: none before all are measured."""
         if not self._known or not self.shown:
             return {}
         state = self._known.get(path.steps, {}).get(self._measures)
-        return {} if state is None or (whole and not state.whole) else state.values
+        return {} if state is None or (complete and not state.whole) else state.values
 
     @Slot()
     def toggle(self) -> None:
@@ -164,10 +164,10 @@ class LeftOutMeasures(QObject):
         self._failed.clear()
         self.go_on()
 
-    def measure_all(self, wanted: bool) -> None:
+    def measure_all(self, all_steps: bool) -> None:
         """Measure the paths of all combinations, when the chosen one is done; or that alone."""
-        if wanted != self._of_all:
-            self._of_all = wanted
+        if all_steps != self._of_all:
+            self._of_all = all_steps
             self.go_on()
 
     @Slot()
@@ -184,11 +184,11 @@ class LeftOutMeasures(QObject):
             self._start(requests[missing[0]], missing[0], states[missing[0]])
         self.changed.emit()
 
-    def _start(self, wanted: PathWanted, path: PathResult, known: _Measured) -> None:
+    def _start(self, request: PathWanted, path: PathResult, measured: _Measured) -> None:
         while len(self._known) > _KEPT:
             del self._known[next(iter(self._known))]
-        self._working = path, known
-        arguments = wanted, path, self._names, self._session.convention, known.n_done
+        self._working = path, measured
+        arguments = request, path, self._names, self._session.convention, measured.n_done
         self._work.start(lambda: self._fold_cache.left_out(*arguments))
 
     @property
@@ -257,11 +257,11 @@ class LeftOutMeasures(QObject):
             self.go_on()
 
     @Slot(str)
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         if self._working is not None:
             self._failed.append(self._working[1])
         self._working = None
-        self.failed.emit(why)
+        self.failed.emit(reason)
         self.go_on()
 
     @Slot()

@@ -85,23 +85,23 @@ def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
     return ReportRequest(runs, models.study_store.study, settings, session.seal_marks)
 
 
-def source_of(asked: ReportRequest) -> ReportSource:
+def source_of(request: ReportRequest) -> ReportSource:
     """Collect the runs that a report and its figures are made of."""
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
-    title = asked.study.title if asked.study is not None else tr("Study")
-    runs = tuple(_reported(run, asked.study) for run in asked.runs)
-    return ReportSource(title, runs, asked.settings, asked.seal_marks)
+    title = request.study.title if request.study is not None else tr("Study")
+    runs = tuple(_reported(run, request.study) for run in request.runs)
+    return ReportSource(title, runs, request.settings, request.seal_marks)
 
 
 def figures_of(
-    asked: ReportRequest, format_name: str, style: FigureStyle, dpi: float, folder: Path
+    request: ReportRequest, format_name: str, style: FigureStyle, dpi: float, folder: Path
 ) -> list[FigureFile]:
     """Return the files of all figures of the runs: those that the terminal writes."""
     from rankstudio.engine.analysis.figures import study_figures  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.figures.files import figure_files  # noqa: PLC0415 - on the worker only
 
-    figures = tuple(study_figures.made(study_figures.study_figures(source_of(asked))))
+    figures = tuple(study_figures.made(study_figures.study_figures(source_of(request))))
     return figure_files(figures, folder, (format_name,), style, dpi)
 
 

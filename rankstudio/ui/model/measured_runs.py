@@ -138,7 +138,7 @@ class MeasuredRuns(QObject):
         return is_own_convention or bool(record.dataset.folds[0].train.n_documents)
 
     def means(
-        self, found: Mapping[int, tuple[RunResult, FoldedDataset]], name: str, *, sealed: bool
+        self, runs: Mapping[int, tuple[RunResult, FoldedDataset]], name: str, *, sealed: bool
     ) -> dict[int, dict[str, float]]:
         """Return the mean measure of runs by every convention; to be called on the worker only."""
         engine = self._remeasurement()
@@ -147,21 +147,21 @@ class MeasuredRuns(QObject):
                 convention: engine.mean(result, dataset, Measurement(convention, name, sealed=sealed))
                 for convention in CONVENTIONS
             }
-            for key, (result, dataset) in found.items()
+            for key, (result, dataset) in runs.items()
         }
 
-    def _is_new(self, record: RunRecord, wanted: Measurement) -> bool:
+    def _is_new(self, record: RunRecord, measurement: Measurement) -> bool:
         """Return whether a run is to be measured, and neither has been nor is about to be."""
         state = _state(record)
         request = self._asked.get(record)
-        if wanted.plan(record.plan) is record.plan and not wanted.sealed:
+        if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(state[1:])
-        is_measured = self._known.get((record, wanted), (None, None))[0] == state
+        is_measured = self._known.get((record, measurement), (None, None))[0] == state
         return (
             is_measurable
             and not is_measured
-            and not (request and (request.wanted, request.state) == (wanted, state))
+            and not (request and (request.wanted, request.state) == (measurement, state))
         )
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
@@ -255,22 +255,22 @@ class MeasuredRuns(QObject):
         self._known[key] = state, measured
         return measured
 
-    def _measure(self, dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement) -> MeasuredRun:
+    def _measure(self, dataset: FoldedDataset, run: MeasuredRun, measurement: Measurement) -> MeasuredRun:
         """Measure the paths of a run; on the worker, the only thread that has the engine's part."""
         engine = self._remeasurement()
         parts = {fold.number: fold for fold in dataset.folds}
-        plan = found.plan
-        folds = {n: engine.fold(fold, parts[n], plan, wanted) for n, fold in found.folds.items()}
+        plan = run.plan
+        folds = {n: engine.fold(fold, parts[n], plan, measurement) for n, fold in run.folds.items()}
         by_unit = {(n, path.unit.position): path for n, fold in folds.items() for path in fold.paths}
         paths = {
-            unit_key: by_unit.get(unit_key) or engine.paths([path], parts[unit_key[0]], plan, wanted)[0]
-            for unit_key, path in found.paths.items()
+            unit_key: by_unit.get(unit_key) or engine.paths([path], parts[unit_key[0]], plan, measurement)[0]
+            for unit_key, path in run.paths.items()
         }
         baselines = {
-            n: engine.baseline(baseline, parts[n], plan, wanted) for n, baseline in found.baselines.items()
+            n: engine.baseline(baseline, parts[n], plan, measurement) for n, baseline in run.baselines.items()
         }
-        new_plan = wanted.plan(plan)
-        result = found.result and _with(found.result, new_plan, folds)
+        new_plan = measurement.plan(plan)
+        result = run.result and _with(run.result, new_plan, folds)
         return MeasuredRun(new_plan, paths, folds, baselines, result)
 
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:

@@ -150,23 +150,25 @@ class Runs(QObject):
         return any(not record.state.ended for record in self.records)
 
     def start(
-        self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False, shown: bool = True
+        self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False, is_shown: bool = True
     ) -> RunRecord:
         """Run a plan when the runs before it have ended; show it where none works, unless it is not to be."""
         self._last_key += 1
-        record = RunRecord(self._last_key, plan.resolved(dataset.convention), dataset, background=not shown)
+        record = RunRecord(
+            self._last_key, plan.resolved(dataset.convention), dataset, background=not is_shown
+        )
         self._records[record.key] = record
         self._submit(record, paused)
-        if shown and self.current in (None, record):
+        if is_shown and self.current in (None, record):
             self.show(record)
         self.added.emit(record)
         return record
 
-    def go_on(self, record: RunRecord, *, shown: bool = True) -> None:
+    def go_on(self, record: RunRecord, *, is_shown: bool = True) -> None:
         """Go on with a run that is not finished, when the runs before it have ended."""
         record.wait_again()
         self._submit(record, paused=False)
-        if shown:
+        if is_shown:
             self.show(record)
         self.changed.emit(record)
 

@@ -276,12 +276,12 @@ class CurrentModel(QObject):
         """
         return self._shown.record is not None and not self._shown.edited
 
-    def look_at(self, values: tuple[Any, ...], place: int | None, *, gliding: bool = False) -> None:
+    def look_at(self, values: tuple[Any, ...], step: int | None, *, gliding: bool = False) -> None:
         """Inspect a model, or choose it where none is inspected; gliding choices are undone at once."""
         if self.inspects:
-            self._session.inspect(values, place)
+            self._session.inspect(values, step)
         else:
-            self._session.select(values, place, gliding=gliding)
+            self._session.select(values, step, gliding=gliding)
 
     @property
     def computing(self) -> bool:
@@ -356,54 +356,54 @@ class CurrentModel(QObject):
         self._shown = self._with_inspection(self._shown)
         self.inspected.emit()
 
-    def _with_inspection(self, shown: Shown) -> Shown:
+    def _with_inspection(self, view: Shown) -> Shown:
         """Return the view with the model that is inspected, unless that is the chosen one."""
         choice = self._session.inspection
-        chosen = shown.model
-        inspection = None if choice is None else self._find_inspected(shown, choice)
+        chosen = view.model
+        inspection = None if choice is None else self._find_inspected(view, choice)
         if inspection is not None and chosen is not None:
             is_chosen = inspection.path is chosen.path and inspection.position == chosen.position
             inspection = None if is_chosen else inspection
-        return replace(shown, inspection=inspection)
+        return replace(view, inspection=inspection)
 
-    def _find_inspected(self, shown: Shown, choice: Choice) -> SelectedModel | None:
+    def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return an inspected model: of the live path where it is on that, else of the shown run."""
-        live = shown.model
-        if choice.values is None or not _on(shown.plan.axes, choice.values):
+        live = view.model
+        if choice.values is None or not _on(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
             return replace(live, position=path_position(live.path, choice.place, live.position, ""))
-        request = self._wanted_inspection(shown, choice.values)
-        return self._of_run(shown, choice) if request is None else self._probe.model(request, choice.place)
+        request = self._wanted_inspection(view, choice.values)
+        return self._of_run(view, choice) if request is None else self._probe.model(request, choice.place)
 
-    def _wanted_inspection(self, shown: Shown, values: tuple[Any, ...]) -> PathWanted | None:
+    def _wanted_inspection(self, view: Shown, values: tuple[Any, ...]) -> PathWanted | None:
         """Return the path of inspected values that the shown run has not, where it can be computed."""
-        plan = self._live_plan(shown)
-        record = shown.record
-        if record is None or shown.fold is None or plan is not shown.plan or not plan.live:
+        plan = self._live_plan(view)
+        record = view.record
+        if record is None or view.fold is None or plan is not view.plan or not plan.live:
             return None
         if record.combination_of(values) is not None:
             return None
-        return PathWanted(self._session.measurement(plan).plan(plan), shown.fold, values)
+        return PathWanted(self._session.measurement(plan).plan(plan), view.fold, values)
 
     def _record(self) -> RunRecord | None:
         """Return the shown run, where it is of the open data."""
         record = self._runs.shown
         return record if record is not None and record.dataset is self._session.dataset else None
 
-    def _values(self, shown: Shown, choice: Choice | None = None) -> tuple[Any, ...] | None:
+    def _values(self, view: Shown, choice: Choice | None = None) -> tuple[Any, ...] | None:
         """Return the chosen values on the axes of what is shown, else those that its validation chose."""
-        chosen = self._chosen_by_validation(shown)
+        chosen = self._chosen_by_validation(view)
         choice = self._session.choice if choice is None else choice
         for values in (choice.values, chosen and chosen[0]):
-            if values is not None and _on(shown.plan.axes, values):
+            if values is not None and _on(view.plan.axes, values):
                 return values
         return None
 
-    def _chosen_by_validation(self, shown: Shown) -> tuple[tuple[Any, ...], int] | None:
+    def _chosen_by_validation(self, view: Shown) -> tuple[tuple[Any, ...], int] | None:
         """Return values and position of the model that the shown run chose on this fold."""
-        record = shown.record
-        fold = shown.fold
+        record = view.record
+        fold = view.fold
         if record is None or fold is None:
             return None
         result = self._measured.view(record).folds.get(fold.number) or record.folds.get(fold.number)
@@ -411,7 +411,7 @@ class CurrentModel(QObject):
             return None
         return result.chosen.unit.values, result.chosen.step.number - 1
 
-    def _live_plan(self, shown: Shown) -> Plan | None:
+    def _live_plan(self, view: Shown) -> Plan | None:
         """Return the plan of a path that no run has; None where the data are not what it needs.
 
         With a run in sight it is that run's, with what the form says by now of the same method. What the form
@@ -421,35 +421,35 @@ class CurrentModel(QObject):
         form = self._session.plan
         if not session.has_documents:
             return None
-        if shown.record is None:
+        if view.record is None:
             return form if session.read_as_planned else None
-        is_same = form == shown.plan  # the usual case, and a plan takes long to make while the slider moves
-        if is_same or not _alike(form, shown.plan) or reading(form) != reading(shown.plan):
-            return shown.plan
+        is_same = form == view.plan  # the usual case, and a plan takes long to make while the slider moves
+        if is_same or not _alike(form, view.plan) or reading(form) != reading(view.plan):
+            return view.plan
         by_costs = MILLISECONDS in form.parameters.values()  # else they change no number
-        return shown.plan.changed(
-            costs=(form if by_costs else shown.plan).extension(FeatureCosts) or {},
+        return view.plan.changed(
+            costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
             parameters=form.parameters,
             ranker_parameters=form.ranker_parameters,
             groups=feature_groups_of(form),
             preferences=preferences_of(form),
         )
 
-    def _is_edited(self, shown: Shown) -> bool:
+    def _is_edited(self, view: Shown) -> bool:
         """Return whether the form says something else of the method of the shown run than this did."""
-        plan = self._live_plan(shown)
-        if shown.record is None or plan is None or plan is shown.plan:
+        plan = self._live_plan(view)
+        if view.record is None or plan is None or plan is view.plan:
             return False
-        return path_plan(plan) != path_plan(shown.plan)
+        return path_plan(plan) != path_plan(view.plan)
 
-    def _wanted(self, shown: Shown) -> PathWanted | None:
+    def _wanted(self, view: Shown) -> PathWanted | None:
         """Return the path that the slider, a pin or a ban asks for, where it can be computed."""
-        plan = self._live_plan(shown)
-        fold = shown.fold
-        values = self._values(shown)
+        plan = self._live_plan(view)
+        fold = view.fold
+        values = self._values(view)
         if plan is None or fold is None or not plan.live:
             return None
-        if shown.record is None:
+        if view.record is None:
             kept_out = any(plan.parameters.get(name) for name in ("pinned", "banned"))
             if self._session.choice.values is None and not kept_out:
                 return None
@@ -458,15 +458,15 @@ class CurrentModel(QObject):
             None if values is None else PathWanted(self._session.measurement(plan).plan(plan), fold, values)
         )
 
-    def _from_run(self, shown: Shown) -> SelectedModel | None:
+    def _from_run(self, view: Shown) -> SelectedModel | None:
         """Return the chosen model where the shown run has its path."""
-        return self._of_run(shown, self._session.choice)
+        return self._of_run(view, self._session.choice)
 
-    def _of_run(self, shown: Shown, choice: Choice) -> SelectedModel | None:
+    def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run, where it has such a path."""
-        record = shown.record
-        fold = shown.fold
-        values = self._values(shown, choice)
+        record = view.record
+        fold = view.fold
+        values = self._values(view, choice)
         combination = record.combination_of(values) if record is not None and values is not None else None
         if record is None or fold is None or values is None or combination is None:
             return None
@@ -475,12 +475,12 @@ class CurrentModel(QObject):
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
-        chosen = self._chosen_by_validation(shown)
+        chosen = self._chosen_by_validation(view)
         by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
         position = path_position(path, choice.place, by_validation, record.plan.select_by)
         return SelectedModel(combination, values, measured.plan, fold, path, position)
 
-    def _from_live(self, shown: Shown) -> Shown | None:
+    def _from_live(self, view: Shown) -> Shown | None:
         """Return the view with the path computed last, also at a λ that the slider has passed by now.
 
         None where that is of other data or another plan than what is asked for.
@@ -499,34 +499,34 @@ class CurrentModel(QObject):
         model = SelectedModel(
             LIVE, live_request.values, live_request.plan, live_request.fold, live.path, position
         )
-        return replace(shown, model=model, edited=self._is_edited(shown))
+        return replace(view, model=model, edited=self._is_edited(view))
 
-    def _ask(self, wanted: PathWanted) -> None:
+    def _ask(self, request: PathWanted) -> None:
         previous = self._asked
         if previous and (previous.fold, previous.values, previous.plan) == (
-            wanted.fold,
-            wanted.values,
-            wanted.plan,
+            request.fold,
+            request.values,
+            request.plan,
         ):
             return
         # A path that takes seconds is abandoned as soon as another one is asked for.
-        slow = wanted.fold.train.n_documents > DOCUMENTS
+        slow = request.fold.train.n_documents > DOCUMENTS
         if (
             previous
             and self._job
-            and (slow or previous.fold is not wanted.fold or previous.plan != wanted.plan)
+            and (slow or previous.fold is not request.fold or previous.plan != request.plan)
         ):
             self._job.abandon()
         self._recover()
-        self._asked = wanted
-        label = combination_label(wanted.plan.axes, wanted.values)
+        self._asked = request
+        label = combination_label(request.plan.axes, request.values)
         text = tr("Computing the path for {at}").format(at=label) if label else tr("Computing the path")
 
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
-            yield self._fold_cache.path(wanted, cancelled)
+            yield self._fold_cache.path(request, cancelled)
 
         def end(outcome: Outcome) -> None:
-            if self._asked is wanted:
+            if self._asked is request:
                 self._job = None
             self._end(outcome)
 
@@ -557,9 +557,9 @@ class CurrentModel(QObject):
             self._job.abandon()
             self._job = None
 
-    def _set(self, shown: Shown) -> None:
+    def _set(self, view: Shown) -> None:
         """Show another view, with the known test measures of its model."""
-        self._shown, model = self._with_inspection(shown), shown.model
+        self._shown, model = self._with_inspection(view), view.model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
         if self._session.sealed and (model is None or model.fold.test is not None):
@@ -624,29 +624,31 @@ class _Probe:
         self._path: LivePath | None = None
         self._job: Job | None = None
 
-    def model(self, wanted: PathWanted, place: int | None) -> SelectedModel | None:
+    def model(self, request: PathWanted, step: int | None) -> SelectedModel | None:
         """Return the model at a place of the path; None while that is not there."""
         path = self._path
-        if path is None or not _is_same(path.wanted, wanted):
+        if path is None or not _is_same(path.wanted, request):
             return None
-        position = path_position(path.path, place, path.best.number - 1, "")
-        return SelectedModel(PROBE, wanted.values, wanted.plan, wanted.fold, path.path, position)
+        position = path_position(path.path, step, path.best.number - 1, "")
+        return SelectedModel(PROBE, request.values, request.plan, request.fold, path.path, position)
 
-    def ask(self, wanted: PathWanted | None) -> None:
+    def ask(self, request: PathWanted | None) -> None:
         """Have another path computed; None for none."""
-        if wanted is not None and self._wanted is not None and _is_same(self._wanted, wanted):
+        if request is not None and self._wanted is not None and _is_same(self._wanted, request):
             return
         if self._job is not None:
             self._job.abandon()
             self._job = None
-        self._wanted = wanted
-        if wanted is None:
+        self._wanted = request
+        if request is None:
             self._path = None
             return
-        text = tr("Computing the path for {at}").format(at=combination_label(wanted.plan.axes, wanted.values))
+        text = tr("Computing the path for {at}").format(
+            at=combination_label(request.plan.axes, request.values)
+        )
 
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
-            yield self._fold_cache.path(wanted, cancelled)
+            yield self._fold_cache.path(request, cancelled)
 
         self._job = self._worker.submit(
             Job(text, work, on_message=self._take, on_end=self._end, slot="inspected path")
@@ -662,9 +664,9 @@ class _Probe:
             self._failed(outcome.text)
 
 
-def _is_same(one: PathWanted, other: PathWanted) -> bool:
+def _is_same(first: PathWanted, second: PathWanted) -> bool:
     """Return whether two paths are the same work."""
-    return one.fold is other.fold and (one.values, one.plan) == (other.values, other.plan)
+    return first.fold is second.fold and (first.values, first.plan) == (second.values, second.plan)
 
 
 def _alike(plan: Plan, other: Plan) -> bool:
@@ -683,12 +685,12 @@ def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
     return len(values) == len(axes) and all(axis.allows(v) for axis, v in zip(axes, values, strict=True))
 
 
-def path_position(path: PathResult, place: int | None, best: int | None, select_by: str) -> int:
+def path_position(path: PathResult, step: int | None, best: int | None, select_by: str) -> int:
     """Return the position of the step at a place, else the best one."""
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1
-    if place is not None:
-        return int(np.abs(path.x_values - place).argmin())
+    if step is not None:
+        return int(np.abs(path.x_values - step).argmin())
     if best is not None:
         return best
     values = path.validation.get(select_by, path.criterion)

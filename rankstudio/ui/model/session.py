@@ -336,14 +336,14 @@ class Session(QObject):
             self.measureChanged.emit()
         self.sealChanged.emit()
 
-    def select(self, values: tuple[Any, ...] | None, place: int | None, *, gliding: bool = False) -> None:
+    def select(self, values: tuple[Any, ...] | None, step: int | None, *, gliding: bool = False) -> None:
         """Choose another model; moves of the slider in a row (gliding) are undone at once."""
-        choice = Choice(values, place)
+        choice = Choice(values, step)
         self._do(replace(self._state, choice=choice), tr("choosing a model"), "slider" if gliding else "")
 
-    def inspect(self, values: tuple[Any, ...], place: int | None) -> None:
+    def inspect(self, values: tuple[Any, ...], step: int | None) -> None:
         """Inspect another model of the shown run. Choice, exports, tests and the study stay as they are."""
-        self._put_inspection(Choice(values, place))
+        self._put_inspection(Choice(values, step))
 
     def end_inspection(self) -> None:
         """Show the chosen model again."""
@@ -449,8 +449,8 @@ def reading(plan: Plan) -> tuple[object, ...]:
     return plan.reading, plan.protocol, drawn
 
 
-def _without(ids: tuple[int, ...], others: Container[int]) -> tuple[int, ...]:
-    return tuple(i for i in ids if i not in others)
+def _without(ids: tuple[int, ...], excluded: Container[int]) -> tuple[int, ...]:
+    return tuple(i for i in ids if i not in excluded)
 
 
 _SERIES = {"": -1, "slider": 1, "runs": 2}

@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.formats.format_catalog import FormatSource
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.methods.catalog import Method
-from rankstudio.engine.metrics.measure_entry import MeasureEntry
+from rankstudio.engine.plugins.origin import CodeSource
 from rankstudio.engine.support.resources import resource
 from rankstudio.engine.support.user_folders import data_folder
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
@@ -276,12 +274,12 @@ def read_sample_run() -> RunRecord:
     return record
 
 
-def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> RunRecord:
+def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDataset]) -> RunRecord:
     """Read the finished units of a run; one that is damaged does not take the others with it.
 
     In the window it has the number that it has in the study, and the plan names the data as they are opened
     from here. Until they are open, a dataset without documents stands for them; runs of the same data share
-    it (``known``).
+    it (``datasets``).
     """
     key = summary.key
     recorded = study.data(summary.key)
@@ -297,7 +295,7 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
     except StoreError as error:
         problem = str(error)
     parts = all(path.validated for path in paths.values()), any(fold.test for fold in folds)
-    dataset = known.setdefault(
+    dataset = datasets.setdefault(
         (recorded, reading(plan), parts), recorded.without_documents(validated=parts[0], tested=parts[1])
     )
     record = RunRecord(
@@ -331,21 +329,21 @@ def _when(moment: str) -> str:
     return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _by(found: Mapping[str, str]) -> str:
+def _by(recorded: Mapping[str, str]) -> str:
     return tr("by RankStudio {rankstudio}").format(
-        rankstudio=found.get("rankstudio", tr("of an unknown version"))
+        rankstudio=recorded.get("rankstudio", tr("of an unknown version"))
     )
 
 
-def _why_not_on(found: Mapping[str, str], entries: Sequence[Method | MeasureEntry | FormatSource]) -> str:
+def _why_not_on(recorded: Mapping[str, str], entries: Sequence[CodeSource]) -> str:
     """Return why a run of other versions is not gone on with; its numbers would have two origins."""
     for entry in entries:
         if entry.lacking:
             return entry.lacking
     for name, number in versions(entries).items():
-        if found.get(name) != number:
+        if recorded.get(name) != number:
             software = "RankStudio" if name == "rankstudio" else name
             return tr("It was started with {what} {found}; version {number} is installed.").format(
-                what=software, found=found.get(name, tr("of an unknown version")), number=number
+                what=software, found=recorded.get(name, tr("of an unknown version")), number=number
             )
     return ""

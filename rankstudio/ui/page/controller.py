@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -91,6 +91,10 @@ class CommandController(Controller):
     @Slot()
     def stop(self) -> None:
         """Stop its work; its findings stay."""
+
+    def openers(self) -> Mapping[str, Callable[[str], object]]:
+        """Return the functions that open files that are no data, by their kinds."""
+        return {}
 
     def join(self, pages: OtherPages) -> None:
         """Connect with the pages, when the controllers of all are made and before any is laid out."""

@@ -80,8 +80,8 @@ class ExportItem:
         """Whether it is something that is written."""
         return self.write is not None or bool(self.writers)
 
-    def writer(self, place: int) -> FormatWriter:
+    def writer(self, index: int) -> FormatWriter:
         """Return the writer of a format, by its index among the writers."""
-        if 0 <= place < len(self.writers):
-            return self.writers[place]
+        if 0 <= index < len(self.writers):
+            return self.writers[index]
         return FormatWriter() if self.write is None else FormatWriter(write=self.write)

@@ -28,7 +28,7 @@ def as_choice(model: SelectedModel | None) -> Choice:
     return NOTHING_CHOSEN if model is None else Choice(model.values, model.x_value)
 
 
-def model_words(plan: Plan, choice: Choice, beside: Choice = NOTHING_CHOSEN) -> str:
+def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> str:
     """Return the name of a model: "k = 7"; with its parameters where they differ from those of another."""
     axes = plan.axes
     values = choice.values
@@ -40,7 +40,7 @@ def model_words(plan: Plan, choice: Choice, beside: Choice = NOTHING_CHOSEN) -> 
     if choice.place is not None and plan.step_kind is not StepKind.ITERATIONS:
         rounds = plan.step_kind is StepKind.ROUNDS
         size = tr("round {number}").format(number=choice.place) if rounds else f"k = {choice.place}"
-    parts = [size] if size and values == beside.values else [label, size]
+    parts = [size] if size and values == other.values else [label, size]
     return ", ".join(filter(None, parts)) or tr("this model")
 
 

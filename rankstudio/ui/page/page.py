@@ -236,7 +236,7 @@ class Page(QWidget):
         roots = (self, *(outside.window for outside in self._windows.values()))
         return [widget for root in roots for widget in root.findChildren(kind)]
 
-    def _show_menu(self, panel: Panel, at: QPoint) -> None:
+    def _show_menu(self, panel: Panel, position: QPoint) -> None:
         """Offer the actions on a panel."""
         menu = QMenu(self)
         menu.setObjectName("panel-menu")
@@ -249,7 +249,7 @@ class Page(QWidget):
             )
             menu.addAction(tr("Pop out panel"), partial(self.pop_out, panel))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(at)
+        menu.popup(position)
 
     def save(self, settings: Settings) -> None:
         """Remember the sizes, and the widths of columns.

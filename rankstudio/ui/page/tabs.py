@@ -36,7 +36,7 @@ class PageTabs(QWidget):
     ----------
     name : str
         For the program and its tests.
-    said : str
+    accessible_name : str
         For screen readers: what is chosen here.
     tabs : mapping of str to Tab
 
@@ -52,10 +52,10 @@ class PageTabs(QWidget):
     left = Signal()
     chosen = Signal(str)
 
-    def __init__(self, name: str, said: str, tabs: Mapping[str, Tab]) -> None:
+    def __init__(self, name: str, accessible_name: str, tabs: Mapping[str, Tab]) -> None:
         super().__init__()
         self._tabs, self.keys = dict(tabs), tuple(tabs)
-        self.bar = named(QTabBar(), name, said)
+        self.bar = named(QTabBar(), name, accessible_name)
         self.bar.setExpanding(False)
         self.bar.setDrawBase(False)
         row = fill(QHBoxLayout(self), self.bar, 1, margins=(0, 0, 0, 0), spacing=8)

@@ -145,7 +145,12 @@ def _shortest(values: list[float]) -> list[str]:
 
 
 def draw_axes(
-    axes: Axes, painter: QPainter, frame: Frame, colors: Colors, beside: float, placeholder: str | None
+    axes: Axes,
+    painter: QPainter,
+    frame: Frame,
+    colors: Colors,
+    reserved_width: float,
+    placeholder: str | None,
 ) -> None:
     """Draw the grid, ticks and texts of `Axes`, or the text of an empty plot.
 
@@ -155,7 +160,7 @@ def draw_axes(
     painter : QPainter
     frame : Frame
     colors : Colors
-    beside : float
+    reserved_width : float
         Width of what stands at the right of the title, in pixels.
     placeholder : str or None
         What an empty plot says; None where there is something to draw.
@@ -167,7 +172,7 @@ def draw_axes(
         _draw_ticks(axes, painter, frame, colors)
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
-    painter.drawText(title_box(frame), Qt.AlignmentFlag.AlignLeft, shown_title(axes, frame, beside))
+    painter.drawText(title_box(frame), Qt.AlignmentFlag.AlignLeft, shown_title(axes, frame, reserved_width))
     if axes.x_label and placeholder is None:
         box, label = label_box(axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer)
         painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, label)
@@ -178,20 +183,24 @@ def title_box(frame: Frame) -> QRectF:
     return QRectF(0, 0, frame.outer.width(), scaled(_LINE))
 
 
-def shown_title(axes: Axes, frame: Frame, beside: float) -> str:
+def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
     """Return the title as there is room for it, beside what stands at its right."""
     metrics = QFontMetrics(font(SMALL))
-    room = int(frame.outer.width() - beside)
+    room = int(frame.outer.width() - reserved_width)
     title = axes.title if _width(metrics, axes.title) <= room else axes.short or axes.title
     return metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
 
 
-def cut_texts(axes: Axes, frame: Frame, beside: float, placeholder: str | None) -> list[str]:
+def cut_texts(axes: Axes, frame: Frame, reserved_width: float, placeholder: str | None) -> list[str]:
     """Return the texts that have no room, as :func:`draw_axes` draws them."""
     metrics = QFontMetrics(font(SMALL))
     outer = frame.outer
-    title = axes.title if _width(metrics, axes.title) <= outer.width() - beside else axes.short or axes.title
-    cut = [title] if _width(metrics, title) > outer.width() - beside else []
+    title = (
+        axes.title
+        if _width(metrics, axes.title) <= outer.width() - reserved_width
+        else axes.short or axes.title
+    )
+    cut = [title] if _width(metrics, title) > outer.width() - reserved_width else []
     if placeholder is not None:
         box = _placeholder_box(frame).toRect()
         drawn = metrics.boundingRect(box, Qt.TextFlag.TextWordWrap.value, placeholder)

@@ -203,14 +203,14 @@ class BarsPlot(Plot):
         self.picked.emit(ids[max(0, min(len(ids) - 1, index))])
         return True
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the number of the bar whose column a pixel is in."""
         frame = self.frame()
         bars = self.shown()
-        if not bars or not frame.area.adjusted(0, -4, 0, 22).contains(at):
+        if not bars or not frame.area.adjusted(0, -4, 0, 22).contains(point):
             return None
         step = min(_WIDEST, frame.area.width() / len(bars))
-        number = int((at.x() - frame.area.left()) // step)
+        number = int((point.x() - frame.area.left()) // step)
         return number if 0 <= number < len(bars) else None
 
     def summary(self) -> str:

@@ -250,42 +250,42 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def refresh(self) -> None:
         """Prepare to draw what was set since the last frame."""
 
-    def hit_test(self, at: QPointF) -> Any:
+    def hit_test(self, point: QPointF) -> Any:
         """Return the target at a pixel, None for nothing."""
         return None
 
-    def readout(self, found: Any) -> list[Line]:
+    def readout(self, target: Any) -> list[Line]:
         """Return the lines of the box on a target that :meth:`hit_test` found."""
         return []
 
-    def kept_in_sight(self, found: Any) -> Pixels | None:
+    def kept_in_sight(self, target: Any) -> Pixels | None:
         """Return pixels that the box on something had better not cover; None for none."""
         return None
 
-    def feature_of(self, found: Any) -> int:
+    def feature_of(self, target: Any) -> int:
         """Return the id of the feature that something is that :meth:`hit_test` found; 0 for no feature."""
         return 0
 
-    def hover(self, at: QPointF | None) -> None:
+    def hover(self, point: QPointF | None) -> None:
         """Show the target under the mouse, at a pixel, and highlight it; None where the mouse has left."""
-        target = None if at is None else self.hit_test(at)
+        target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
             self.under_mouse = target
             self.redraw()
-        if target is None or at is None:
+        if target is None or point is None:
             self.box.silence()
             self._point(0)
         else:
-            self.say(target, at)
+            self.say(target, point)
 
-    def say(self, found: Any, at: QPointF) -> None:
+    def say(self, target: Any, point: QPointF) -> None:
         """Show a target in the box, and as much on its feature as has room: a line at least."""
-        feature = self.feature_of(found)
-        readout = self.readout(found)
-        self._said_at = at
+        feature = self.feature_of(target)
+        readout = self.readout(target)
+        self._said_at = point
         feature_lines = self.about_feature(feature) if feature else ()
         lines = [*readout, *feature_lines[: max(1, self.box.room_for() - len(readout))]]
-        self.box.say(lines, at, self.kept_in_sight(found))
+        self.box.say(lines, point, self.kept_in_sight(target))
         self._point(feature)
 
     @Slot()
@@ -299,18 +299,18 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._feature_pointed = feature
             self.pointed.emit(feature)
 
-    def click(self, at: QPointF) -> None:
+    def click(self, point: QPointF) -> None:
         """Pick the target at a pixel."""
-        target = self.hit_test(at)
+        target = self.hit_test(point)
         if target is not None:
             self.pick(target)
 
-    def pick(self, found: Any) -> None:
+    def pick(self, target: Any) -> None:
         """Take notice of a click on something that :meth:`hit_test` found."""
 
-    def confirm(self, found: Any) -> None:
+    def confirm(self, target: Any) -> None:
         """Choose the double-clicked target, in a plot of models; a single click inspects it."""
-        self.pick(found)
+        self.pick(target)
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:

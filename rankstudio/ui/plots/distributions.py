@@ -170,15 +170,15 @@ class DensityPlot(Plot):
         rows += [[d.label, tr("share of zeros"), float(d.zeros)] for d in self._with_zeros()]
         return ["class", "value", "density"], rows
 
-    def hit_test(self, at: QPointF) -> float | None:
+    def hit_test(self, point: QPointF) -> float | None:
         """Return the value at a pixel, minus infinity over the bars of zeros."""
         frame = self.frame()
         if self.is_empty():
             return None
         strip = self._strip(frame.outer.width())
-        if strip and frame.area.adjusted(-strip, 0, 0, 0).contains(at) and at.x() < frame.area.left():
+        if strip and frame.area.adjusted(-strip, 0, 0, 0).contains(point) and point.x() < frame.area.left():
             return _ZEROS
-        return frame.x_at(at.x()) if frame.area.contains(at) else None
+        return frame.x_at(point.x()) if frame.area.contains(point) else None
 
     def readout(self, x: float) -> list[Line]:
         """Return the densities at a value."""
@@ -371,12 +371,12 @@ class HistogramPlot(Plot):
             )
         return rects
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the number of the bin at a pixel."""
-        if self.is_empty() or not self.frame().area.contains(at):
+        if self.is_empty() or not self.frame().area.contains(point):
             return None
         (x0, _), _y = self.ranges()
-        number = int((self.frame().x_at(at.x()) - x0) // self.width_of_bins)
+        number = int((self.frame().x_at(point.x()) - x0) // self.width_of_bins)
         return min(number, self.counts.size - 1)
 
     def readout(self, number: int) -> list[Line]:

@@ -86,7 +86,7 @@ class Frame:
         return [QPointF(x, y) for x, y in zip(px.tolist(), py.tolist(), strict=True)]
 
     def nearest(
-        self, curves: Iterable[tuple[Floats, Floats]], at: QPointF, reach: float
+        self, curves: Iterable[tuple[Floats, Floats]], position: QPointF, reach: float
     ) -> tuple[int, int] | None:
         """Return which point of which curve is nearest to a pixel: the last curve's of equally near ones.
 
@@ -95,7 +95,7 @@ class Frame:
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
             px, py = self.pixels(xs, ys)
-            distances = np.nan_to_num(np.hypot(px - at.x(), py - at.y()), nan=np.inf)
+            distances = np.nan_to_num(np.hypot(px - position.x(), py - position.y()), nan=np.inf)
             point = int(distances.argmin()) if distances.size else 0
             if distances.size and distances[point] <= reach:
                 nearest_point = (number, point)
@@ -296,10 +296,10 @@ def hairline(painter: QPainter, color: QColor, first: QPointF, second: QPointF) 
     painter.restore()
 
 
-def draw_marker(painter: QPainter, shape: str, at: QPointF, radius: float) -> None:
+def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) -> None:
     """Draw one of the markers of `rankstudio.ui.style.palettes.Category` with the painter's pen and brush."""
-    x = at.x()
-    y = at.y()
+    x = point.x()
+    y = point.y()
     r = radius
     if shape == "square":
         painter.drawRect(QRectF(x - r * 0.88, y - r * 0.88, 1.76 * r, 1.76 * r))
@@ -319,20 +319,20 @@ def draw_marker(painter: QPainter, shape: str, at: QPointF, radius: float) -> No
             )
         )
     elif shape in ("plus", "cross", "star"):
-        _draw_strokes(painter, shape, at, radius)
+        _draw_strokes(painter, shape, point, radius)
     else:
-        painter.drawEllipse(at, r, r)
+        painter.drawEllipse(point, r, r)
 
 
-def _draw_strokes(painter: QPainter, shape: str, at: QPointF, radius: float) -> None:
+def _draw_strokes(painter: QPainter, shape: str, point: QPointF, radius: float) -> None:
     """Draw a marker made of strokes, in the brush's colour: a marker's fill is what carries its colour."""
     painter.save()
     color = (
         painter.brush().color() if painter.brush().style() != Qt.BrushStyle.NoBrush else painter.pen().color()
     )
     painter.setPen(pen(color, max(1.4, radius * 0.5)))
-    x = at.x()
-    y = at.y()
+    x = point.x()
+    y = point.y()
     r = radius
     d = radius * 0.72
     if shape in ("plus", "star"):

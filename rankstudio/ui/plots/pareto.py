@@ -219,9 +219,9 @@ class ParetoPlot(Plot):
             lines.append(Line(tr("best: {name}").format(name=f"{best.title}, {best.note}"), f"{best.y:.4f}"))
         return lines
 
-    def kept_in_sight(self, found: int) -> Pixels | None:
+    def kept_in_sight(self, target: int) -> Pixels | None:
         """Return the pixels of a marker and of the best one."""
-        spots = [self.spots[i] for i in {found, self.marks.best if self.marks is not None else found}]
+        spots = [self.spots[i] for i in {target, self.marks.best if self.marks is not None else target}]
         return self.frame().pixels(
             np.array([spot.x for spot in spots], float), np.array([spot.y for spot in spots], float)
         )
@@ -242,12 +242,12 @@ class ParetoPlot(Plot):
         self.picked.emit(front[max(0, min(len(front) - 1, index))])
         return True
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the marker nearest to a pixel, by its position, the front's first; None far from any."""
         if not self.spots:
             return None
         px, py = self.frame().pixels(*self.places)
-        distances = np.hypot(px - at.x(), py - at.y())
+        distances = np.hypot(px - point.x(), py - point.y())
         front = list(self.marks.front) if self.marks else []
         nearby = [i for i in front if distances[i] <= _REACH / 2]
         best = min(nearby, key=lambda i: distances[i]) if nearby else int(distances.argmin())
@@ -402,22 +402,22 @@ def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Co
 def _place(
     plot: ParetoPlot,
     frame: Frame,
-    at: QPointF,
+    point: QPointF,
     names: tuple[str, ...],
     bold: bool,
-    taken: list[QRectF],
+    occupied: list[QRectF],
 ) -> tuple[QRectF, str]:
     """Return the box at a point that hides least, and the longest name that hides no more in its box."""
     xs, ys = _drawn_pixels(plot, frame)
     room = frame.area.adjusted(0, -12, 8, 0)
 
-    def cost(place: tuple[QRectF, str]) -> tuple[bool, int, int]:
-        box, _ = place
+    def cost(candidate: tuple[QRectF, str]) -> tuple[bool, int, int]:
+        box, _ = candidate
         across, level = np.abs(xs - box.center().x()), np.abs(ys - box.center().y())
         n_hidden = np.count_nonzero((across <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
-        return not room.contains(box), sum(box.intersects(other) for other in taken), int(n_hidden)
+        return not room.contains(box), sum(box.intersects(other) for other in occupied), int(n_hidden)
 
-    boxes = ((box, name) for name in names for box in around(at, text_size(name, bold)))
+    boxes = ((box, name) for name in names for box in around(point, text_size(name, bold)))
     return min(((_inside(box, room), name) for box, name in boxes), key=cost)
 
 
@@ -452,15 +452,19 @@ def text_size(text: str, bold: bool) -> QSizeF:
     return QSizeF(QFontMetricsF(font(SMALL, bold)).horizontalAdvance(text) + 4, 15)
 
 
-def around(at: QPointF, size: QSizeF) -> list[QRectF]:
+def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left."""
     w = size.width()
     h = size.height()
     boxes = []
     for gap in (_RING + 2, _RING + 10, _RING + 20, _RING + 32):
-        across = (at.x() - w / 2, at.x() - 6, at.x() - w + 6, at.x() + gap, at.x() - gap - w)
+        across = (point.x() - w / 2, point.x() - 6, point.x() - w + 6, point.x() + gap, point.x() - gap - w)
         boxes += [
-            QRectF(left_edge, top, w, h) for left_edge in across for top in (at.y() + gap, at.y() - gap - h)
+            QRectF(left_edge, top, w, h)
+            for left_edge in across
+            for top in (point.y() + gap, point.y() - gap - h)
         ]
-        boxes += [QRectF(left_edge, at.y() - h / 2, w, h) for left_edge in (at.x() + gap, at.x() - gap - w)]
+        boxes += [
+            QRectF(left_edge, point.y() - h / 2, w, h) for left_edge in (point.x() + gap, point.x() - gap - w)
+        ]
     return boxes

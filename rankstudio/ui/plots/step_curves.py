@@ -188,27 +188,27 @@ class StepCurvesPlot(Plot):
         ]
         return describe([self.axes.title, *sentences])
 
-    def hit_test(self, at: QPointF) -> Point | None:
+    def hit_test(self, point: QPointF) -> Point | None:
         """Return the nearest point in reach; of equally near ones that of a named curve."""
-        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], at, _REACH)
+        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _REACH)
 
-    def readout(self, found: Point) -> list[Line]:
+    def readout(self, target: Point) -> list[Line]:
         """Return curve, step and value."""
-        curve = self.curves[found[0]]
-        value = f"{curve.y[found[1]]:.{self.decimals}f}"
+        curve = self.curves[target[0]]
+        value = f"{curve.y[target[1]]:.{self.decimals}f}"
         color = None if curve.number == BEHIND else self._look(curve, self.theme.colors).color
-        label = f"{curve.label or self.axes.title} · k = {curve.x[found[1]]:.0f}"
+        label = f"{curve.label or self.axes.title} · k = {curve.x[target[1]]:.0f}"
         return [Line(label, value, color, bold=True)]  # a low plot has no room for more
 
-    def feature_of(self, found: Point) -> int:
+    def feature_of(self, target: Point) -> int:
         """Return the feature of a point."""
-        curve = self.curves[found[0]]
-        return self.feature_at(curve.key, int(curve.x[found[1]]))
+        curve = self.curves[target[0]]
+        return self.feature_at(curve.key, int(curve.x[target[1]]))
 
-    def pick(self, found: Point) -> None:
+    def pick(self, target: Point) -> None:
         """Pick a curve."""
-        curve = self.curves[found[0]]
-        self.picked.emit(curve.key, int(curve.x[found[1]]))
+        curve = self.curves[target[0]]
+        self.picked.emit(curve.key, int(curve.x[target[1]]))
 
     def step(self, right: int, down: int) -> bool:
         """Move along a named curve, or to the next one."""
@@ -296,7 +296,7 @@ class StepCurvesPlot(Plot):
             painter.drawText(box, LEFT, text)
 
 
-def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Return places in the given order as near to the wanted ones as a gap between them allows.
 
     Examples
@@ -305,7 +305,7 @@ def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[
     [10.0, 25.0, 40.0]
     """
     places: list[float] = []
-    for target in wanted:
+    for target in targets:
         places.append(max(target, places[-1] + gap if places else low))
     if places and places[-1] > high:
         places[-1] = high

@@ -45,12 +45,12 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
         above = above.parentWidget()
 
 
-def ask_beside(widget: QWidget, title: str, kinds: str, beside: Path | None) -> str:
+def ask_beside(widget: QWidget, title: str, kinds: str, neighbour: Path | None) -> str:
     """Ask for a file to read, at first in the folder of another one or at home; "" if cancelled.
 
     ``kinds`` are those that the dialog offers: "Tables (*.csv);;All files (*)".
     """
-    folder = beside.parent if beside is not None else Path.home()
+    folder = neighbour.parent if neighbour is not None else Path.home()
     name, _ = QFileDialog.getOpenFileName(widget, title, str(folder), kinds)
     return name
 

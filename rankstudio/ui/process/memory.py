@@ -103,7 +103,7 @@ class GarbageCollection(QObject):
         self._last = collect_due(self._last)
 
 
-def collect_due(last: GarbageSearch = NEVER, now: Callable[[], float] = time.monotonic) -> GarbageSearch:
+def collect_due(last: GarbageSearch = NEVER, clock: Callable[[], float] = time.monotonic) -> GarbageSearch:
     """Search the oldest of Python's generations that is due by its threshold, and the younger ones.
 
     The oldest of all rests for a hundred times as long as its last search took, so that the window stands
@@ -115,19 +115,19 @@ def collect_due(last: GarbageSearch = NEVER, now: Callable[[], float] = time.mon
     ----------
     last : GarbageSearch
         What this returned last.
-    now : callable
+    clock : callable
         Returns seconds.
     """
     limits = zip(gc.get_count(), gc.get_threshold(), strict=True)
     due = [generation for generation, (count, threshold) in enumerate(limits) if count > threshold]
-    begin = now()
+    begin = clock()
     if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)
     if not due or not HOLD.acquire(blocking=False):
         return last
     try:
         gc.collect(due[-1])
-        end = now()
+        end = clock()
         return GarbageSearch(end, end - begin) if due[-1] == _OLDEST else last
     finally:
         HOLD.release()

@@ -41,7 +41,7 @@ class CandidatesView(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        named(self, "candidates-view", said=tr("Candidates"))
+        named(self, "candidates-view", accessible_name=tr("Candidates"))
         self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
         self._axes = self.plot.axes
         self.plot.placeholder = NO_STEP
@@ -106,17 +106,17 @@ class CandidatesView(QWidget):
         self.verdict.setText(f"{step.capitalize()} {margin.number}: {verdict(score, margin, names)}")
         self.verdict.show()
 
-    def clear(self, why: str = NO_STEP) -> None:
+    def clear(self, reason: str = NO_STEP) -> None:
         """Show no step, and why there is none."""
         self.setAccessibleName(tr("Candidates"))
-        self._show_nothing(why)
+        self._show_nothing(reason)
 
     def select(self, feature_id: int | None) -> None:
         """Outline the bar of the feature that is inspected."""
         self.plot.select(feature_id)
 
-    def _show_nothing(self, why: str = NO_STEP) -> None:
-        self.plot.placeholder = why
+    def _show_nothing(self, reason: str = NO_STEP) -> None:
+        self.plot.placeholder = reason
         self.plot.set_axes(self._axes)
         self.plot.set_bars(())
         self.verdict.hide()

@@ -33,12 +33,12 @@ class LeftOutBox(QCheckBox):
         """Return the same."""
         return self.sizeHint()
 
-    def show_state(self, share: float | None, *, asked: bool, waiting: bool) -> None:
+    def show_state(self, share: float | None, *, is_requested: bool, waiting: bool) -> None:
         """Show whether they are asked for, and how much of the path is measured; None where nothing is.
 
         ``waiting`` says that a run works, which comes first.
         """
-        self.setChecked(asked)
+        self.setChecked(is_requested)
         text = tr("Left-out queries")
         self.setAccessibleName(text)
         tooltip = tr("Show the leave-query-out measure next to the validation measure")

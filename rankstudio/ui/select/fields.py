@@ -342,9 +342,9 @@ class LineField(TypedField):
         self.editor.textEdited.connect(self._follow_typing)
         self._refresh()
 
-    def set_most(self, most: float) -> None:
+    def set_most(self, maximum: float) -> None:
         """Take no greater number than the data allow; a plan may bring one that was made for other data."""
-        high = min(self.parameter.high, most)
+        high = min(self.parameter.high, maximum)
         if high != self._fitting.high:
             self._fitting = replace(self.parameter, high=high)
             self._show_misfit()
@@ -586,9 +586,9 @@ class ProtocolField(EditableField):
             self._value = value
             self._refresh()
 
-    def refuse(self, why: str) -> None:
+    def refuse(self, reason: str) -> None:
         """Show that the data cannot be divided so, which no other text in the box would mend."""
-        self.show_error(why)
+        self.show_error(reason)
         self._refused = True
 
     @Slot()
@@ -649,7 +649,10 @@ class FeatureChip(QFrame):
         self.setFixedHeight(26)
         remove_text = tr("Remove feature {feature_id}, {name}").format(feature_id=feature_id, name=name)
         self._cross = named(
-            QToolButton(), said=remove_text, tip=tr("Remove {name} (Delete)").format(name=name), role="quiet"
+            QToolButton(),
+            accessible_name=remove_text,
+            tip=tr("Remove {name} (Delete)").format(name=name),
+            role="quiet",
         )
         self._cross.setStyleSheet(TIGHT)
         self._cross.setFixedSize(20, 20)

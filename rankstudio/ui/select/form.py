@@ -232,11 +232,11 @@ class MethodForm(Panel):
         return (parameter_fields | {field.parameter.name: field for field in fixed})[name]
 
     @Slot(object)
-    def offer_methods(self, more: Method | None = None) -> None:
+    def offer_methods(self, extra: Method | None = None) -> None:
         """Offer the methods that are known by now, and one that is only known from a study."""
         entries = methods()
-        if more is not None and more.key not in {entry.key for entry in (*entries, *GIVEN)}:
-            entries = (*entries, more)
+        if extra is not None and extra.key not in {entry.key for entry in (*entries, *GIVEN)}:
+            entries = (*entries, extra)
         chosen = self.method_key()
         parameter = _method_choice(entries)
         if parameter == self._method.parameter:
@@ -272,9 +272,9 @@ class MethodForm(Panel):
         )
         self._update_reset()
 
-    def refuse_protocol(self, why: str) -> None:
+    def refuse_protocol(self, reason: str) -> None:
         """Show below the protocol why the data cannot be divided so."""
-        self._protocol.refuse(why)
+        self._protocol.refuse(reason)
         self._scroll.ensureWidgetVisible(self._protocol)
 
     def go_to(self, name: str) -> None:

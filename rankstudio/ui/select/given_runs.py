@@ -51,7 +51,7 @@ class GivenController(CommandController):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def add(self, what: str, method: str, place: Path, name: str) -> None:
+    def add(self, description: str, method: str, path: Path, name: str) -> None:
         """Read a place, and put the run of it into the queue, unless other data were opened meanwhile."""
         session = self._models.session
         dataset = session.dataset
@@ -59,8 +59,8 @@ class GivenController(CommandController):
             self.failed.emit(tr("Open the data first."))
             return
 
-        def run(found: tuple[Plan, tuple[int, ...]]) -> None:
-            plan, left_out = found
+        def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
+            plan, left_out = planned
             if dataset is not session.dataset:
                 return
             self._models.runs.start(plan, dataset)
@@ -69,19 +69,19 @@ class GivenController(CommandController):
                 self.said.emit(text.format(title=plan.title, folds=", ".join(map(str, left_out))))
 
         self._models.task_worker.task(
-            what,
-            partial(_plan_of_given, method, session.plan, name, place, dataset),
+            description,
+            partial(_plan_of_given, method, session.plan, name, path, dataset),
             on_done=run,
             on_error=self.failed.emit,
         )
 
 
 def _plan_of_given(
-    method: str, plan: Plan, name: str, place: Path, dataset: FoldedDataset
+    method: str, plan: Plan, name: str, path: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
     from rankstudio.engine.experiment.units.given_fold import plan_of_given  # noqa: PLC0415 - numba
 
-    return plan_of_given(method, plan, name, place, dataset)
+    return plan_of_given(method, plan, name, path, dataset)
 
 
 class GivenScoresController(GivenController):
@@ -99,9 +99,9 @@ class GivenScoresController(GivenController):
             dialog = GivenDialog(tr("Add scores"), tr("&Add"), [(source, source.name)], self._window)
             self.ask_name(dialog, self.read)
 
-    def read(self, place: Path, name: str = "") -> None:
+    def read(self, path: Path, name: str = "") -> None:
         """Read scores, and measure them as a run."""
-        self.add(tr("Reading scores"), GIVEN_SCORES.key, place, name or name_of(place))
+        self.add(tr("Reading scores"), GIVEN_SCORES.key, path, name or name_of(path))
 
     @Slot()
     def run_order(self) -> None:
@@ -191,7 +191,7 @@ class GivenDialog(QDialog):
         self._accept.setEnabled(bool(self.run_name()))
 
 
-def name_of(place: Path) -> str:
+def name_of(path: Path) -> str:
     """Return the default name of a run of a file or folder: its name, without endings.
 
     Examples
@@ -199,9 +199,9 @@ def name_of(place: Path) -> str:
     >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
     ('bm25', 'results')
     """
-    if place.name == "models" and place.parent.name:
-        return place.parent.name
-    return Path(without_ending(place.name)).stem if place.suffix and not place.is_dir() else place.name
+    if path.name == "models" and path.parent.name:
+        return path.parent.name
+    return Path(without_ending(path.name)).stem if path.suffix and not path.is_dir() else path.name
 
 
 def model_filters() -> tuple[str, ...]:
@@ -240,9 +240,9 @@ class GivenModelsController(GivenController):
         dialog = GivenDialog(tr("Open model as ranker"), tr("&Open"), places, self._window)
         self.ask_name(dialog, self.read)
 
-    def read(self, place: Path, name: str = "") -> None:
+    def read(self, path: Path, name: str = "") -> None:
         """Read models, and measure them as a run."""
-        self.add(tr("Reading models"), GIVEN_MODEL.key, place, name or name_of(place))
+        self.add(tr("Reading models"), GIVEN_MODEL.key, path, name or name_of(path))
 
 
 def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:

@@ -52,13 +52,17 @@ class HeatView(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        named(self, "heat-view", said="λ × k")
+        named(self, "heat-view", accessible_name="λ × k")
         self._left_out = False
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted: object = None
         name = tr("rows and columns of the map")
-        self.views = named(choice_box(()), "heat-views", said=name, tip=tr("Rows and columns of the map"))
-        self.of = named(choice_box(_OF), "heat-of", said=tr("measured on"), tip=tr("Measured quantity"))
+        self.views = named(
+            choice_box(()), "heat-views", accessible_name=name, tip=tr("Rows and columns of the map")
+        )
+        self.of = named(
+            choice_box(_OF), "heat-of", accessible_name=tr("measured on"), tip=tr("Measured quantity")
+        )
         for box in (self.of, self.views):
             box.setMinimumContentsLength(_LETTERS)
             box.setMaximumWidth(_WIDEST)
@@ -75,12 +79,12 @@ class HeatView(QWidget):
         self.of.activated.connect(self._on_view)
 
     def offer(
-        self, views: Sequence[tuple[object, str]], *, both: bool, left_out: bool, first: bool = True
+        self, views: Sequence[tuple[object, str]], *, two_kinds: bool, left_out: bool, first: bool = True
     ) -> None:
         """Offer maps, with what they are called; the one that the user wanted stays where it can.
 
-        ``both`` says whether validation and left-out queries are measured, ``left_out`` whether the latter
-        are, ``first`` whether they are shown unless the user wants to see the validation.
+        ``two_kinds``: validation and left-out queries are measured; ``left_out``: the latter are; ``first``:
+        they are shown unless the user wants to see the validation.
         """
         if tuple(views) != self._views:
             self._views = tuple(views)
@@ -89,11 +93,11 @@ class HeatView(QWidget):
                 self.views.addItem(label)
             current = next((index for index, (key, _) in enumerate(views) if key == self._wanted), 0)
             self.views.setCurrentIndex(current if views else -1)
-        if both != self.of.isVisibleTo(self) or (left_out and not both) or not left_out:
+        if two_kinds != self.of.isVisibleTo(self) or (left_out and not two_kinds) or not left_out:
             self.of.setCurrentIndex(int(left_out and first))
         self._left_out = left_out
         self.views.setVisible(len(views) > 1)
-        self.of.setVisible(both)
+        self.of.setVisible(two_kinds)
 
     def caption(self) -> str:
         """Return how a model is chosen."""
@@ -135,7 +139,7 @@ class HeatView(QWidget):
         best: tuple[int, int] | None,
         title: str,
         names: tuple[str, str],
-        others: Sequence[str],
+        other_parameters: Sequence[str],
     ) -> None:
         """Show the measure over two grids.
 
@@ -150,26 +154,30 @@ class HeatView(QWidget):
             What is measured.
         names : pair of str
             Of the two parameters.
-        others : sequence of str
+        other_parameters : sequence of str
             Of what else was tried: a cell has the best of it.
         """
         self._show(values, rows, columns, title, names, names[1])
         self.plot.mark_best(best)
         hint = tr("double-click a cell to choose its model")
-        note = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
+        note = (
+            tr("each cell with its best {others}").format(others=", ".join(other_parameters))
+            if other_parameters
+            else ""
+        )
         self._caption.setText(" · ".join(filter(None, (note, hint))))
 
-    def explain(self, why: str) -> None:
+    def explain(self, reason: str) -> None:
         """Show why there are no values, else what to do."""
         sizes = self.view() in (SIZES, None)
-        self.plot.placeholder = why or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
+        self.plot.placeholder = reason or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
         self.plot.redraw()
 
-    def clear(self, why: str = "") -> None:
+    def clear(self, reason: str = "") -> None:
         """Show no values, but perhaps why there are none."""
         if self._views:
             self.setAccessibleName(self.views.currentText())
-        self.explain(why)
+        self.explain(reason)
         self._caption.setText("")
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.plot.select(None)
@@ -204,7 +212,7 @@ class HeatController(QObject):
     ----------
     theme : Theme
     session : Session
-    shown : ShownPaths
+    paths : ShownPaths
 
     Attributes
     ----------
@@ -218,11 +226,11 @@ class HeatController(QObject):
     confirmed = Signal()
 
     def __init__(
-        self, theme: Theme, session: Session, shown: ShownPaths, parent: QObject | None = None
+        self, theme: Theme, session: Session, paths: ShownPaths, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._shown = shown
+        self._shown = paths
         self.panel = HeatView(theme)
         self._drawn: RunRecord | None = None  # whose cells there are
         self._grids: GridMap | None = None
@@ -246,7 +254,7 @@ class HeatController(QObject):
             views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _sized(plan.axes)))
         left_out = plan.leaves_out or self._shown.left_out.shown
         first = plan.leaves_out or not measured
-        self.panel.offer(views, both=measured and left_out, left_out=left_out, first=first)
+        self.panel.offer(views, two_kinds=measured and left_out, left_out=left_out, first=first)
         return (measured or left_out) and bool(views)
 
     @Slot()
@@ -273,24 +281,24 @@ class HeatController(QObject):
             self._draw_grids(record, title, view)  # type: ignore[arg-type]
         self._mark()
 
-    def mark(self, combination: int | None, place: int = 0) -> None:
+    def mark(self, combination: int | None, position: int = 0) -> None:
         """Outline the current choice; None takes the outline away."""
-        self._marked = self._model(combination, place)
+        self._marked = self._model(combination, position)
         self._mark()
 
-    def inspect(self, combination: int | None, place: int = 0) -> None:
+    def inspect(self, combination: int | None, position: int = 0) -> None:
         """Outline the model that is inspected; None takes the outline away."""
-        self._inspected = self._model(combination, place)
+        self._inspected = self._model(combination, position)
         self._mark()
 
-    def _model(self, combination: int | None, place: int) -> tuple[RunRecord, int, int] | None:
+    def _model(self, combination: int | None, position: int) -> tuple[RunRecord, int, int] | None:
         record = self._shown.current.shown.record
-        return None if combination is None or record is None else (record, combination, place)
+        return None if combination is None or record is None else (record, combination, position)
 
-    def _draw_sizes(self, record: RunRecord, title: str, most: int) -> None:
+    def _draw_sizes(self, record: RunRecord, title: str, n_columns: int) -> None:
         lines = [self._curve(record, combination) for combination in range(len(record.combinations))]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
-        matrix = np.full((len(lines), max(longest, most)), np.nan)
+        matrix = np.full((len(lines), max(longest, n_columns)), np.nan)
         for row, (places, values) in zip(matrix, lines, strict=True):
             has_cell = places > 0  # a model without a feature has no cell
             row[places[has_cell] - 1] = values[has_cell]
@@ -303,7 +311,9 @@ class HeatController(QObject):
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair
-        grids = grid_map(axes, record.combinations, pair, lambda at: self._curve(record, at), higher)
+        grids = grid_map(
+            axes, record.combinations, pair, lambda combination: self._curve(record, combination), higher
+        )
         self._grids = grids
         other_labels = [
             tr(axis.label) for index, axis in enumerate(axes) if index not in pair and len(axis.values) > 1
@@ -330,7 +340,7 @@ class HeatController(QObject):
                 return mean.x_values[last], across.mean[last]
             return np.empty(0, dtype=np.int64), np.empty(0)
         path = record.paths.get((fold, combination))
-        measured = self._shown.measures(record, (fold, combination), whole=True).get(name)
+        measured = self._shown.measures(record, (fold, combination), complete=True).get(name)
         if path is not None and measured is not None:
             return path.x_values[last], np.asarray(measured, dtype=np.float64)[last]
         return np.empty(0, dtype=np.int64), np.empty(0)

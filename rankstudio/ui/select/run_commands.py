@@ -89,8 +89,8 @@ class MemoryForecast(QObject):
         if dataset is None:
             return None
 
-        def show(found: MemoryEstimate) -> None:
-            self._show((plan, dataset, found))
+        def show(estimate: MemoryEstimate) -> None:
+            self._show((plan, dataset, estimate))
 
         return computation(tr("Estimating memory"), show, _estimated, plan, dataset, self._n_processes)
 

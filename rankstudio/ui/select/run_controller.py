@@ -263,7 +263,7 @@ class RunController(PageController):
         left_out = self._left_out
         box = self.curves.left_out
         box.setVisible(left_out.possible and not left_out.brought)
-        box.show_state(left_out.share, asked=left_out.asked, waiting=left_out.waiting)
+        box.show_state(left_out.share, is_requested=left_out.asked, waiting=left_out.waiting)
         if left_out.shown != self._leaves_out:
             self._leaves_out = left_out.shown
             self.rebuild()

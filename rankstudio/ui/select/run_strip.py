@@ -96,19 +96,19 @@ class RunStrip(QFrame):
     def show_runs(
         self,
         records: Sequence[RunRecord],
-        shown: RunRecord | None = None,
+        shown_record: RunRecord | None = None,
         view: Callable[[RunRecord], MeasuredRun] | None = None,
         *,
         dataset: FoldedDataset | None = None,
         sealed: Callable[[RunRecord], bool] = lambda _: False,
-        nothing: str = NO_RUN,
+        placeholder: str = NO_RUN,
     ) -> None:
         """Show how far the runs are.
 
         Parameters
         ----------
         records : sequence of RunRecord
-        shown : RunRecord or None
+        shown_record : RunRecord or None
             The shown run; where none is, the one that works, else the last one that ended on the
             data in use. The outcome of a run on other data would be taken for theirs.
         view : callable, optional
@@ -117,41 +117,43 @@ class RunStrip(QFrame):
             The data in use.
         sealed : callable
             Returns whether the test part of a run is sealed and a click can show it.
-        nothing : str
+        placeholder : str
             What is said where there is no run.
         """
         of_dataset = [record for record in records if record.dataset is dataset]
-        self._nothing = _NO_RUN_HERE if nothing == NO_RUN and records and not of_dataset else nothing
+        self._nothing = _NO_RUN_HERE if placeholder == NO_RUN and records and not of_dataset else placeholder
         current = next((record for record in records if record.state in _WORKING), None)
-        queued = [record for record in records if record.state is RunState.QUEUED and record is not shown]
+        queued = [
+            record for record in records if record.state is RunState.QUEUED and record is not shown_record
+        ]
         ended = (record for record in reversed(of_dataset) if record.state.ended)
-        shown = shown or (current if current in of_dataset else None) or next(ended, None)
-        self._show_one(shown, view, sealed=sealed)
-        self._next.offer(() if shown is None or current or queued else self._questions(shown))
-        self._show_others(current if current is not shown else None, queued)
+        shown_record = shown_record or (current if current in of_dataset else None) or next(ended, None)
+        self._show_one(shown_record, view, sealed=sealed)
+        self._next.offer(() if shown_record is None or current or queued else self._questions(shown_record))
+        self._show_others(current if current is not shown_record else None, queued)
         self.follow.setVisible(current is not None)
         self.every.setEnabled(bool(records))
         self.shown.emit()
 
     def _show_one(
         self,
-        shown: RunRecord | None,
+        record: RunRecord | None,
         view: Callable[[RunRecord], MeasuredRun] | None,
         *,
         sealed: Callable[[RunRecord], bool],
     ) -> None:
-        self._run.show_run(shown)
-        self._bar.setVisible(shown is not None and shown.state in _WORKING)
-        if shown is None:
+        self._run.show_run(record)
+        self._bar.setVisible(record is not None and record.state in _WORKING)
+        if record is None:
             self._covered.hide()
             self._state.setText(self._nothing)
             return
-        result = shown.result
+        result = record.result
         tested = result is not None and any(fold.test for fold in result.folds)
-        self._covered.setVisible(tested and sealed(shown))
-        self._bar.set_share(shown.progress)
-        measured_result = view(shown).result if view is not None else result
-        self._state.setText(_outcome(shown, measured_result) if shown.state.ended else _progress(shown))
+        self._covered.setVisible(tested and sealed(record))
+        self._bar.set_share(record.progress)
+        measured_result = view(record).result if view is not None else result
+        self._state.setText(_outcome(record, measured_result) if record.state.ended else _progress(record))
 
     def _show_others(self, working: RunRecord | None, queued: Sequence[RunRecord]) -> None:
         """Show the run that works, where another one is shown, and those that wait."""
@@ -163,11 +165,11 @@ class RunStrip(QFrame):
         n_more = len(queued) - _MOST_WAITING
         self._more.setText(tr("and {left} more").format(left=n_more) if n_more > 0 else "")
 
-    def _questions(self, shown: RunRecord) -> tuple[QWidget, ...]:
+    def _questions(self, record: RunRecord) -> tuple[QWidget, ...]:
         """Return the links to what can be asked of a run, the most important first."""
-        if shown.state is not RunState.DONE:
+        if record.state is not RunState.DONE:
             return ()
-        entry = shown.plan.entry
+        entry = record.plan.entry
         applicable = self.tells_why and not entry.featureless, entry.selects, True
         return tuple(link for link, applies in zip(self._links, applicable, strict=True) if applies)
 
@@ -182,14 +184,14 @@ class _RunButton(QPushButton):
         self._key = 0
         self.clicked.connect(lambda: selected.emit(self._key))
 
-    def show_run(self, record: RunRecord | None, more: str = "") -> None:
+    def show_run(self, record: RunRecord | None, suffix: str = "") -> None:
         """Carry the title of a run, and what is said behind it."""
         self.setVisible(record is not None)
         if record is None:
             return
         self._key = record.key
         text = tr("run {key} {title}").format(key=record.key, title=record.title)
-        self.setText(text.replace("&", "&&") + more)
+        self.setText(text.replace("&", "&&") + suffix)
         self.setToolTip(plain(tr("Show {text} on {name}").format(text=text, name=record.dataset.name)))
 
 
@@ -205,9 +207,9 @@ class _NextQuestions(QWidget):
         # It takes the room that is left and asks for none: the outcome comes first.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
-    def offer(self, wanted: tuple[QWidget, ...]) -> None:
+    def offer(self, questions: tuple[QWidget, ...]) -> None:
         """Offer some of the questions, as soon as there is room for them."""
-        self._wanted = wanted
+        self._wanted = questions
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
@@ -258,14 +260,14 @@ def _progress(record: RunRecord) -> str:
     )
 
 
-def _outcome(record: RunRecord, found: RunResult | None) -> str:
+def _outcome(record: RunRecord, result: RunResult | None) -> str:
     word = _WORDS.get(record.state, "")
     if record.state is RunState.CANCELLED and record.n_units:
         return tr("stopped at {done} of {n} fits").format(done=record.units_done, n=record.n_units)
-    if record.state is not RunState.DONE or found is None:
+    if record.state is not RunState.DONE or result is None:
         return " · ".join(part for part in (word, record.remark) if part)
-    name = found.plan.measures[0]
-    average = found.average.get(name)
+    name = result.plan.measures[0]
+    average = result.average.get(name)
     part = (
         ""
         if average is None
@@ -273,7 +275,7 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
             "{name} {average:.4f} ({part}), {n} fold",
             "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
-        ).format(name=name, average=average, part=found.part.label, n=record.n_folds)
+        ).format(name=name, average=average, part=result.part.label, n=record.n_folds)
     )
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(preferences_of(record.plan))

@@ -64,27 +64,27 @@ class ShownPaths:
         return measures if record is not None and record.plan.convention == self._session.convention else {}
 
     def measures(
-        self, record: RunRecord, place: tuple[int, int], *, whole: bool = False
+        self, record: RunRecord, unit_key: tuple[int, int], *, complete: bool = False
     ) -> Mapping[str, Any]:
         """Return the measures of a path by the convention in use; empty while there are none yet.
 
-        Of left-out queries there may be the first steps only, unless all of them are wanted (``whole``).
+        Of left-out queries there may be the first steps only, unless all of them are wanted (``complete``).
         """
         if self.problem:
             return {}
-        path = self._measured.view(record).paths.get(place)
-        return {} if path is None else self.with_left_out(path, whole=whole)
+        path = self._measured.view(record).paths.get(unit_key)
+        return {} if path is None else self.with_left_out(path, complete=complete)
 
-    def with_left_out(self, path: PathResult, *, whole: bool = False) -> Mapping[str, Any]:
+    def with_left_out(self, path: PathResult, *, complete: bool = False) -> Mapping[str, Any]:
         """Return the validation measures of a path, with those on left-out queries, as far as known."""
-        left_out = self.left_out.of(path, whole=whole)
+        left_out = self.left_out.of(path, complete=complete)
         return {**left_out, **path.validation} if left_out else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
         """Return the mean of a combination over the folds that are done."""
         unit_keys = [unit_key for unit_key in sorted(record.paths) if unit_key[1] == combination]
         paths = [
-            replace(record.paths[unit_key], validation=self.measures(record, unit_key, whole=True))
+            replace(record.paths[unit_key], validation=self.measures(record, unit_key, complete=True))
             for unit_key in unit_keys
         ]
         return average_paths(paths) if paths else None

@@ -24,7 +24,7 @@ _ON_DATA = (
     *("group", "import_feature_set", "import_costs", "best", "next_fold", "previous_fold", "seal"),
 )
 
-_ON_DOCUMENTS = ("open_model", "open_preferences", "add_scores", "add_order")
+_ON_DOCUMENTS = ("open_model", "add_scores", "add_order")
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,6 @@ _FILE = (
         tr("Open model &as ranker…"),
         tr("Rank the open data with a model file, or one per fold, and add the result as a run to compare."),
         "Ctrl+M",
-    ),
-    Command(
-        "open_preferences",
-        tr("Open pre&ferences or clicks…"),
-        tr(
-            "Learn from preferences between documents instead of labels: a table of qid, winner, loser; or "
-            "clicks: qid, docid, position, click."
-        ),
     ),
     Command(
         "import_feature_set",

@@ -308,7 +308,7 @@ class AnalysisDialog(QDialog):
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
-    def _view(self, place: int, table: AnalysisTable) -> TableView:
+    def _view(self, index: int, table: AnalysisTable) -> TableView:
         widest = min(table.text_columns, default=0)
         columns = [
             Column(
@@ -325,11 +325,11 @@ class AnalysisDialog(QDialog):
         view = TableView(
             self._theme,
             columns,
-            f"analysis-table-{place + 1}",
+            f"analysis-table-{index + 1}",
             id,
-            said=table.title,
+            accessible_name=table.title,
             placeholder=tr("The table has no rows."),
-            shared=Shared(f"analysis-{self.entry.key}-{place + 1}", table.title),
+            shared=Shared(f"analysis-{self.entry.key}-{index + 1}", table.title),
         )
         view.set_rows(list(table.rows))
         view.failed.connect(self.status.setText)

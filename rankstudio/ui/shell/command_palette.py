@@ -56,7 +56,7 @@ class CommandPalette(QDialog):
     entries : sequence of PaletteEntry
     parent : QWidget
         The window.
-    asked : callable, optional
+    search : callable, optional
         Returns what else the typed text names.
     """
 
@@ -64,12 +64,12 @@ class CommandPalette(QDialog):
         self,
         entries: Sequence[PaletteEntry],
         parent: QWidget,
-        asked: Callable[[str], list[PaletteEntry]] = lambda _: [],
+        search: Callable[[str], list[PaletteEntry]] = lambda _: [],
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         named(self, "command-palette", tr("find anything"), role="palette")
         self._entries = entries
-        self._asked = asked
+        self._asked = search
         self._found: list[PaletteEntry] = []
         self.field = named(
             QLineEdit(), "palette-field", tr("find a command, setting, page, method, feature, run or query")

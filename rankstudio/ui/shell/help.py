@@ -258,14 +258,14 @@ class Help(QObject):
         """Open the guide where it tells of what has the keyboard's focus, else of the page that is shown."""
         self.open_guide(self._place())
 
-    def open_guide(self, place: str) -> None:
+    def open_guide(self, address: str) -> None:
         """Open the guide at a page and heading or term; "" opens it where it was."""
         if self.guide is None:
             self.guide = GuideWindow(self._theme, self._window)
         self.guide.show()
         self.guide.raise_()
-        if place:
-            self.guide.open(QUrl(place))
+        if address:
+            self.guide.open(QUrl(address))
 
     def _place(self) -> str:
         """Return the guide's page and heading on what is shown; "" where nothing is open."""

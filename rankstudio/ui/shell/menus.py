@@ -261,10 +261,10 @@ class PagesMenu(QObject):
             action.setCheckable(True)
             action.setChecked(workspace.rail.has_button(page.key))
             action.setStatusTip(f"{page.summary}.")
-            action.triggered.connect(lambda on, key=page.key: workspace.show_on_rail(key, shown=on))
+            action.triggered.connect(lambda on, key=page.key: workspace.show_on_rail(key, is_shown=on))
             self._actions[page.key] = action
         menu.menuAction().setVisible(bool(self._actions))
-        workspace.railChanged.connect(lambda key, shown: self._actions[key].setChecked(shown))
+        workspace.railChanged.connect(lambda key, is_shown: self._actions[key].setChecked(is_shown))
 
 
 class BackendMenu(QObject):

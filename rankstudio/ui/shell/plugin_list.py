@@ -44,6 +44,7 @@ _COUNTS: dict[str, Callable[[int], str]] = {
     "analyses": lambda n: trn("{n} analysis", "{n} analyses", n).format(n=n),
     "run_logs": lambda n: trn("{n} log of runs", "{n} logs of runs", n).format(n=n),
     "clusters": lambda n: trn("{n} cluster", "{n} clusters", n).format(n=n),
+    "pair_sources": lambda n: trn("{n} reader of pairs", "{n} readers of pairs", n).format(n=n),
     "model_readers": lambda n: trn("{n} reader of models", "{n} readers of models", n).format(n=n),
 }
 _SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"

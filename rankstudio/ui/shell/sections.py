@@ -91,11 +91,12 @@ class Sections(QObject):
 
     def openers(self) -> dict[str, Callable[[str], object]]:
         """Return the functions that open files that are no data, by their kinds."""
-        return {
-            kind: call
-            for controller in self.controllers.values()
-            for kind, call in controller.openers().items()
-        }
+        openers: dict[str, Callable[[str], object]] = {}
+        for controller in self.controllers.values():
+            openers |= controller.openers()
+        for over_window in self.contributed.over_window:
+            openers |= over_window.openers()
+        return openers
 
     def asked_for(self, typed: str) -> list[PaletteEntry]:
         """Return the typed entries, of those on pages that are too many for the palette to list."""

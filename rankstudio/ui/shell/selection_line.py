@@ -115,8 +115,8 @@ class SelectionLine(QWidget):
         super().resizeEvent(event)
         self._fit()
 
-    def _button(self, key: str, what: str) -> QPushButton:
-        button = named(QPushButton(), f"selection-{key}", what, what, "quiet")
+    def _button(self, key: str, description: str) -> QPushButton:
+        button = named(QPushButton(), f"selection-{key}", description, description, "quiet")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         menu = PickMenu(key, button)
         menu.aboutToShow.connect(lambda: self._fill(key))

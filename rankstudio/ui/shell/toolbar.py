@@ -177,4 +177,4 @@ class MainToolBar(QToolBar):
     def _show_theme(self) -> None:
         """Show the sun in the dark and the moon in the light: what a click brings."""
         text, icon = (tr("Light theme"), "sun") if self._theme.dark else (tr("Dark theme"), "moon")
-        set_icon(named(self.theme_button, said=text, tip=text), self._theme, icon)
+        set_icon(named(self.theme_button, accessible_name=text, tip=text), self._theme, icon)

@@ -70,7 +70,9 @@ class _RecentButton(QPushButton):
 
     def __init__(self, theme: Theme, path: str) -> None:
         super().__init__()
-        named(self, said=tr("Open {path}").format(path=path), tip=path, role="quiet").setFixedSize(_WIDTH, 30)
+        named(self, accessible_name=tr("Open {path}").format(path=path), tip=path, role="quiet").setFixedSize(
+            _WIDTH, 30
+        )
         name = PlainLabel(Path(path).name or path)
         folder = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
         folder.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -88,12 +88,12 @@ class PageRail(ButtonChoice):
         """Return whether a page has a button, or none because there are too many."""
         return key not in self._hidden
 
-    def show_button(self, key: str, *, shown: bool) -> None:
+    def show_button(self, key: str, *, is_shown: bool) -> None:
         """Show or hide the button of a page."""
         button = self._group.button(self._keys.index(key))
         if button is not None:
-            button.setVisible(shown)
-        (self._hidden.discard if shown else self._hidden.add)(key)
+            button.setVisible(is_shown)
+        (self._hidden.discard if is_shown else self._hidden.add)(key)
 
     def changeEvent(self, event: QEvent) -> None:
         """Make room for larger text."""
@@ -198,18 +198,18 @@ class Workspace(QWidget):
         """The pages that are off the rail until they are asked for."""
         return tuple(page for page in self.entries if not page.on_rail)
 
-    def show_on_rail(self, key: str, *, shown: bool) -> None:
+    def show_on_rail(self, key: str, *, is_shown: bool) -> None:
         """Give a page a button in the rail, or take it away; where it is shown then, show the first page."""
-        if shown != self.rail.has_button(key):
-            self.rail.show_button(key, shown=shown)
-            self.railChanged.emit(key, shown)
-            if not shown and self.page == key:
+        if is_shown != self.rail.has_button(key):
+            self.rail.show_button(key, is_shown=is_shown)
+            self.railChanged.emit(key, is_shown)
+            if not is_shown and self.page == key:
                 self.show_page(FIRST)
 
     @Slot(str)
     def show_page(self, key: str) -> None:
         """Show another page; one that is off the rail comes there."""
-        self.show_on_rail(key, shown=True)
+        self.show_on_rail(key, is_shown=True)
         self.rail.select(key)
         previous = self._pages[self.page]
         page = self.made(key)
@@ -262,7 +262,7 @@ class Workspace(QWidget):
         for entry in self.optional:
             if entry.key in asked_for:
                 self.made(entry.key)
-            self.show_on_rail(entry.key, shown=entry.key in asked_for)
+            self.show_on_rail(entry.key, is_shown=entry.key in asked_for)
         key = settings.text("window/page", FIRST)
         self.show_page(key if key in self._pages else FIRST)
 

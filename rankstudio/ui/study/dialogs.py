@@ -238,7 +238,7 @@ class ColumnsDialog(QDialog):
     ----------
     theme : Theme
     preview : TablePreview
-    told : DataColumns
+    specified : DataColumns
         What is known of the columns.
     problem : str
         Why it asks, as a sentence; "" where the user opened it.
@@ -251,7 +251,7 @@ class ColumnsDialog(QDialog):
         self,
         theme: Theme,
         preview: TablePreview,
-        told: DataColumns,
+        specified: DataColumns,
         problem: str = "",
         parent: QWidget | None = None,
         *,
@@ -281,7 +281,7 @@ class ColumnsDialog(QDialog):
         )
         self._part = named(QComboBox(), "columns-part", tr("column of the part: train, vali or test"))
         self._document = named(QComboBox(), "columns-document", tr("column of the document ids"))
-        self._missing_texts = told.missing_texts
+        self._missing_texts = specified.missing_texts
         self._cell = cell
         self._is_missing = named(
             QCheckBox(tr('&Read "{text}" as missing').format(text=short(cell, 24).replace("&", "&&"))),
@@ -292,11 +292,11 @@ class ColumnsDialog(QDialog):
         self._is_missing.setVisible(bool(cell))
         name = tr("columns and their first values")
         self._table = TableView(
-            theme, self._table_columns(), "columns-table", lambda row: row.number, said=name
+            theme, self._table_columns(), "columns-table", lambda row: row.number, accessible_name=name
         )
         self._count = named(PlainLabel(), "columns-count", role="muted")
         self._fill_boxes()
-        self._guess(told)
+        self._guess(specified)
         self._lay_out()
         for box in (self._qid, self._label, self._part, self._document):
             box.currentIndexChanged.connect(self._refresh)
@@ -376,29 +376,31 @@ class ColumnsDialog(QDialog):
             *(_document(number, values) for number, values in enumerate(self._preview.rows, 1)),
         ]
 
-    def _guess(self, told: DataColumns) -> None:
+    def _guess(self, specified: DataColumns) -> None:
         """Set everything as it is given or recognised; a column of text is no feature."""
         preview = self._preview
-        self._no_queries.setChecked(told.no_queries)
+        self._no_queries.setChecked(specified.no_queries)
         one_ranking = DataColumns(no_queries=True)  # tells all but the query
         layout = (
-            preview.recognised(told) or preview.recognised(DataColumns()) or preview.recognised(one_ranking)
+            preview.recognised(specified)
+            or preview.recognised(DataColumns())
+            or preview.recognised(one_ranking)
         )
         names = list(preview.names)
-        query = told.qid or next((name for name in names if plain_name(name) in QUERY_NAMES), "")
+        query = specified.qid or next((name for name in names if plain_name(name) in QUERY_NAMES), "")
         qid = layout.qid if layout else _index(names, query)
-        label = layout.label if layout else _index(names, told.label)
-        part = layout.part if layout else _index(names, told.part)
-        document = layout.comment if layout and layout.comment_is_id else _index(names, told.document)
+        label = layout.label if layout else _index(names, specified.label)
+        part = layout.part if layout else _index(names, specified.part)
+        document = layout.comment if layout and layout.comment_is_id else _index(names, specified.document)
         chosen = {self._qid: qid, self._label: label, self._part: part, self._document: document}
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
         self._judges = set(layout.judges if layout else ()) - {label}
-        if told.features:
-            self._features = {i for i, name in enumerate(names) if name in told.features}
+        if specified.features:
+            self._features = {i for i, name in enumerate(names) if name in specified.features}
         else:
             candidates = layout.features if layout else range(len(names))
-            ignored = set(told.ignore)
+            ignored = set(specified.ignore)
             self._features = {i for i in candidates if self._can_be_feature(i) and names[i] not in ignored}
 
     def _lay_out(self) -> None:

@@ -20,7 +20,6 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import holds_feature_set
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.formats.joined_files import holds_logs
-from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import (
     ColumnValueError,
@@ -34,6 +33,8 @@ from rankstudio.engine.errors import (
 )
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.pair_sources import pair_source
 from rankstudio.engine.support.files import is_there
 from rankstudio.ui.background.worker import Outcome
 from rankstudio.ui.data.panel import read_as_sentence
@@ -148,11 +149,11 @@ class OpenController(Controller):
             case _:
                 self.failed.emit(outcome.text)
 
-    def _offer(self, folder: Path, found: Sequence[Path]) -> None:
+    def _offer(self, folder: Path, paths: Sequence[Path]) -> None:
         """Offer the datasets of a folder, each by a button unless they are many."""
-        text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(found))
-        actions = {path.name: partial(self.open_path, str(path)) for path in found}
-        if len(found) > _MOST_OFFERED:
+        text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(paths))
+        actions = {path.name: partial(self.open_path, str(path)) for path in paths}
+        if len(paths) > _MOST_OFFERED:
             actions = {tr("Open…"): partial(self._ask_in, str(folder))}
         self.offered.emit(text, "info", actions)
 
@@ -392,13 +393,19 @@ def _holds_models(path: Path) -> bool:
     return holds_models(path) and not holds_logs(path)
 
 
+def _holds_preferences(path: Path) -> bool:
+    """Return whether a file has preferences or clicks that a plug-in reads."""
+    source = pair_source()
+    return source is not None and bool(imported(source.recognise)(path))
+
+
 _KINDS: dict[str, Callable[[Path], bool]] = {
     "study": is_study,
     "feature_set": holds_feature_set,
     "costs": holds_costs,
     "method": lambda path: path.suffix.lower() == ".py",
     "models": _holds_models,
-    "preferences": holds_preferences,
+    "preferences": _holds_preferences,
     "comparison": lambda path: path.suffix.lower() == ".toml" and is_comparison(path),
 }
 """Kinds of files that are no data, and how they are recognised."""

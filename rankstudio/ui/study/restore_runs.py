@@ -70,9 +70,9 @@ class RunRestorer(Controller):
             then()
             return
 
-        def handle(known: list[RunRecord]) -> None:
+        def handle(records: list[RunRecord]) -> None:
             if session.dataset is dataset:
-                self._runs.adopt(known, dataset)
+                self._runs.adopt(records, dataset)
             then()
 
         self._models.recognise(fitting, dataset, handle)

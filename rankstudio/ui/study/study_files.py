@@ -206,11 +206,11 @@ class StudyFiles(Controller):
             Job(tr("Opening {name}").format(name=file.name), work, on_message=handle, on_end=end)
         )
 
-    def _show_restored(self, shown: float | None) -> None:
+    def _show_restored(self, run_id: float | None) -> None:
         """Show the run that was shown the last time, or one whose data are open; offer to go on."""
         records = self._runs.records
         if self._models.session.dataset is not None:
-            self._show_again(shown)
+            self._show_again(run_id)
         else:
             self._show_last()
         if records and records[-1].can_go_on:
@@ -230,10 +230,10 @@ class StudyFiles(Controller):
 
         self._models.task_worker.task(READING_SAMPLE, read_sample_run, on_done=show)
 
-    def _show_again(self, shown: float | None) -> None:
+    def _show_again(self, run_id: float | None) -> None:
         """Show a run by its number in the study, else the last one, of those on the data that are open."""
         on_data = [r for r in self._runs.records if r.dataset is self._models.session.dataset]
-        last_shown = [r for r in on_data if r.stored is not None and r.stored.id == shown]
+        last_shown = [r for r in on_data if r.stored is not None and r.stored.id == run_id]
         if on_data and self._runs.shown is None:
             record = (last_shown or on_data)[-1]
             self._models.session.restore_choice(record.plan, record.choice)
@@ -279,9 +279,9 @@ class StudyFiles(Controller):
         path = self._study_store.path
         return str(path.parent if path is not None and self.name else Path.home())
 
-    def _may_leave(self, what: str) -> bool:
+    def _may_leave(self, description: str) -> bool:
         """Ask before a run that works is stopped."""
         if not self._runs.busy:
             return True
         text = tr("Stop the current run? Completed parts remain in the study.")
-        return Question.ask(self._window, what, text, tr("&Stop the run"), tr("&Keep running"))
+        return Question.ask(self._window, description, text, tr("&Stop the run"), tr("&Keep running"))

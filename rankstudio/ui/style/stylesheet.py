@@ -299,4 +299,4 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     roles = {name: getattr(colors, name) for name in colors.__dataclass_fields__ if name != "dark"}
     words = {**roles, **images, "small": str(SMALL)}
     sheet = "".join(part.substitute(words) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS))
-    return _WITH_TEXT.sub(lambda found: f"{found[1]}: {scaled(int(found[2]))}px", sheet)
+    return _WITH_TEXT.sub(lambda match: f"{match[1]}: {scaled(int(match[2]))}px", sheet)

@@ -27,7 +27,7 @@ _OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 class GuideOpener(Protocol):
     """A window that can show the guide."""
 
-    def open_guide(self, place: str) -> None:
+    def open_guide(self, address: str) -> None:
         """Show a page of the guide, at a heading or a term: "glossary.md#fold"."""
 
 

@@ -19,14 +19,14 @@ class Chip(QFrame):
     ----------
     name : str
         For the program and its tests.
-    said : str
+    accessible_name : str
         What a screen reader calls it while it says nothing.
     """
 
-    def __init__(self, name: str, said: str) -> None:
+    def __init__(self, name: str, accessible_name: str) -> None:
         super().__init__()
-        named(self, name, said, role="chip")
-        self._said = said
+        named(self, name, accessible_name, role="chip")
+        self._said = accessible_name
         self._text = named(ElidedLabel(), f"{name}-text")
         self._links: list[QPushButton] = []
         self._actions: dict[str, Callable[[], object]] = {}

@@ -163,7 +163,9 @@ class Segmented(ButtonChoice):
     def _button(self, text: str) -> QPushButton:
         """Make one button."""
         name = self.accessibleName()
-        button = named(Segment(text, self), said=f"{name} {text}" if name else text, role="segment")
+        button = named(
+            Segment(text, self), accessible_name=f"{name} {text}" if name else text, role="segment"
+        )
         button.setCheckable(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.installEventFilter(self)

@@ -316,9 +316,9 @@ class ColumnModel(QAbstractTableModel):
         """Return the row objects in the order in which they are shown."""
         return [self.rows[index] for index in self._places]
 
-    def shown_number(self, place: int) -> int:
+    def shown_number(self, index: int) -> int:
         """Return where a row is shown, of its place in `rows`."""
-        return self._places.index(place)
+        return self._places.index(index)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column, -1 for the order in which the rows were given; equal rows keep that order."""
@@ -369,10 +369,10 @@ class ColumnModel(QAbstractTableModel):
         """Return the identities of rows; their position where no ``identity`` was given."""
         return [self._identity_of(row, index) for index, row in enumerate(rows)]
 
-    def _identity_of(self, row: Row, place: int) -> Hashable:
+    def _identity_of(self, row: Row, index: int) -> Hashable:
         if isinstance(row, Heading):
             return Heading, row.key
-        return place if self._identity is None else self._identity(row)
+        return index if self._identity is None else self._identity(row)
 
     def is_heading(self, number: int) -> bool:
         """Return whether a shown row is a heading."""

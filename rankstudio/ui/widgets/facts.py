@@ -99,9 +99,9 @@ class KeyValue(QWidget):
             widget.deleteLater()
 
 
-def _differ_in_value(one: Fact, other: Fact) -> bool:
+def _differ_in_value(first: Fact, second: Fact) -> bool:
     """Return whether two facts look the same but for their values' texts."""
-    return bool(one.value) == bool(other.value) and replace(one, value=other.value) == other
+    return bool(first.value) == bool(second.value) and replace(first, value=second.value) == second
 
 
 class _Value(QWidget):

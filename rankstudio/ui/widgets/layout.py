@@ -73,7 +73,7 @@ def spaced(box: SpinBox) -> SpinBox:
     return box
 
 
-def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: str = "") -> Widget:
+def named(widget: Widget, name: str = "", accessible_name: str = "", tip: str = "", role: str = "") -> Widget:
     """Give a new widget its names, and return it.
 
     Parameters
@@ -81,7 +81,7 @@ def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: s
     widget : QWidget
     name : str
         For the program and its tests.
-    said : str
+    accessible_name : str
         For screen readers.
     tip : str
         Shown when the mouse is over it.
@@ -90,8 +90,8 @@ def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: s
     """
     if name:
         widget.setObjectName(name)
-    if said:
-        widget.setAccessibleName(said)
+    if accessible_name:
+        widget.setAccessibleName(accessible_name)
     if tip:
         widget.setToolTip(plain(tip))
     if role:

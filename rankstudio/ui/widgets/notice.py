@@ -103,7 +103,7 @@ class Notice(ClosedByEscape):
         self._actions: dict[str, Callable[[], object]] = {}
         self._buttons: list[QPushButton] = []
         text = tr("Close this message")
-        self._close = named(QToolButton(), said=text, tip=text, role="quiet")
+        self._close = named(QToolButton(), accessible_name=text, tip=text, role="quiet")
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
         self._lay_out()
@@ -428,7 +428,7 @@ class RemovableNote(QWidget):
         super().__init__()
         self._text = named(PlainLabel(wraps=True), name, role="caption")
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.button = named(QToolButton(), f"{name}-remove", said=remove, tip=remove, role="quiet")
+        self.button = named(QToolButton(), f"{name}-remove", accessible_name=remove, tip=remove, role="quiet")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         icons.set_icon(self.button, theme, "close", "muted")
         row = fill(QHBoxLayout(self), (self._text, 1), self.button, margins=(0, 0, 0, 0), spacing=4)

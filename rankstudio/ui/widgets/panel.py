@@ -300,7 +300,7 @@ class Panel(QFrame):
         text : str
             What it does: its tooltip and accessible name.
         """
-        button = named(QToolButton(), said=text, tip=text, role="quiet")
+        button = named(QToolButton(), accessible_name=text, tip=text, role="quiet")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         icons.set_icon(button, self._theme, icon, "muted")
         self.tools.addWidget(button)
@@ -388,10 +388,10 @@ class Disclosure(QWidget):
         if opened != self.opened:
             self._show(opened)
 
-    def restore(self, wanted: bool) -> None:
+    def restore(self, is_open: bool) -> None:
         """Restore the user's last choice; an open one stays open."""
-        self.wanted = wanted
-        self.set_open(wanted or self.opened)
+        self.wanted = is_open
+        self.set_open(is_open or self.opened)
 
     @Slot(bool)
     def _take(self, opened: bool) -> None:

@@ -208,7 +208,7 @@ class TableView(QTableView):
         By which the window finds the table.
     identity : callable, optional
         What makes two row objects the same row; keeps the selection when rows change.
-    said : str
+    accessible_name : str
         What a screen reader calls it; its name where there is none.
     placeholder, shared, feature_of
         See the attributes.
@@ -266,13 +266,13 @@ class TableView(QTableView):
         name: str,
         identity: Callable[[Row], Hashable] | None = None,
         *,
-        said: str = "",
+        accessible_name: str = "",
         placeholder: str = "",
         shared: Shared = NOT_SHARED,
         feature_of: Callable[[Row], int] | None = None,
     ) -> None:
         super().__init__()
-        named(self, name, said or name.replace("-", " "))
+        named(self, name, accessible_name or name.replace("-", " "))
         self.placeholder = placeholder
         self.shared = shared
         self.feature_of = feature_of
@@ -1079,12 +1079,12 @@ class Cells(QStyledItemDelegate):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline(QPolygonF(steps))
 
-    def _paint_diamond(self, painter: QPainter, at: QPointF) -> None:
+    def _paint_diamond(self, painter: QPainter, point: QPointF) -> None:
         """Draw the mark after a text."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colors.q("accent"))
         moves = ((0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0))
-        painter.drawPolygon(QPolygonF([at + QPointF(dx, dy) for dx, dy in moves]))
+        painter.drawPolygon(QPolygonF([point + QPointF(dx, dy) for dx, dy in moves]))
 
     @staticmethod
     def _has_room_for_bar(painter: QPainter, rect: QRect, text: str) -> bool:

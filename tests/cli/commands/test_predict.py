@@ -17,8 +17,8 @@ from rankstudio.engine.experiment.storage.study import Study
 
 
 def test_a_run_leaves_a_model_for_each_fold_and_one_of_all_documents(place: Path) -> None:
-    results = json.loads((place / "out" / "results.json").read_text())
-    folds = results["folds"]
+    run = json.loads((place / "out" / "results.json").read_text())
+    folds = run["folds"]
     names = {path.name for path in (place / "out" / "models").iterdir()}
     assert names == {"all.json", *(f"fold{fold['fold']}.json" for fold in folds)}
     model = load_model(place / "out" / "models" / "all.json")
@@ -37,7 +37,7 @@ def test_a_run_leaves_a_model_for_each_fold_and_one_of_all_documents(place: Path
     assert found == min(equals)  # the smaller λ, then fewer features
     assert model.parameters["regularization"] == found[0]
     assert len(model.features) == found[1]
-    assert model.plan == results["plan"]
+    assert model.plan == run["plan"]
 
 
 def test_predicted_scores_are_those_that_evaluate_measures(place: Path, tmp_path: Path, answer, done) -> None:
@@ -106,10 +106,10 @@ def test_what_cannot_be_done_is_said(words: list[str], sentence: str, refused) -
 
 def test_tables_are_scored_as_the_text_is(tmp_path: Path, refused, done, capsys) -> None:
     """With columns as they are told; a table with its columns in another order is refused."""
-    data = make_ranking(n_queries=30, seed=5).folds[0].train
-    frame = data.to_frame().rename(columns={"qid": "session", "label": "clicked"})
+    ranking = make_ranking(n_queries=30, seed=5).folds[0].train
+    frame = ranking.to_frame().rename(columns={"qid": "session", "label": "clicked"})
     frame.to_csv(tmp_path / "clicks.csv", index=False)
-    save_letor(data, tmp_path / "clicks.txt")
+    save_letor(ranking, tmp_path / "clicks.txt")
     told = ["--qid", "session", "--label", "clicked"]
     table, out = str(tmp_path / "clicks.csv"), tmp_path / "out"
     run = ["run", "--data", table, *told, "--lambda", "1", "--features", "2", "--out", str(out)]
@@ -120,7 +120,7 @@ def test_tables_are_scored_as_the_text_is(tmp_path: Path, refused, done, capsys)
     found = [done(["predict", *words, *model]).out for words in given]
     assert found[0] == found[1] == found[2]
     assert "documents" in done(["evaluate", table, *model, *told]).out
-    names = list(data.feature_names)
+    names = list(ranking.feature_names)
     frame[["session", "clicked", *reversed(names)]].to_csv(tmp_path / "other.csv", index=False)
     refused(["predict", str(tmp_path / "other.csv"), *model], "data model")
     assert main(["run", str(out / "plan.toml")]) == 0

@@ -61,11 +61,11 @@ def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) 
         == 0
     )
     printed = capsys.readouterr()
-    values = json.loads((out / "results.json").read_text())
-    assert [f["fold"] for f in values["folds"]] == [1, 2]
-    assert values["plan"]["parameters"]["regularization"] == [1.0, 2.0, 4.0]
+    printed_run = json.loads((out / "results.json").read_text())
+    assert [f["fold"] for f in printed_run["folds"]] == [1, 2]
+    assert printed_run["plan"]["parameters"]["regularization"] == [1.0, 2.0, 4.0]
     assert naming("Greedy RankRLS Made Standard").search(printed.out)
-    assert f"{values['average']['MAP']:.4f}" in printed.out
+    assert f"{printed_run['average']['MAP']:.4f}" in printed.out
     assert naming("Fold 2").search(printed.err)
     files = {"results.json", "metrics.csv", "selection_path.csv", "plan.toml", "study.rankstudio", "models"}
     assert {p.name for p in out.iterdir()} == files

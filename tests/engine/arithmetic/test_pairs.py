@@ -23,7 +23,7 @@ from rankstudio.engine.arithmetic.optimisers import truncated_newton
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs, Smooth, SmoothedHinge, SquaredHinge
 from rankstudio.engine.arithmetic.pairs import Pairs, PreferencePairs
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 
 
 def at_random(problem: Problem, seed: int, scale: float) -> tuple[np.ndarray, np.ndarray, Pairs, np.ndarray]:

@@ -101,18 +101,18 @@ ELASTIC = [TITLE, BOOST, SCRIPT]
     ],
 )
 def test_elasticsearch_in_each_of_its_answers(tmp_path: Path, whole: object) -> None:
-    found = read_feature_set(written(tmp_path, whole))
-    assert (found.engine, found.name) == ("elasticsearch", "movies")
-    assert [json.loads(text) for text in found.definitions.values()] == ELASTIC
+    feature_set = read_feature_set(written(tmp_path, whole))
+    assert (feature_set.engine, feature_set.name) == ("elasticsearch", "movies")
+    assert [json.loads(text) for text in feature_set.definitions.values()] == ELASTIC
 
 
 @pytest.mark.parametrize("store", [None, "egstore"])
 def test_solr_keeps_its_store(tmp_path: Path, store: str | None) -> None:
     features = [{**({"store": store} if store else {}), **feature} for feature in (RECENCY, BOOK)]
     for whole in (features, {"responseHeader": {"status": 0}, "features": features}):
-        found = read_feature_set(written(tmp_path, whole))
-        assert (found.engine, found.name) == ("solr", store or "_DEFAULT_")
-        assert [json.loads(text) for text in found.definitions.values()] == features
+        feature_set = read_feature_set(written(tmp_path, whole))
+        assert (feature_set.engine, feature_set.name) == ("solr", store or "_DEFAULT_")
+        assert [json.loads(text) for text in feature_set.definitions.values()] == features
 
 
 def test_vespa_from_a_profile_a_list_lines_and_a_result(tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_vespa_from_a_profile_a_list_lines_and_a_result(tmp_path: Path) -> None:
     hit = {"fields": {"matchfeatures": {**dict.fromkeys(names, 0.5), "vespa.summaryFeatures.cached": 0.0}}}
     shapes = ("\n".join(f"{n}  # noted" for n in names), list(names), {"root": {"children": [hit]}})
     for shape in shapes:
-        found = read_feature_set(written(tmp_path, shape))
-        assert (found.engine, found.names) == ("vespa", names)
+        feature_set = read_feature_set(written(tmp_path, shape))
+        assert (feature_set.engine, feature_set.names) == ("vespa", names)
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,10 @@ def test_what_is_none_is_refused_in_a_sentence(tmp_path: Path, content: object) 
 
 def test_derived_features_bring_those_they_need_in_the_order_of_the_set(tmp_path: Path) -> None:
     other = {**TITLE, "name": "title"}  # its name stands in a template that is not derived
-    found = read_feature_set(written(tmp_path, {"features": [other, *ELASTIC]}))
-    assert found.needed(["custom"]) == ("title_query", "title_query_boost", "custom")
-    assert found.needed(["title"]) == ("title",)
-    assert found.needed(["custom", "title"]) == ("title", "title_query", "title_query_boost", "custom")
+    feature_set = read_feature_set(written(tmp_path, {"features": [other, *ELASTIC]}))
+    assert feature_set.needed(["custom"]) == ("title_query", "title_query_boost", "custom")
+    assert feature_set.needed(["title"]) == ("title",)
+    assert feature_set.needed(["custom", "title"]) == ("title", "title_query", "title_query_boost", "custom")
 
 
 SET = FeatureSet("vespa", "", {name: name for name in ("bm25(a)", "bm25(b)", "c")}, "features.txt")
@@ -183,9 +183,9 @@ def test_a_set_beside_the_data_is_found_and_a_list_of_names_is_none(tmp_path: Pa
     assert feature_set_beside(data) is None
     written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
     for place in (data, tmp_path):
-        found = feature_set_beside(place)
-        assert found is not None
-        assert found.name == "movies"
+        feature_set = feature_set_beside(place)
+        assert feature_set is not None
+        assert feature_set.name == "movies"
 
 
 def test_features_of_data_are_found_by_name_or_by_position_where_they_have_none() -> None:
@@ -205,12 +205,20 @@ def test_features_of_data_are_found_by_name_or_by_position_where_they_have_none(
     "content", [{"featureset": {"name": "m", "features": ELASTIC}}, [RECENCY, BOOK], PROFILE]
 )
 def test_a_set_is_written_as_its_engine_takes_it(tmp_path: Path, content: object) -> None:
-    found = read_feature_set(written(tmp_path, content, "set.profile" if content == PROFILE else "set.json"))
-    again = parsed_feature_set(Path("again"), found.text())
-    assert (again.engine, again.name, again.definitions) == (found.engine, found.name, found.definitions)
-    last = found.names[-1]
-    kept = found.reduced([last])
-    assert last in kept.names and len(kept.names) < len(found.names) + (found.engine == "elasticsearch")
+    feature_set = read_feature_set(
+        written(tmp_path, content, "set.profile" if content == PROFILE else "set.json")
+    )
+    again = parsed_feature_set(Path("again"), feature_set.text())
+    assert (again.engine, again.name, again.definitions) == (
+        feature_set.engine,
+        feature_set.name,
+        feature_set.definitions,
+    )
+    last = feature_set.names[-1]
+    kept = feature_set.reduced([last])
+    assert last in kept.names and len(kept.names) < len(feature_set.names) + (
+        feature_set.engine == "elasticsearch"
+    )
     assert parsed_feature_set(Path("again"), kept.text()).definitions == kept.definitions
 
 
@@ -270,8 +278,8 @@ def test_a_set_is_kept_with_notes(tmp_path: Path) -> None:
     dataset = open_dataset(written(tmp_path, TEXT, "train.txt"))
     elastic = read_feature_set(written(tmp_path, {"features": [{**TITLE, "name": HOSTILE}, BOOST]}))
     save_notes(tmp_path / "notes", dataset, FeatureNotes(feature_set=elastic))
-    found = load_notes(tmp_path / "notes", dataset).feature_set
-    assert found is not None and found.definitions == elastic.definitions
+    feature_set = load_notes(tmp_path / "notes", dataset).feature_set
+    assert feature_set is not None and feature_set.definitions == elastic.definitions
     next((tmp_path / "notes").glob("*.featureset")).write_text("{")
     assert load_notes(tmp_path / "notes", dataset).feature_set is None
 
@@ -332,6 +340,6 @@ def test_a_long_chain_of_derived_features_is_followed_at_once(tmp_path: Path) ->
     features = [{"name": f"f{i}", **template, "template": f"f{max(i - 1, 0)} * 2"} for i in range(n)]
     path = tmp_path / "featureset.json"
     path.write_text(json.dumps({"featureset": {"name": "s", "features": features}}), encoding="utf-8")
-    found = read_feature_set(path)
-    assert len(found.needed([f"f{n - 1}"])) == n
-    assert found.needed(["f2"]) == ("f0", "f1", "f2")
+    feature_set = read_feature_set(path)
+    assert len(feature_set.needed([f"f{n - 1}"])) == n
+    assert feature_set.needed(["f2"]) == ("f0", "f1", "f2")

@@ -7,7 +7,7 @@ from pair_list_oracles import LOSSES, Pairs, listed_pairs
 from preference_oracles import listed_preferences
 
 from rankstudio.engine import KernelRankRLS, RankRLS
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 
 Loss = tuple[str, bool, str]

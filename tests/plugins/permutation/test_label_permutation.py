@@ -18,7 +18,7 @@ from wording import naming
 from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, sample_preferences, step_significance
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods import permuted_labels
 from rankstudio.engine.methods.base import LinearRanker

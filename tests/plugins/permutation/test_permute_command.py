@@ -9,7 +9,6 @@ import pytest
 from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, open_dataset, sample_preferences
-from rankstudio.engine.data.preferences.csv_file import read_preference_file
 from rankstudio.plugins.permutation.label_permutation import permutation_test
 
 
@@ -51,6 +50,7 @@ def test_the_table_has_a_line_for_every_size(folder: str, done) -> None:
 
 
 def test_preferences_take_the_place_of_labels(folder: str, tmp_path: Path, refused, answer, done) -> None:
+    files = pytest.importorskip("rankstudio.plugins.preferences.preference_files")
     data = open_dataset(folder)
     train = data.folds[0].train
     lines = []
@@ -66,7 +66,7 @@ def test_preferences_take_the_place_of_labels(folder: str, tmp_path: Path, refus
     options = ["permute", folder, "--features", "2", "--permutations", "9", "--preferences", str(path)]
     printed = answer([*options, "--json"])
     assert printed["preferences"] == str(path)
-    given = read_preference_file(path).of_part(
+    given = files.read_preference_file(path).of_part(
         train, set(data.folds[0].vali.query_ids) | {*data.folds[0].test.query_ids}
     )
     told = permutation_test(GreedyRankRLS(2), train.X, None, train.qid, 9, preferences=given)

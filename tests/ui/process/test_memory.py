@@ -178,7 +178,7 @@ def test_all_objects_are_searched_for_a_hundredth_of_the_time(monkeypatch: pytes
 
     monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
     monkeypatch.setattr(gc, "collect", collect)
-    last = collect_due(now=lambda: clock[0])
+    last = collect_due(clock=lambda: clock[0])
     clock[0] += 24.0
     assert collect_due(last, lambda: clock[0]) == last  # the younger ones alone
     clock[0] += 1.0

@@ -339,7 +339,7 @@ def pin_or_ban(stage: Stage, which: int, verb: int) -> None:
 @step(1)
 def preferences(stage: Stage) -> None:
     if preferences_of(stage.window.session.plan):
-        stage.window.sections.data.preferences.remove()
+        stage.window.sections.contributed.controllers["preferences"].remove()
     elif stage.window.commands["open_preferences"].isEnabled():
         stage.window.open_path(str(stage.places.preferences))
     else:

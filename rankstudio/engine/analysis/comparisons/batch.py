@@ -138,7 +138,9 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
         text = tr("runs: a run has no field {name}; the fields are {known}.")
         raise PlanError(text.format(name=shown(unknown[0]), known=", ".join((*_SEVERAL, *_PARAMETERS))))
     for name in _SEVERAL:
-        if not all(_texts(given) and given != [] for run in runs if (given := run.get(name)) is not None):
+        if not all(
+            _texts(entries) and entries != [] for run in runs if (entries := run.get(name)) is not None
+        ):
             raise PlanError(
                 tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
             )
@@ -149,9 +151,9 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
             raise PlanError(
                 tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
             )
-    given = values.get("parameters", {})
+    entries = values.get("parameters", {})
     run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETERS]
-    if not isinstance(given, dict) or not _tables([*given.values(), *run_parameters]):
+    if not isinstance(entries, dict) or not _tables([*entries.values(), *run_parameters]):
         raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
 
 

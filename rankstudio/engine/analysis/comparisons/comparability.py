@@ -207,15 +207,15 @@ def _reason(difference: Difference, key: ComparisonKey, other: ComparisonKey) ->
             return tr("{one}, not {other}").format(one=key.part.label, other=other.part.label)
 
 
-def _reason_of_folds(folds: Sequence[int], others: Sequence[int]) -> str:
+def _reason_of_folds(folds: Sequence[int], other_folds: Sequence[int]) -> str:
     """Return how folds differ, as part of a sentence: "on fold 5 only, not on all 5 folds"."""
-    if set(folds) < set(others):
+    if set(folds) < set(other_folds):
         text = tr("on {one} only, not on all {n} folds")
-        return text.format(one=listed_folds(folds), n=len(others))
-    if set(folds) > set(others):
+        return text.format(one=listed_folds(folds), n=len(other_folds))
+    if set(folds) > set(other_folds):
         text = tr("on all {n} folds, not only on {other}")
-        return text.format(n=len(folds), other=listed_folds(others))
-    return tr("on {one}, not on {other}").format(one=listed_folds(folds), other=listed_folds(others))
+        return text.format(n=len(folds), other=listed_folds(other_folds))
+    return tr("on {one}, not on {other}").format(one=listed_folds(folds), other=listed_folds(other_folds))
 
 
 def listed_folds(numbers: Sequence[int]) -> str:

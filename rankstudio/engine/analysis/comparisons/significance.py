@@ -70,10 +70,10 @@ def _same(fold: FoldResult, other: FoldResult) -> bool:
     )
 
 
-def _same_measures(values: Mapping[str, float], others: Mapping[str, float]) -> bool:
-    shared = sorted(values.keys() & others.keys())
+def _same_measures(values: Mapping[str, float], other_values: Mapping[str, float]) -> bool:
+    shared = sorted(values.keys() & other_values.keys())
     measures, other_measures = (
-        np.array([averages[name] for name in shared]) for averages in (values, others)
+        np.array([averages[name] for name in shared]) for averages in (values, other_values)
     )
     return np.array_equal(measures, other_measures, equal_nan=True)
 
@@ -100,7 +100,7 @@ class CorrectedTest:
     p_wilcoxon_holm: float
 
 
-def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
+def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
     """Apply Holm's correction to the p values of all comparisons, as one family per test.
 
     A family contains all comparisons of one table by one measure: every run that can be paired with the
@@ -108,18 +108,20 @@ def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
     `rankstudio.engine.analysis.comparisons.significance`, only the first one counts, and none if it repeats
     the reference: :func:`distinct_family`.
     """
-    corrected = [holm([getattr(comparison, name) for comparison in found]).tolist() for name in _CORRECTED]
-    return [CorrectedTest(*row) for row in zip(found, *corrected, strict=True)]
+    corrected = [
+        holm([getattr(comparison, name) for comparison in comparisons]).tolist() for name in _CORRECTED
+    ]
+    return [CorrectedTest(*row) for row in zip(comparisons, *corrected, strict=True)]
 
 
 def distinct_family(
-    found: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
+    comparisons: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
 ) -> list[CorrectedTest]:
     """Correct comparisons as one family in which equal pairs of runs count once.
 
     Parameters
     ----------
-    found : sequence of PairedComparison
+    comparisons : sequence of PairedComparison
     pairs : sequence of pairs of int
         Pair of runs of each comparison; for repeated runs, the first one.
 
@@ -129,10 +131,10 @@ def distinct_family(
         One per comparison; identical runs need no correction.
     """
     places = {pair: index for index, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
-    corrected = dict(zip(places, family([found[index] for index in places.values()]), strict=True))
+    corrected = dict(zip(places, family([comparisons[index] for index in places.values()]), strict=True))
     return [
         corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _CORRECTED))
-        for pair, test in zip(pairs, found, strict=True)
+        for pair, test in zip(pairs, comparisons, strict=True)
     ]
 
 
@@ -279,7 +281,7 @@ def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
 
 
 def compared_runs(
-    runs: Mapping[int, RunResult], reference: int, name: str, found: Mapping[int, PairedComparison]
+    runs: Mapping[int, RunResult], reference: int, name: str, comparisons: Mapping[int, PairedComparison]
 ) -> list[ComparedRun]:
     """Return a row per run: the reference, then compared runs, then excluded ones.
 
@@ -291,17 +293,21 @@ def compared_runs(
         Number of the reference run.
     name : str
         Name of the measure, and the finished comparisons by run number.
-    found : Mapping of int to PairedComparison
+    comparisons : Mapping of int to PairedComparison
         Finished comparisons, by run number.
     """
     against = runs[reference]
     skip_reasons = {key: why_unpaired(run, against, name) for key, run in runs.items()}
     paired = [key for key in runs if key != reference and not skip_reasons[key]]
-    is_complete = all(key in found for key in paired)
-    tested = dict(zip(paired, _corrected(runs, reference, paired, found), strict=True)) if is_complete else {}
+    is_complete = all(key in comparisons for key in paired)
+    tested = (
+        dict(zip(paired, _corrected(runs, reference, paired, comparisons), strict=True))
+        if is_complete
+        else {}
+    )
     rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
     for key in paired:
-        run, test = runs[key], found.get(key)
+        run, test = runs[key], comparisons.get(key)
         role: Role = "compared" if test else "waiting"
         p = _p_values(tested.get(key))
         difference = _what_differs(run, against)
@@ -322,12 +328,14 @@ def _p_values(tested: CorrectedTest | None) -> tuple[float | None, ...]:
 def _corrected(
     runs: Mapping[int, RunResult],
     reference: int,
-    others: Sequence[int],
-    found: Mapping[int, PairedComparison],
+    other_keys: Sequence[int],
+    comparisons: Mapping[int, PairedComparison],
 ) -> list[CorrectedTest]:
     """Return the corrected comparisons of runs with the reference."""
-    first_of_reference, *firsts = first_equals([runs[key] for key in (reference, *others)])
-    return distinct_family([found[key] for key in others], [(first, first_of_reference) for first in firsts])
+    first_of_reference, *firsts = first_equals([runs[key] for key in (reference, *other_keys)])
+    return distinct_family(
+        [comparisons[key] for key in other_keys], [(first, first_of_reference) for first in firsts]
+    )
 
 
 def compare_groups(

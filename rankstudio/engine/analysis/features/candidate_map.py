@@ -127,7 +127,7 @@ class CandidateMap:
     growing: bool
 
     def view(
-        self, most_features: int, most_steps: int, place: int | None = None, always: int | None = None
+        self, most_features: int, most_steps: int, step: int | None = None, always: int | None = None
     ) -> CandidateMap:
         """Return the part of the map that fits.
 
@@ -135,7 +135,7 @@ class CandidateMap:
         ----------
         most_features, most_steps : int
             Maximum number of rows and columns, at least 1.
-        place : int, optional
+        step : int, optional
             Position of a step on the path, which is included for a growing path; by default the first steps
             are included. For iterations and rounds, the first, the last and this one are included, and some
             in between, more densely at the start, where most changes occur.
@@ -150,7 +150,7 @@ class CandidateMap:
         """
         n = len(self.places)
         count = max(1, min(n, most_steps))
-        nearest = 0 if place is None else int(np.abs(np.array(self.places) - place).argmin())
+        nearest = 0 if step is None else int(np.abs(np.array(self.places) - step).argmin())
         if self.growing:
             columns = np.arange(count) + min(max(0, nearest - count + 1), n - count)
         else:
@@ -372,21 +372,21 @@ def _margin(score: CandidateScore, number: int, feature: int, values: Floats, ri
     return Margin(number, feature, own_score, rival, float(values[rival]), min(max(share, -1.0), 1.0))
 
 
-def _places(path: PathResult, most: int) -> list[int]:
+def _places(path: PathResult, max_places: int) -> list[int]:
     n = len(path.steps)
-    if path.step_kind is StepKind.FEATURES or n <= most:
-        return list(range(min(n, most)))
-    chosen: list[int] = np.unique(np.rint(np.linspace(0, n - 1, most)).astype(np.int64)).tolist()
+    if path.step_kind is StepKind.FEATURES or n <= max_places:
+        return list(range(min(n, max_places)))
+    chosen: list[int] = np.unique(np.rint(np.linspace(0, n - 1, max_places)).astype(np.int64)).tolist()
     return chosen
 
 
-def taken_at(path: PathResult, place: int) -> list[int]:
+def taken_at(path: PathResult, position: int) -> list[int]:
     """Return the features that a step of a growing path adds, in order."""
-    before = path.steps[place - 1].selected if place else ()
-    return [feature for feature in path.steps[place].selected if feature not in before]
+    before = path.steps[position - 1].selected if position else ()
+    return [feature for feature in path.steps[position].selected if feature not in before]
 
 
-def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], every: Floats) -> list[list[int]]:
+def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], scores: Floats) -> list[list[int]]:
     if path.step_kind is StepKind.FEATURES:
         return [taken_at(path, index) for index in places]
-    return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(every)]
+    return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(scores)]

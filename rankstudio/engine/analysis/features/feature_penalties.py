@@ -22,7 +22,7 @@ def feature_penalties(
     data: TrainingData,
     ids: Ints,
     columns: Sequence[int],
-    others: Sequence[int],
+    selected: Sequence[int],
 ) -> FeaturePenalties:
     """Return the importance of some features and their similarity to others.
 
@@ -35,7 +35,7 @@ def feature_penalties(
     data : TrainingData
     ids : ndarray of shape (n,)
         Ids of the features.
-    columns, others : sequence of int
+    columns, selected : sequence of int
         Columns of the features, and of those that they are compared with.
 
     Notes
@@ -44,7 +44,7 @@ def feature_penalties(
     """
     method = estimator(plan, plan.entry, parameters, ids)
     column_array = np.asarray(columns, dtype=np.int64)
-    other_array = np.asarray(others, dtype=np.int64)
+    other_array = np.asarray(selected, dtype=np.int64)
     work = method.weighed_features(data, column_array, other_array)
     if work is None:
         raise PlanError(tr("{method} does not weigh features.").format(method=plan.entry.label))

@@ -244,11 +244,11 @@ def _alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
     return {name: np.where(ascending, up[name], down[name]) for name in down}, ascending
 
 
-def _almost_perfect(evaluator: Evaluator, y: Floats, alone: Mapping[str, Floats]) -> Bools:
+def _almost_perfect(evaluator: Evaluator, y: Floats, measures: Mapping[str, Floats]) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, by every measure."""
     ends = evaluator.evaluate_many(np.stack((-y, y)))
-    almost_perfect = np.ones(len(next(iter(alone.values()))), dtype=np.bool_)
-    for name, values in alone.items():
+    almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
+    for name, values in measures.items():
         worst, best = ends[name].tolist()
         almost_perfect &= (best - worst > 0.05) & (values - worst >= PERFECT * (best - worst))
     return almost_perfect
@@ -298,12 +298,12 @@ def _findings(
     features: tuple[FeatureSummary, ...],
     twins: Mapping[int, int],
     leaking: Bools,
-    alone: Mapping[str, Floats],
+    measures: Mapping[str, Floats],
 ) -> Iterator[tuple[Finding, ...]]:
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
     varying = ranges[[not f.constant for f in features]]
     usual = float(np.median(varying)) if varying.size else 0.0
-    name, values = next(iter(alone.items()))
+    name, values = next(iter(measures.items()))
     for j, feature in enumerate(features):
         findings: list[Finding | None] = []
         if feature.constant:

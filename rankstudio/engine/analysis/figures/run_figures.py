@@ -41,16 +41,16 @@ def step_axis(kind: StepKind) -> FigureAxis:
     return FigureAxis(titles.get(kind, tr("boosting round")), whole=True)
 
 
-def _title(run: RunResult, shown: str) -> str:
-    return f"{run.data_name}, {run.plan.title}: {shown}"
+def _title(run: RunResult, subject: str) -> str:
+    return f"{run.data_name}, {run.plan.title}: {subject}"
 
 
-def _by_size(run: RunResult, of: str, beside: str = "") -> str:
-    """Return the caption of a figure over the sizes of a run; ``beside`` is its last sentence."""
+def _by_size(run: RunResult, of: str, last_sentence: str = "") -> str:
+    """Return the caption of a figure over the sizes of a run; ``last_sentence`` is its last sentence."""
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
     text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
-    return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), beside))))
+    return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), last_sentence))))
 
 
 def _axes_named(run: RunResult) -> str:
@@ -161,14 +161,14 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     )
 
 
-def _color_ends(known: np.ndarray) -> tuple[float, float]:
+def _color_ends(finite: np.ndarray) -> tuple[float, float]:
     """Return the ends of the colours.
 
     They are no farther beyond the 10th and 90th percentile than these are apart.
     """
-    low = float(known.min())
-    high = float(known.max())
-    first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))
+    low = float(finite.min())
+    high = float(finite.max())
+    first, last = (float(v) for v in np.quantile(finite, (0.1, 0.9)))
     if last > first:
         low = max(low, 2 * first - last)
         high = min(high, 2 * last - first)
@@ -181,20 +181,22 @@ def named_feature(feature: ChosenFeature) -> str:
     return feature.name if feature.name == usual else f"{feature.name} ({feature.feature})"
 
 
-def fold_features_figure(run: RunResult, found: SelectionStability, most: int = _MOST_FEATURES) -> MapFigure:
+def fold_features_figure(
+    run: RunResult, stability: SelectionStability, max_features: int = _MOST_FEATURES
+) -> MapFigure:
     """Return the features selected by each fold with their positions, up to a maximum number."""
-    features = found.features[:most]
-    n_more = len(found.features) - len(features)
+    features = stability.features[:max_features]
+    n_more = len(stability.features) - len(features)
     rest = tr("{n} more features were selected by fewer folds or later.").format(n=n_more) if n_more else ""
     caption = tr("features selected by each fold, with their position; blank where not selected.")
-    ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in found.folds) for f in features]
+    ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
         "features",
         _title(run, tr("features by fold")),
         f"{_title(run, caption)} {rest}".rstrip(),
         tuple(map(named_feature, features)),
-        tuple(str(fold) for fold in found.folds),
+        tuple(str(fold) for fold in stability.folds),
         tuple(ranks),
         "",
         tr("fold"),
@@ -205,16 +207,16 @@ def fold_features_figure(run: RunResult, found: SelectionStability, most: int = 
     )
 
 
-def stability_figure(run: RunResult, found: SelectionStability) -> MapFigure | None:
+def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
     """Return the similarity of the selections of each pair of folds; None for a single fold."""
-    n = len(found.folds)
+    n = len(stability.folds)
     if n < 2:
         return None
-    sets = [{f.feature for f in found.features if fold in f.ranks} for fold in found.folds]
+    sets = [{f.feature for f in stability.features if fold in f.ranks} for fold in stability.folds]
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
-    index = found.indices.nogueira
-    folds = tuple(str(fold) for fold in found.folds)
-    numbers = (found.indices.jaccard, index.value, index.low, index.high)
+    index = stability.indices.nogueira
+    folds = tuple(str(fold) for fold in stability.folds)
+    numbers = (stability.indices.jaccard, index.value, index.low, index.high)
     texts = [fixed(value, 3) for value in numbers]
     caption = tr(
         "Jaccard similarity of the features selected by each pair of folds. Mean over pairs: "

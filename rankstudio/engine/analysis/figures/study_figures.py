@@ -80,7 +80,7 @@ def run_label(number: int, called: str) -> str:
 def run_curves_figure(
     data: str,
     runs: Sequence[Named],
-    found: Sequence[RunCurve | None],
+    curves: Sequence[RunCurve | None],
     reference: int,
     name: str,
     by: By = "size",
@@ -93,7 +93,7 @@ def run_curves_figure(
     data : str
         Name of the dataset.
     runs : sequence of (int, str)
-    found : sequence of RunCurve or None
+    curves : sequence of RunCurve or None
         One a run.
     reference : int
         Number of the reference run.
@@ -104,7 +104,7 @@ def run_curves_figure(
         Part of the measure.
     """
     series = []
-    for (number, called), curve in zip(runs, found, strict=True):
+    for (number, called), curve in zip(runs, curves, strict=True):
         if curve is None:
             continue
         x, mean, half = (tuple(map(float, values)) for values in (curve.x, curve.mean, curve.half))
@@ -170,7 +170,7 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
 
 
 def pareto_figure(
-    data: str, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront, name: str
+    data: str, runs: Sequence[tuple[int, str, Plan]], pareto_front: ParetoFront, name: str
 ) -> CurvesFigure:
     """Return size against a validation measure, with the Pareto-optimal models.
 
@@ -180,11 +180,11 @@ def pareto_figure(
         Name of the dataset.
     runs : sequence of (int, str, Plan)
         Runs in the order of the models' positions.
-    found : ParetoFront
+    pareto_front : ParetoFront
     name : str
         Name of the measure.
     """
-    front = [found.models[i] for i in found.optimal]
+    front = [pareto_front.models[i] for i in pareto_front.optimal]
     series = [
         Series(
             tr("models on the Pareto front"),
@@ -195,50 +195,50 @@ def pareto_figure(
         )
     ]
     for index, (number, called, _) in enumerate(runs):
-        models = [model for model in found.models if model.run == index]
+        models = [model for model in pareto_front.models if model.run == index]
         if models:
             x = tuple(m.x for m in models)
             y = tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
-    by_size = found.by == "size"
+    by_size = pareto_front.by == "size"
     title = tr("{data}: size against validation {name}")
     if not by_size:
         title = tr("{data}: cost against validation {name}")
     return CurvesFigure(
         "front" if by_size else "cost-front",
         title.format(data=data, name=name),
-        _pareto_caption(data, found, name),
-        over("size" if by_size else "cost", milliseconds=found.by == "milliseconds"),
+        _pareto_caption(data, pareto_front, name),
+        over("size" if by_size else "cost", milliseconds=pareto_front.by == "milliseconds"),
         FigureAxis(tr("validation {name}").format(name=name)),
         tuple(series),
-        marks=tuple(_pareto_marks([plan for *_, plan in runs], found)),
+        marks=tuple(_pareto_marks([plan for *_, plan in runs], pareto_front)),
     )
 
 
-def _pareto_marks(plans: Sequence[Plan], found: ParetoFront) -> Iterator[Mark]:
+def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
     """Yield the best model, and the smallest one that is good enough, as marks."""
     short = (
-        tr("smallest not significantly worse") if found.paired else tr("smallest within one standard error")
+        tr("smallest not significantly worse") if front.paired else tr("smallest within one standard error")
     )
-    named = {tr("best"): found.best}
-    if found.suggested != found.best:
-        named[short] = found.suggested
+    named = {tr("best"): front.best}
+    if front.suggested != front.best:
+        named[short] = front.suggested
     for name, position in named.items():
-        model = found.models[position]
+        model = front.models[position]
         values = values_label(plans[model.run], model.values)
-        cost = tr("{number} ms").format(number=significant(model.x)) if found.by == "milliseconds" else ""
+        cost = tr("{number} ms").format(number=significant(model.x)) if front.by == "milliseconds" else ""
         label = ", ".join(filter(None, [f"{name}: k = {model.size:g}", cost, values]))
         yield Mark(label, model.x, model.mean)
 
 
-def _pareto_caption(data: str, found: ParetoFront, name: str) -> str:
-    rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
+def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
+    rule = tr("not significantly worse than the best") if front.paired else tr("within one standard error")
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "
         "combination of each size and run. The line joins the Pareto-optimal models. Marked: the best "
         "model, and the smallest model {rule}."
     )
-    if found.by != "size":
+    if front.by != "size":
         caption = tr(
             "{data}: cost of the features against mean {name} on the validation part, for the models that no "
             "other of their run beats. The line joins the Pareto-optimal models. Marked: the best model, and "
@@ -388,10 +388,10 @@ def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
 
-def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Figure | None:
+def _explained(make: Callable[[], Figure | None], explanation: Callable[[], str]) -> Figure | None:
     """Return a figure whose caption describes its runs."""
     figure = make()
-    return figure and replace(figure, caption=f"{figure.caption} {said()}")
+    return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
 
 
 def _captioned(make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str) -> Figure | None:

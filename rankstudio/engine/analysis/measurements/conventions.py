@@ -60,12 +60,12 @@ def convention_rows(
     return tuple(rows)
 
 
-def reversed_pairs(rows: tuple[ConventionRow, ...], one: str, other: str) -> tuple[int, int]:
+def reversed_pairs(rows: tuple[ConventionRow, ...], convention1: str, convention2: str) -> tuple[int, int]:
     """Return how many pairs of runs are in opposite order under two conventions, and the number of pairs."""
     pairs = [
-        (a.places[one] - b.places[one], a.places[other] - b.places[other])
+        (a.places[convention1] - b.places[convention1], a.places[convention2] - b.places[convention2])
         for a, b in combinations(rows, 2)
-        if all(convention in row.places for row in (a, b) for convention in (one, other))
+        if all(convention in row.places for row in (a, b) for convention in (convention1, convention2))
     ]
     return sum(first * second < 0 for first, second in pairs), len(pairs)
 
@@ -74,19 +74,19 @@ _THREE_GRADES = ("letor4", "letor3")
 _MOST = 2.0  # the greatest label that LETOR 3.0 and 4.0 know
 
 
-def convention_note(known: str | None, greatest: float, key: str) -> str:
+def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:
     """Return a note if a convention treats more labels as relevant than another common one; otherwise "".
 
     Parameters
     ----------
-    known : str or None
+    dataset_key : str or None
         Key of the known dataset; its usual convention is then expected.
     greatest : float
         The greatest relevance label.
     key : str
         Key of the convention.
     """
-    if known is not None or key not in _THREE_GRADES or greatest <= _MOST:
+    if dataset_key is not None or key not in _THREE_GRADES or greatest <= _MOST:
         return ""
     return tr(
         "Labels go up to {greatest:g}, but {used} assumes 0–2 (gain 2^l − 1, labels from 1 up "

@@ -70,12 +70,12 @@ def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool
     ]
 
 
-def spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
+def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
     """Return the values of complete steps, one row each, at their positions; NaN at the others."""
-    if whole.all():
+    if complete.all():
         return values
-    all_values = np.full((whole.size, *values.shape[1:]), np.nan)
-    all_values[whole] = values
+    all_values = np.full((complete.size, *values.shape[1:]), np.nan)
+    all_values[complete] = values
     return all_values
 
 
@@ -108,7 +108,7 @@ class Remeasurement:
         )
         self._evaluators: dict[tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]] = {}
 
-    def run(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> RunResult:
+    def run(self, result: RunResult, dataset: FoldedDataset, measurement: Measurement) -> RunResult:
         """Return a run under the current settings, with its plan changed accordingly.
 
         Parameters
@@ -116,14 +116,14 @@ class Remeasurement:
         result : RunResult
         dataset : FoldedDataset
             Data of the run, with documents.
-        wanted : Measurement
+        measurement : Measurement
         """
         folds = {fold.number: fold for fold in dataset.folds}
         measured = tuple(
-            self.fold(fold_result, folds[fold_result.fold], result.plan, wanted)
+            self.fold(fold_result, folds[fold_result.fold], result.plan, measurement)
             for fold_result in result.folds
         )
-        return replace(result, plan=wanted.plan(result.plan), folds=measured)
+        return replace(result, plan=measurement.plan(result.plan), folds=measured)
 
     def with_measures(
         self, result: RunResult, dataset: FoldedDataset, names: Sequence[str], *, sealed: bool = False
@@ -207,7 +207,7 @@ class Remeasurement:
                     self._ranked_path(path, fold.vali, convention)
                 yield
 
-    def mean(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> float:
+    def mean(self, result: RunResult, dataset: FoldedDataset, measurement: Measurement) -> float:
         """Return the mean of the current measure over the folds, for the models selected by the run.
 
         On the test part, or on the validation part without one; NaN if undefined.
@@ -216,15 +216,15 @@ class Remeasurement:
         averages = []
         for fold_result in result.folds:
             fold = parts[fold_result.fold]
-            part = fold.vali if wanted.sealed or fold.test is None else fold.test
+            part = fold.vali if measurement.sealed or fold.test is None else fold.test
             if part is not None and fold_result.chosen.step.covers(part.X):
-                evaluator = self._evaluator(part, wanted.convention, (wanted.measure,))
-                values = self._read(evaluator, fold_result.chosen.step, part)[wanted.measure]
+                evaluator = self._evaluator(part, measurement.convention, (measurement.measure,))
+                values = self._read(evaluator, fold_result.chosen.step, part)[measurement.measure]
                 averages.append(average(values))
         return float(average(np.array(averages))) if averages else float("nan")
 
     def measure_models(
-        self, result: RunResult, dataset: FoldedDataset, wanted: Sequence[Measurement]
+        self, result: RunResult, dataset: FoldedDataset, measurements: Sequence[Measurement]
     ) -> Iterator[None]:
         """Measure a run in advance; yields after each fold, and may be interrupted there.
 
@@ -235,38 +235,38 @@ class Remeasurement:
         result : RunResult
         dataset : FoldedDataset
             Data of the run, with documents.
-        wanted : sequence of Measurement
+        measurements : sequence of Measurement
         """
         parts = {fold.number: fold for fold in dataset.folds}
-        for measurement in wanted:
+        for measurement in measurements:
             for fold_result in result.folds:
                 ranked = all(path in self._paths for path in fold_result.paths)
                 if ranked or result.plan.inner or parts[fold_result.fold].vali is None:
                     self.fold(fold_result, parts[fold_result.fold], result.plan, measurement)
                 yield
 
-    def fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
+    def fold(self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement) -> FoldResult:
         """Return a fold of a run under the current settings; it is cached as long as the fold."""
-        if wanted.plan(plan) is plan and not wanted.sealed:
+        if measurement.plan(plan) is plan and not measurement.sealed:
             return result
         cached = self._folds.setdefault(result, {})
-        if (plan, wanted) not in cached:
+        if (plan, measurement) not in cached:
             while len(cached) >= _MEASUREMENTS:
                 del cached[next(iter(cached))]
-            cached[plan, wanted] = self._fold(result, fold, plan, wanted)
-        return cached[plan, wanted]
+            cached[plan, measurement] = self._fold(result, fold, plan, measurement)
+        return cached[plan, measurement]
 
-    def _fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
-        new_plan = wanted.plan(plan)
-        test_part = None if wanted.sealed else fold.test
-        paths = self.paths(result.paths, fold, plan, wanted)
+    def _fold(self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement) -> FoldResult:
+        new_plan = measurement.plan(plan)
+        test_part = None if measurement.sealed else fold.test
+        paths = self.paths(result.paths, fold, plan, measurement)
         chosen = result.chosen
-        if wanted.chooses and all(new_plan.select_by in path.validation for path in paths):
+        if measurement.chooses and all(new_plan.select_by in path.validation for path in paths):
             chosen = select_model(new_plan, paths, lambda step: self._standard_error(step, fold, new_plan))
         test = self._model(chosen.step, test_part, new_plan)
-        baseline = self.baseline(result.baseline, fold, plan, wanted)
+        baseline = self.baseline(result.baseline, fold, plan, measurement)
         cross_fitted: Mapping[str, Floats] = {}
-        if wanted.chooses and new_plan is not plan:
+        if measurement.chooses and new_plan is not plan:
             cross_fitted = self._fitted(new_plan, chosen, paths, fold, new_plan)
         elif test_part is None or result.cross_fitted:
             cross_fitted = self.cross_fitted(result, fold, plan, new_plan)
@@ -283,7 +283,9 @@ class Remeasurement:
             cross_fitted=FrozenMapping(cross_fitted),
         )
 
-    def cross_fitted(self, result: FoldResult, fold: Fold, plan: Plan, now: Plan) -> Mapping[str, Floats]:
+    def cross_fitted(
+        self, result: FoldResult, fold: Fold, plan: Plan, new_plan: Plan
+    ) -> Mapping[str, Floats]:
         """Return the measures in each validation query, of models that the run would choose without it.
 
         Parameters
@@ -293,7 +295,7 @@ class Remeasurement:
         fold : Fold
         plan : Plan
             Plan of the run, which chooses.
-        now : Plan
+        new_plan : Plan
             Plan whose measures and convention are used.
 
         Returns
@@ -306,17 +308,17 @@ class Remeasurement:
         O(KQ) per path for the choices if the path does not keep them, of one path at a time, and one scoring
         of the part for each of up to 100 models that are chosen.
         """
-        stored = result.cross_fitted if now.convention == plan.convention else {}
-        if all(name in stored for name in now.evaluated):
+        stored = result.cross_fitted if new_plan.convention == plan.convention else {}
+        if all(name in stored for name in new_plan.evaluated):
             return stored
         if fold.vali is None or plan.inner:
             return {}
         paths: Sequence[PathResult] = result.paths
         if is_chosen_on_validation(plan) and any(path.choices is None for path in paths):
             paths = self._with_choices(paths, fold.vali, plan)
-        if now.evaluated != plan.evaluated or now.convention != plan.convention:
+        if new_plan.evaluated != plan.evaluated or new_plan.convention != plan.convention:
             paths = [_without_kept(path) for path in paths]
-        fitted = self._fitted(plan, result.chosen, paths, fold, now)
+        fitted = self._fitted(plan, result.chosen, paths, fold, new_plan)
         return {**fitted, **stored} if fitted else {}
 
     def _with_choices(
@@ -330,13 +332,13 @@ class Remeasurement:
         ]
 
     def _fitted(
-        self, plan: Plan, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, now: Plan
+        self, plan: Plan, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, new_plan: Plan
     ) -> dict[str, Floats]:
         """Measure each query, by another plan, with the model that a plan chooses without it."""
         part = fold.vali
         if part is None or plan.inner:
             return {}
-        evaluator = self._evaluator(part, now.convention, now.evaluated)
+        evaluator = self._evaluator(part, new_plan.convention, new_plan.evaluated)
 
         def measure_models(path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
             steps = [path.steps[position] for position in positions]
@@ -348,7 +350,7 @@ class Remeasurement:
         return cross_fitted_values(plan, chosen, paths, part.n_queries, measure_models)
 
     def paths(
-        self, paths: Sequence[PathResult], fold: Fold, plan: Plan, wanted: Measurement
+        self, paths: Sequence[PathResult], fold: Fold, plan: Plan, measurement: Measurement
     ) -> tuple[PathResult, ...]:
         """Return the paths of a fold with the current measure as their validation measure.
 
@@ -358,25 +360,25 @@ class Remeasurement:
             Paths of a run of this plan.
         fold : Fold
         plan : Plan
-        wanted : Measurement
+        measurement : Measurement
         """
-        new_plan = wanted.plan(plan)
+        new_plan = measurement.plan(plan)
         if new_plan is plan:
             return tuple(paths)
         if plan.inner or fold.vali is None:
-            keeps = wanted.convention == plan.convention
+            keeps = measurement.convention == plan.convention
             return tuple(path if keeps and path.validation else _unmeasured(path) for path in paths)
-        keeps = wanted.convention == plan.convention
+        keeps = measurement.convention == plan.convention
         measured = []
-        for path, values in zip(paths, self._query_values(paths, fold.vali, wanted), strict=True):
+        for path, values in zip(paths, self._query_values(paths, fold.vali, measurement), strict=True):
             left_out_measures = left_out(path.validation) if keeps else {}
             measured_path = replace(
                 path,
-                validation=FrozenMapping({wanted.measure: average(values), **left_out_measures}),
+                validation=FrozenMapping({measurement.measure: average(values), **left_out_measures}),
                 standard_errors=path.standard_errors if keeps else FrozenMapping({}),
             )
             # What does not choose is not tested, and p-values of what chose before are of other values.
-            chooses = wanted.chooses and new_plan.select_by in measured_path.validation
+            chooses = measurement.chooses and new_plan.select_by in measured_path.validation
             tested = (
                 p_values(new_plan, measured_path, [values]) if chooses else FrozenMapping[str, Floats]({})
             )
@@ -384,15 +386,15 @@ class Remeasurement:
             measured.append(replace(measured_path, p_values=tested, choices=choices))
         return tuple(measured)
 
-    def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Measurement) -> Baseline:
+    def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, measurement: Measurement) -> Baseline:
         """Return the best single feature of a fold under the current settings; the feature stays the same."""
-        new_plan = wanted.plan(plan)
+        new_plan = measurement.plan(plan)
         if new_plan is plan:
-            return replace(baseline, test=FrozenMapping({})) if wanted.sealed else baseline
+            return replace(baseline, test=FrozenMapping({})) if measurement.sealed else baseline
         step = baseline_step(baseline, fold.train.feature_ids.tolist())
-        stored = baseline.validation if wanted.convention == plan.convention else {}
+        stored = baseline.validation if measurement.convention == plan.convention else {}
         validation = stored if plan.inner else self._model(step, fold.vali, new_plan, baseline)
-        test = self._model(step, None if wanted.sealed else fold.test, new_plan, baseline)
+        test = self._model(step, None if measurement.sealed else fold.test, new_plan, baseline)
         return replace(baseline, validation=FrozenMapping(validation), test=FrozenMapping(test))
 
     def _validation(
@@ -406,14 +408,14 @@ class Remeasurement:
         return {name: float(values[index]) for name, values in validated(path.validation).items()}
 
     def _query_values(
-        self, paths: Sequence[PathResult], part: RankingDataset, wanted: Measurement
+        self, paths: Sequence[PathResult], part: RankingDataset, measurement: Measurement
     ) -> Iterator[Floats]:
         """Yield the measure of each path's K steps in each query, (K, Q); NaN where a step is not whole.
 
         It is read off rankings that are kept where there is room, those of many paths at a time.
         """
-        name = wanted.measure
-        evaluator = self._evaluator(part, wanted.convention, (name,))
+        name = measurement.measure
+        evaluator = self._evaluator(part, measurement.convention, (name,))
         if not evaluator.by_rank:
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
@@ -423,13 +425,13 @@ class Remeasurement:
         if any(len(path.steps) * part.n_documents > _KEPT // 2 for path in paths):
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
-                rankings = _rankings(steps, part, self._order(part, wanted.convention))
+                rankings = _rankings(steps, part, self._order(part, measurement.convention))
                 by_step = [
                     evaluator.rankings_per_query(row[None])[name] for block in rankings for row in block
                 ]
                 yield spread(np.array(by_step).reshape(-1, part.n_queries), is_whole)
             return
-        for alike in together(self._ranked_path(path, part, wanted.convention) for path in paths):
+        for alike in together(self._ranked_path(path, part, measurement.convention) for path in paths):
             values = alike[0].distinct.per_query([ranked.places for ranked in alike], evaluator)[name]
             ends = np.cumsum([len(ranked.places) for ranked in alike])[:-1]
             for rows, ranked_path in zip(np.split(values, ends), alike, strict=True):
@@ -568,12 +570,12 @@ def _scored_apart(steps: Sequence[Step], part: RankingDataset) -> Iterator[Float
         yield scored.scores(step)[None, :]
 
 
-def _scores(steps: Sequence[Step], part: ScoredPart, known: Floats | None) -> tuple[Floats, Floats | None]:
+def _scores(steps: Sequence[Step], part: ScoredPart, scores: Floats | None) -> tuple[Floats, Floats | None]:
     """Return the scores of steps, a row each, and those from which the next steps may continue."""
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None
     rows = []
     for step in steps:
-        known = part.scores(step, known)
-        rows.append(known)
-    return np.array(rows), known
+        scores = part.scores(step, scores)
+        rows.append(scores)
+    return np.array(rows), scores

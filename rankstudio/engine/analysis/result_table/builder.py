@@ -336,8 +336,8 @@ def _places(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_
     several_data = len(data) > 1
     several_names = len(names) > 1
 
-    def column(one: str, name: str, title: str, group: str, fold: int | None = None) -> _ColumnContent:
-        return _ColumnContent(one, name, ResultColumn(title, group, measure(name).higher_is_better), fold)
+    def column(source: str, name: str, title: str, group: str, fold: int | None = None) -> _ColumnContent:
+        return _ColumnContent(source, name, ResultColumn(title, group, measure(name).higher_is_better), fold)
 
     match by:
         case "datasets":
@@ -364,18 +364,18 @@ def _folds(rows: Sequence[RowRuns], data: str) -> list[int]:
     return sorted({f.fold for row in rows if data in row.runs for f in row.runs[data].result.folds})
 
 
-def _cell(row: RowRuns, place: _ColumnContent) -> ResultCell:
+def _cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
     """Return the measures of a row's run in the folds of a column."""
-    if place.data not in row.runs:
+    if column_content.data not in row.runs:
         return ResultCell()
-    result = row.runs[place.data].result
-    folds = [fold for fold in result.folds if place.fold in (None, fold.fold)]
-    measured = defined(fold.measured(result.part).get(place.measure, nan) for fold in folds)
+    result = row.runs[column_content.data].result
+    folds = [fold for fold in result.folds if column_content.fold in (None, fold.fold)]
+    measured = defined(fold.measured(result.part).get(column_content.measure, nan) for fold in folds)
     return ResultCell(
         float(np.mean(measured)) if measured else nan,
         stdev(measured) if len(measured) > 1 else nan,
         len(measured),
-        is_estimate=not row.groups[place.data].unranked,
+        is_estimate=not row.groups[column_content.data].unranked,
     )
 
 
@@ -411,10 +411,12 @@ def _asked_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
     return sorted(meant, key=lambda index: bool(rows[index].plan.ranker))
 
 
-def _best_row(rows: Sequence[RowRuns], own: Sequence[int], places: Sequence[_ColumnContent]) -> int | None:
+def _best_row(
+    rows: Sequence[RowRuns], indices: Sequence[int], places: Sequence[_ColumnContent]
+) -> int | None:
     """Return the best of some rows in the first column that estimates something; None without one."""
     for column_content in places:
-        cells = {index: _cell(rows[index], column_content) for index in own}
+        cells = {index: _cell(rows[index], column_content) for index in indices}
         sign = 1.0 if column_content.column.higher_is_better else -1.0
         means = {
             index: sign * cell.mean
@@ -586,5 +588,5 @@ def _family(
     return f"over {n} queries, with Holm correction for the {hypotheses} of a column"
 
 
-def _numbers(found: Sequence[int]) -> str:
-    return str(found[0]) if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+def _numbers(numbers: Sequence[int]) -> str:
+    return str(numbers[0]) if numbers[0] == numbers[-1] else f"{numbers[0]} to {numbers[-1]}"

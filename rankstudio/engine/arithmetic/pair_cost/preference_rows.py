@@ -21,7 +21,7 @@ from rankstudio.engine.support.blocks import VALUES
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.preferences.preferences import Preferences
+    from rankstudio.engine.data.preferences import Preferences
 
 
 @dataclass(frozen=True, eq=False)

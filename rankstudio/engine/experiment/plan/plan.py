@@ -16,7 +16,7 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import feature_groups_of, greatest_size
-from rankstudio.engine.data.formats.format_catalog import FormatSource, format_sources
+from rankstudio.engine.data.formats.format_catalog import format_sources
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.checks import check_field
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
@@ -66,11 +66,12 @@ from rankstudio.engine.metrics.conventions import USUAL, convention
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, foreign_entries, measure
+from rankstudio.engine.plugins.origin import CodeSource
+from rankstudio.engine.plugins.pair_sources import AbsentPairSource, pair_source
 from rankstudio.engine.support.extensions import Extensions, Value
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.preferences.clicks import ClickRule
     from rankstudio.engine.methods.base import LinearRanker
 
 SAMPLE = "sample"
@@ -363,9 +364,11 @@ class Plan:
         return foreign_entries(measure_names)
 
     @property
-    def sources(self) -> tuple[Method | MeasureEntry | FormatSource, ...]:
-        """Code that computes a run: entries of all methods, and foreign measures and data format."""
-        return (*self.entries, *self.foreign_measures, *format_sources(str(self.columns.get("format", ""))))
+    def sources(self) -> tuple[CodeSource, ...]:
+        """Code that computes a run: entries of methods, foreign measures and data format, absent pairs."""
+        data_sources = format_sources(str(self.columns.get("format", "")))
+        pairs = (AbsentPairSource(),) if preferences_of(self) and pair_source() is None else ()
+        return (*self.entries, *self.foreign_measures, *data_sources, *pairs)
 
     @property
     def title(self) -> str:
@@ -633,29 +636,6 @@ def longest_path(plan: Plan, n_features: int) -> int:
     return greatest_size(n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features)
 
 
-def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
-    """Return the plan's entry of a preference file: its path and checksum, and the rule of clicks.
-
-    Parameters
-    ----------
-    path : Path
-    rule : ClickRule, optional
-        For clicks; see :func:`~rankstudio.engine.data.preferences.csv_file.read_preference_file`.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read.
-    """
-    from rankstudio.engine.data.preferences.csv_file import read_preference_file  # noqa: PLC0415 - numpy, where it is needed
-
-    path = path.absolute()
-    file = read_preference_file(path, rule)
-    source = {"path": str(path), "checksum": file.checksum}
-    clicks = file.clicks
-    return source if clicks is None else {**source, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
-
-
 def refusal_of_preferences(entry: Method) -> str:
     """Return the message that a method does not support preferences."""
     labels_text = ", ".join(other.label for other in methods() if other.learns_preferences)
@@ -666,6 +646,8 @@ def refusal_of_preferences(entry: Method) -> str:
 
 def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
     """Return the method that learns from the preferences of a plan, or the reason why it cannot."""
+    if pair_source() is None:
+        return AbsentPairSource().lacking
     unable_entry = next((entry for entry in entries if not entry.learns_preferences), None)
     if unable_entry is not None:
         return refusal_of_preferences(unable_entry)

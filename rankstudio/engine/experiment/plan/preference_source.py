@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from rankstudio.engine.experiment.plan.checks import check_field
 from rankstudio.engine.language import tr
+from rankstudio.engine.plugins.entries import imported
+from rankstudio.engine.plugins.pair_sources import pair_source
 from rankstudio.engine.support.extensions import Extended
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -22,8 +24,8 @@ class PreferenceSource:
     ----------
     told : Mapping of str to str
         ``path`` of a CSV file, and ``checksum``, its SHA-256; if present, a file with other contents is
-        rejected. For clicks, ``pairs`` and ``eta`` as in `ClickRule` of
-        `rankstudio.engine.data.preferences.clicks`.
+        rejected. For clicks, ``pairs`` and ``eta``: how the plug-in that reads the file pairs and weights
+        them.
     """
 
     told: Mapping[str, str]
@@ -49,10 +51,9 @@ class PreferenceSource:
         )
         settings = {name: values[name] for name in ("path", "checksum") if values.get(name)}
         if "pairs" in values or "eta" in values:
-            from rankstudio.engine.data.preferences.clicks import ClickRule  # noqa: PLC0415 - for clicks alone
-
-            rule = ClickRule(**{name: values[name] for name in ("pairs", "eta") if name in values})
-            settings |= {"pairs": rule.pairs, "eta": rule.eta}
+            rule = {name: values[name] for name in ("pairs", "eta") if name in values}
+            source = pair_source()
+            settings |= rule if source is None else imported(source.settings)(rule)
         return cls(FrozenMapping(settings))
 
 

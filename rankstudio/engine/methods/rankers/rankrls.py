@@ -16,7 +16,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arithmetic.sparse_query_data import is_sparse
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.capabilities import ExactExchange, LabelPaths
 from rankstudio.engine.methods.catalog.rankers import RANKRLS

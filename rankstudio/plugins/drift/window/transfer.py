@@ -76,7 +76,7 @@ class TransferController(GivenController):
             if dataset is not session.dataset:
                 return
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
-            theirs = runs.start(given_plan, dataset, shown=False)
+            theirs = runs.start(given_plan, dataset, is_shown=False)
             begun = row.run if row.there else None
             own_record = runs.record(begun) if begun is not None else runs.start(plan, dataset)
             marks.refer_to(own_record.key)

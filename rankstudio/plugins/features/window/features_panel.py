@@ -383,7 +383,7 @@ class FeaturesPanel(Panel):
         self._stepwise = True
         self.table = TableView(
             *(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id),
-            said=tr("Features of the path"),
+            accessible_name=tr("Features of the path"),
             placeholder=NO_PATH,
             feature_of=lambda row: int(row.feature_id),
         )

@@ -96,7 +96,7 @@ class JudgesPanel(Panel):
         about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
         self.table = TableView(
             *(theme, (), "judges-table", lambda row: row.key),
-            said=tr("Agreement and selections"),
+            accessible_name=tr("Agreement and selections"),
             shared=Shared("judges", tr("Judges"), about),
             feature_of=lambda row: row.feature or 0,
         )

@@ -164,7 +164,7 @@ class DeviationsPanel(Panel):
         self.plot.placeholder = placeholder
         self.table = TableView(
             *(theme, _COLUMNS, f"{name}-table", lambda row: row.label),
-            said=tr("Deviations by estimator"),
+            accessible_name=tr("Deviations by estimator"),
             placeholder=tr("Mean and standard deviation of each estimator appear here."),
         )
         self.sentence = named(PlainLabel(wraps=True, selectable=True), f"{name}-sentence")

@@ -146,7 +146,7 @@ class LabForm(Panel):
             self.status.setText(status)
 
     def _button(self, icon: str, text: str) -> QPushButton:
-        button = named(QPushButton(), f"{self.objectName()}-{icon}", said=text, tip=text)
+        button = named(QPushButton(), f"{self.objectName()}-{icon}", accessible_name=text, tip=text)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(button, self._theme, icon)
         return button

@@ -169,7 +169,7 @@ def _text(table: PaperTable) -> str:
         for label, cells in table.rows
     ]
     blank = [["" if cell in (" ✓", " ()") else cell.strip() for cell in row] for row in rows]
-    return as_text(["", *table.columns], blank, left=(0,))
+    return as_text(["", *table.columns], blank, left_columns=(0,))
 
 
 def _plain(

@@ -81,7 +81,7 @@ class AblationPanel(Panel):
         about = tr("Effect of retraining A without each feature.")
         self.table = TableView(
             *(theme, (), "query-ablation-table", lambda row: row.feature),
-            said=tr("Effect of leaving out each feature"),
+            accessible_name=tr("Effect of leaving out each feature"),
             shared=Shared("ablation", tr("Features left out"), about),
             feature_of=lambda row: row.feature,
         )

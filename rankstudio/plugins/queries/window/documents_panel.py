@@ -89,7 +89,7 @@ class DocumentsPanel(Panel):
         label = tr("Documents of the query")
         self.table = TableView(
             *(theme, self._columns(), "query-documents-table", lambda row: row.position),
-            said=label,
+            accessible_name=label,
             shared=Shared("documents", label, tr("Ranked by both models.")),
         )
         self.sentence = named(WrappedLabel(keeps=False), "query-sentence", role="caption")

@@ -95,7 +95,7 @@ class QueryListPanel(Panel):
         self.tools.addWidget(self.field)
         self.table = TableView(
             *(theme, self._columns(several_folds=False), "query-table", _identity),
-            said=tr("Queries"),
+            accessible_name=tr("Queries"),
             shared=Shared("queries", tr("Queries"), tr("Measures of two models in every query.")),
         )
         self.set_content(self.table)

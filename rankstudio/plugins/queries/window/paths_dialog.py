@@ -99,7 +99,7 @@ class QueryPathsDialog(QDialog):
             ),
         )
         title = tr("Selection for some queries")
-        self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k, said=title)
+        self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k, accessible_name=title)
         self.table.set_rows(rows)
         about = named(WrappedLabel(), "query-paths-about", role="caption")
         shared = len(set(paths.marked[-1].selected) & set(paths.others[-1].selected))

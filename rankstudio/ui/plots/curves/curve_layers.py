@@ -351,7 +351,7 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
 
     The chosen curve counts five times, and a pixel of the writing as much as a whole curve may.
     """
-    points = frame.pixels(*family.points(family.chosen_key, alone=False))
+    points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _beside_key(family, frame)
     for ground in (beside_key[2] if beside_key is not None else None, _smallest_room(family, frame)):
         if ground is not None:

@@ -192,9 +192,9 @@ class CurveSet:
         xs = {float(x) for curve in self.curves.values() for x in curve.xs}  # np.unique brings numpy.ma
         return np.array(sorted(xs), dtype=np.float64)
 
-    def points(self, key: Hashable | None, alone: bool) -> tuple[Floats, Floats]:
+    def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
         """Return x and y of all points, those of one curve five times over, or of it alone."""
-        curves = [] if alone and key is not None else list(self.curves.values())
+        curves = [] if one_curve and key is not None else list(self.curves.values())
         if key is not None:
             curves += [self[key]] * 5
         parts = [curve.arrays() for curve in curves]
@@ -255,9 +255,14 @@ class CurveSet:
 
 
 def value_lines(
-    family: CurveSet, x: float, colors: Colors, pointed: Hashable | None, at: str, most: int = MOST_LINES
+    family: CurveSet,
+    x: float,
+    colors: Colors,
+    pointed: Hashable | None,
+    x_text: str,
+    max_lines: int = MOST_LINES,
 ) -> list[Line]:
-    """Return a line for every curve that has a value at x, at most ``most`` and one that counts the rest.
+    """Return a line for every curve that has a value at x, at most ``max_lines``, and one on the rest.
 
     Parameters
     ----------
@@ -267,26 +272,26 @@ def value_lines(
     pointed : hashable or None
         Key of the curve that a click would choose: its value is first and bold, and names x. The chosen curve
         comes next; the others go from top to bottom.
-    at : str
+    x_text : str
         What x is, in words: "k = 4".
-    most : int
+    max_lines : int
         What there is room for.
     """
     strokes = family.strokes(colors)
     chosen = family.chosen_key
     values = sorted(family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1]))
     if not values:
-        return [Line(at, bold=True)]
+        return [Line(x_text, bold=True)]
     lines: list[Line] = []
-    for key, y in values[:most]:
+    for key, y in values[:max_lines]:
         color, dash = strokes[key]
         label = family[key].label
         if not lines:
             named = label and (len(family.given) > 1 or key not in family.given)
-            label = f"{at} · {label}" if named else at
+            label = f"{x_text} · {label}" if named else x_text
         lines.append(Line(label, f"{y:.{DECIMALS}f}", color, dash, bold=not lines))
-    if len(values) > most:
-        lines.append(Line(tr("and {n_values} more").format(n_values=len(values) - most)))
+    if len(values) > max_lines:
+        lines.append(Line(tr("and {n_values} more").format(n_values=len(values) - max_lines)))
     return lines
 
 
@@ -314,7 +319,7 @@ def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
 
 
 def fitting_ranges(
-    family: CurveSet, fixed_x: Range | None, *, everything: bool, log_y: bool
+    family: CurveSet, fixed_x: Range | None, *, all_points: bool, log_y: bool
 ) -> tuple[Range, Range]:
     """Return the x and y range that show curves, band and level well.
 
@@ -324,7 +329,7 @@ def fitting_ranges(
         The whole of its chosen curve is in sight.
     fixed_x : tuple of float or None
         The x range, where it is known before the points are.
-    everything : bool
+    all_points : bool
         Whether all points must be in sight, however far out.
     log_y : bool
         Whether equal heights are equal ratios: then all is in sight that is above 0.
@@ -346,7 +351,7 @@ def fitting_ranges(
     if log_y and (finite > 0).any():
         low, high = padded(*(float(v) for v in np.log10([finite[finite > 0].min(), finite.max()])))
         return x_range, (10.0**low, 10.0**high)
-    if everything and finite.size:
+    if all_points and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
     keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
     lone_values = [curve.ys[0] for curve in family.curves.values() if curve.beside and len(curve.ys) == 1]

@@ -243,7 +243,7 @@ class CurvesPlot(Plot):
         self.zoom.log_x = self.axes.log_x
         self._choose_scale()
         self._auto = fitting_ranges(
-            self.family, self._fixed_x, everything=self._show_all, log_y=self.axes.log_y
+            self.family, self._fixed_x, all_points=self._show_all, log_y=self.axes.log_y
         )
         if not self._zoomed:
             self.zoom.show_ranges(*self._auto)
@@ -356,17 +356,17 @@ class CurvesPlot(Plot):
         super().restyle()
         self._say()
 
-    def hit_test(self, at: QPointF) -> tuple[Hashable, float] | None:
+    def hit_test(self, point: QPointF) -> tuple[Hashable, float] | None:
         """Return key and x of the point that the mouse means, wherever in the plot area it is."""
         frame = self.frame()
-        if not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+        if not frame.area.adjusted(-8, -8, 8, 8).contains(point):
             return None
-        return self.family.pointed(frame, at.x(), at.y())
+        return self.family.pointed(frame, point.x(), point.y())
 
-    def hover(self, at: QPointF | None) -> None:
+    def hover(self, point: QPointF | None) -> None:
         """Show the values at the mouse's k, first what a click would choose, and tell linked plots."""
-        target = None if at is None else self.hit_test(at)
-        if at is None or target is None:
+        target = None if point is None else self.hit_test(point)
+        if point is None or target is None:
             if self.cursor is not None:
                 self.cursor = self.under_mouse = self._mouse = None
                 self._say()
@@ -374,16 +374,16 @@ class CurvesPlot(Plot):
                 self.hovered.emit(None)
             return
         before = self.cursor
-        self._mouse = at
+        self._mouse = point
         self.under_mouse, self.cursor = target
         self._say()
         self.redraw()
         if self.cursor != before:
             self.hovered.emit(self.cursor)
 
-    def pick(self, found: tuple[Hashable, float]) -> None:
+    def pick(self, target: tuple[Hashable, float]) -> None:
         """Pick the point that the box names."""
-        self.picked.emit(found[0], whole(found[1]))
+        self.picked.emit(target[0], whole(target[1]))
 
     # Qt
 
@@ -443,12 +443,12 @@ class CurvesPlot(Plot):
         self.redraw()
         self.zoomed.emit(self.ranges()[0] if self._zoomed else None)
 
-    def _value_lines(self, x: float, most: int = MOST_LINES) -> list[Line]:
+    def _value_lines(self, x: float, max_lines: int = MOST_LINES) -> list[Line]:
         """Return the box for a k."""
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
-        most = max(1, min(most, self.box.room_for() - len(beside_lines) - 1))
-        return value_lines(self.family, x, colors, self.under_mouse, self.x_said(x), most) + beside_lines
+        max_lines = max(1, min(max_lines, self.box.room_for() - len(beside_lines) - 1))
+        return value_lines(self.family, x, colors, self.under_mouse, self.x_said(x), max_lines) + beside_lines
 
     def _say(self) -> None:
         """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
@@ -461,7 +461,7 @@ class CurvesPlot(Plot):
             lines = next(
                 (lines for lines in candidates if self.box.fits(lines, position)), self._value_lines(x, 1)
             )
-            chosen = self.family.points(self.family.chosen_key, alone=True)
+            chosen = self.family.points(self.family.chosen_key, one_curve=True)
             self.box.say(lines, position, self.frame().pixels(*chosen))
         elif (line := self._value_lines(x)[0]).value:
             position = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)

@@ -185,9 +185,9 @@ class OverlayPlot(Plot):
         ]
         return max(points, default=(0.0, None), key=lambda point: point[0])[1]
 
-    def kept_in_sight(self, found: Point) -> Pixels | None:
+    def kept_in_sight(self, target: Point) -> Pixels | None:
         """Return the pixels of a point and of the best one."""
-        points = [point for point in (found, self.best_point()) if point is not None]
+        points = [point for point in (target, self.best_point()) if point is not None]
         xs = np.array([self.curves[number].x[i] for number, i in points], float)
         ys = np.array([self.curves[number].y[i] for number, i in points], float)
         return self.frame().pixels(xs, ys)
@@ -273,10 +273,10 @@ class OverlayPlot(Plot):
         ]
         return header, rows
 
-    def readout(self, found: Point) -> list[Line]:
+    def readout(self, target: Point) -> list[Line]:
         """Return the lines of the box on a point."""
-        curve = self.curves[found[0]]
-        i = found[1]
+        curve = self.curves[target[0]]
+        i = target[1]
         size = self.frame().outer.size()
         look = curve.look(self.theme.colors)
         lines = [
@@ -290,7 +290,7 @@ class OverlayPlot(Plot):
             lines.append(Line(tr("to the reference"), signed(float(curve.difference[i]), 4)))
             lines.append(Line(tr("95 % interval (paired)"), " … ".join(ends)))
         best = self.best_point()
-        if best is not None and best != found:
+        if best is not None and best != target:
             curve = self.curves[best[0]]
             i = best[1]
             x = plain(float(curve.x[i]))
@@ -299,9 +299,9 @@ class OverlayPlot(Plot):
             lines.append(Line(label, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size)))
         return lines
 
-    def hit_test(self, at: QPointF) -> Point | None:
+    def hit_test(self, point: QPointF) -> Point | None:
         """Return the point nearest to a pixel; None far from any."""
-        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], at, _REACH)
+        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _REACH)
 
     def pick(self, point: Point) -> None:
         """Pick a point."""

@@ -154,21 +154,21 @@ class FeatureMapPlot(HeatMapPlot):
         self.add_layer(partial(draw_outlines, self), 1.0, clipped=False)
         self.add_layer(partial(draw_margins, self), 2.0, clipped=False)
 
-    def show_map(self, features: Sequence[MapFeature], shown: MapValues) -> None:
+    def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
         """Show features from top to bottom, and something of them."""
         self.features = tuple(features)
-        self.shown = shown
-        self._limits = shown.limits
-        blank = [""] * len(shown.columns)
-        self.set_values(shown.values[::-1], [""] * len(features), blank)
+        self.shown = content
+        self._limits = content.limits
+        blank = [""] * len(content.columns)
+        self.set_values(content.values[::-1], [""] * len(features), blank)
         if self.chosen is not None and not (
-            self.chosen[0] < len(features) and self.chosen[1] < len(shown.columns)
+            self.chosen[0] < len(features) and self.chosen[1] < len(content.columns)
         ):
             self.chosen = None
 
-    def show_nothing(self, why: str) -> None:
+    def show_nothing(self, reason: str) -> None:
         """Show why there is no map."""
-        self.placeholder = why
+        self.placeholder = reason
         self.features = ()
         self.shown = None
         self.chosen = None
@@ -348,12 +348,12 @@ def draw_margins(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: 
     _draw_groups(plot, painter, frame, colors)
 
 
-def spread(wanted: list[float], low: float, high: float) -> list[float]:
+def spread(targets: list[float], low: float, high: float) -> list[float]:
     """Return places near the wanted ones, ascending, that keep their distance inside a range.
 
     Where there is no room for all, the last ones are left out.
     """
-    fitting = wanted[: max(1, int((high - low) / _SPACING) + 1)]
+    fitting = targets[: max(1, int((high - low) / _SPACING) + 1)]
     places: list[float] = []
     for value in fitting:
         places.append(max(value, places[-1] + _SPACING if places else low))

@@ -340,14 +340,14 @@ class HeatMapPlot(Plot):
         if np.isfinite(self.values[cell]):
             self.picked.emit(*cell)
 
-    def hit_test(self, at: QPointF) -> tuple[int, int] | None:
+    def hit_test(self, point: QPointF) -> tuple[int, int] | None:
         """Return row and column of the cell at a pixel."""
         frame = self.frame()
-        if self.values.size == 0 or not frame.area.contains(at):
+        if self.values.size == 0 or not frame.area.contains(point):
             return None
         xs, ys = self.edges(frame)
-        column = int(np.clip(np.searchsorted(xs, at.x(), "right") - 1, 0, self.values.shape[1] - 1))
-        top = int(np.clip(np.searchsorted(ys, at.y(), "right") - 1, 0, self.values.shape[0] - 1))
+        column = int(np.clip(np.searchsorted(xs, point.x(), "right") - 1, 0, self.values.shape[1] - 1))
+        top = int(np.clip(np.searchsorted(ys, point.y(), "right") - 1, 0, self.values.shape[0] - 1))
         return self.values.shape[0] - 1 - top, column
 
     def step(self, right: int, down: int) -> bool:

@@ -125,9 +125,9 @@ class SetMatrixPlot(Plot):
             self.box.silence()
         self.mark_dirty()
 
-    def show_nothing(self, why: str) -> None:
+    def show_nothing(self, reason: str) -> None:
         """Show why there are no sets."""
-        self.placeholder = why
+        self.placeholder = reason
         self.show_sets((), (), 0)
 
     # Plot
@@ -136,26 +136,26 @@ class SetMatrixPlot(Plot):
         """Return whether there are no sets."""
         return not self.rows
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the feature at a pixel."""
-        index = int((at.x() - self._left()) // self._pitch())
-        return index if at.x() >= self._left() and index < self._n_columns() and self.rows else None
+        index = int((point.x() - self._left()) // self._pitch())
+        return index if point.x() >= self._left() and index < self._n_columns() and self.rows else None
 
-    def readout(self, found: int) -> list[Line]:
+    def readout(self, target: int) -> list[Line]:
         """Return the name of a feature, and in how many sets it is."""
-        column = self.columns[found]
+        column = self.columns[target]
         text = tr("in {share:.0f} % of {n:,} sets").format(share=100 * column.share, n=self.n_sets)
         state = {REQUIRED: tr("required"), EXCLUDED: tr("excluded"), FREE: ""}[column.wanted]
         lines = [Line(f"{column.feature} {column.name}", bold=True), Line(text)]
         return [*lines, Line(state)] if state else lines
 
-    def feature_of(self, found: int) -> int:
+    def feature_of(self, target: int) -> int:
         """Return the id of a feature."""
-        return self.columns[found].feature
+        return self.columns[target].feature
 
-    def pick(self, found: int) -> None:
+    def pick(self, target: int) -> None:
         """Ask something else of a feature."""
-        self.picked.emit(self.columns[found].feature)
+        self.picked.emit(self.columns[target].feature)
 
     def step(self, right: int, down: int) -> bool:
         """Move to the next feature."""
@@ -283,14 +283,19 @@ class SetMatrixPlot(Plot):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{100 * column.share:.0f}")
 
     def _draw_head(
-        self, painter: QPainter, colors: Colors, columns: Sequence[MatrixColumn], left: float, pitch: float
+        self,
+        painter: QPainter,
+        colors: Colors,
+        columns: Sequence[MatrixColumn],
+        left_edge: float,
+        pitch: float,
     ) -> None:
         """Write the title of the numbers, and the ids of the features."""
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
-        painter.drawText(QRectF(0, 0, left, scaled(_HEAD) - 4), LEFT, tr("above the best"))
+        painter.drawText(QRectF(0, 0, left_edge, scaled(_HEAD) - 4), LEFT, tr("above the best"))
         for index, column in enumerate(columns):
-            box = QRectF(left + index * pitch, 0, pitch, scaled(_HEAD) - 4)
+            box = QRectF(left_edge + index * pitch, 0, pitch, scaled(_HEAD) - 4)
             if column.wanted != FREE:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(colors.q("tint") if column.wanted == REQUIRED else colors.q("line_soft"))
@@ -313,7 +318,7 @@ class SetMatrixPlot(Plot):
         painter: QPainter,
         colors: Colors,
         row: MatrixRow,
-        place: QRectF,
+        label_box: QRectF,
         columns: Sequence[MatrixColumn],
         pitch: float,
     ) -> None:
@@ -321,18 +326,20 @@ class SetMatrixPlot(Plot):
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("text" if row.label else "muted"))
         painter.drawText(
-            QRectF(place.left(), place.top(), scaled(_NUMBERS), place.height()), RIGHT, _share(row.above)
+            QRectF(label_box.left(), label_box.top(), scaled(_NUMBERS), label_box.height()),
+            RIGHT,
+            _share(row.above),
         )
         if row.label:
             painter.setFont(font(SMALL, bold=True))
             painter.setPen(colors.q("accent"))
-            painter.drawText(place.adjusted(scaled(_NUMBERS) + _GAP, 0, 0, 0), LEFT, row.label)
+            painter.drawText(label_box.adjusted(scaled(_NUMBERS) + _GAP, 0, 0, 0), LEFT, row.label)
         full = colors.q("accent") if row.own else colors.q(mix(colors.accent, colors.text, 0.45))
         painter.setPen(Qt.PenStyle.NoPen)
         for index, column in enumerate(columns):
-            middle = QPointF(place.right() + (index + 0.5) * pitch, place.center().y())
+            middle = QPointF(label_box.right() + (index + 0.5) * pitch, label_box.center().y())
             painter.setBrush(full if column.feature in row.features else colors.q("line_soft"))
-            height = min(_CELL - 3, place.height() - 5)
+            height = min(_CELL - 3, label_box.height() - 5)
             painter.drawRoundedRect(
                 QRectF(middle.x() - _CELL / 2, middle.y() - height / 2, _CELL, height), 2.5, 2.5
             )

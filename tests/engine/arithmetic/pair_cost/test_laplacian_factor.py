@@ -18,7 +18,7 @@ from rankstudio.engine.arithmetic.pair_cost.preference_rows import (
     preference_rows,
 )
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 
 EPS = float(np.finfo(float).eps)
 

@@ -55,13 +55,13 @@ def test_a_plan_comes_back_from_its_values_as_it_was(grid, pins, k, data) -> Non
 def assert_comes_back(plan: Plan, folder: Path) -> None:
     """From a file, from JSON and from another process, and as the same key."""
     save_plan(plan, folder / "plan.toml")
-    for again in (
+    for copy in (
         load_plan(folder / "plan.toml"),
         plan_from_dict(json.loads(json.dumps(plan_as_dict(plan)))),
         pickle.loads(pickle.dumps(plan)),
     ):
-        assert again == plan
-        assert {plan: "a key"}[again] == "a key"
+        assert copy == plan
+        assert {plan: "a key"}[copy] == "a key"
     assert [pickle.loads(pickle.dumps(s)) for s in plan.combinations] == list(plan.combinations)
 
 
@@ -207,12 +207,12 @@ def test_a_ranker_adds_its_grids_and_takes_away_those_that_only_rank() -> None:
     ]
     # λ is not tried, but every setting has a value of it: the selector is made with it.
     assert {s.parameters["regularization"] for s in JUDGED.combinations} == {1.0}
-    both = Plan("x", "rfe", {"regularization": (1.0, 2.0)}, ranker="rankrls", ranker_parameters={
+    plan = Plan("x", "rfe", {"regularization": (1.0, 2.0)}, ranker="rankrls", ranker_parameters={
         "regularization": (4.0, 8.0)})  # fmt: skip
-    assert [axis.label for axis in both.axes] == ["λ", "RankRLS λ"]
-    assert [s.values for s in both.combinations] == [(1.0, 4.0), (1.0, 8.0), (2.0, 4.0), (2.0, 8.0)]
-    assert [(s.parameters["regularization"], s.ranker["regularization"]) for s in both.combinations] == [
-        s.values for s in both.combinations
+    assert [axis.label for axis in plan.axes] == ["λ", "RankRLS λ"]
+    assert [s.values for s in plan.combinations] == [(1.0, 4.0), (1.0, 8.0), (2.0, 4.0), (2.0, 8.0)]
+    assert [(s.parameters["regularization"], s.ranker["regularization"]) for s in plan.combinations] == [
+        s.values for s in plan.combinations
     ]
 
 
@@ -226,12 +226,12 @@ def test_a_setting_between_the_grids_values_can_be_asked_for() -> None:
 
 def test_settings_and_units_go_to_other_processes() -> None:
     unit = Unit(2, 1, JUDGED.combinations[1])
-    again = pickle.loads(pickle.dumps(unit))
-    assert again == unit
-    assert again.values == (1.0,)
-    assert again.parameters == unit.parameters
+    copied_unit = pickle.loads(pickle.dumps(unit))
+    assert copied_unit == unit
+    assert copied_unit.values == (1.0,)
+    assert copied_unit.parameters == unit.parameters
     with pytest.raises(TypeError):
-        again.parameters["c"] = 3
+        copied_unit.parameters["c"] = 3
 
 
 @pytest.mark.parametrize(
@@ -304,8 +304,8 @@ def test_what_only_ranks_is_no_axis_beside_a_ranker() -> None:
 def test_a_plan_with_several_values_comes_back_from_a_file_from_json_and_from_another_process(
     tmp_path: Path,
 ) -> None:
-    own = {"pinned": [[3], []], "costs": [[[1, 2.0]], []], "n_features_to_select": "2, all"}
-    for plan in (SEVERAL, Plan("x", parameters=own)):
+    parameters = {"pinned": [[3], []], "costs": [[[1, 2.0]], []], "n_features_to_select": "2, all"}
+    for plan in (SEVERAL, Plan("x", parameters=parameters)):
         assert_comes_back(plan, tmp_path)
     assert plan_as_dict(SEVERAL)["parameters"]["n_features_to_select"] == [3, "all"]
 
@@ -319,8 +319,8 @@ def test_one_value_in_a_list_is_that_value() -> None:
 def test_what_does_not_count_with_the_other_parameters_is_no_axis() -> None:
     plan = Plan("x", parameters={"regularization": [1.0], "cost": "unit", "ties": ["yes", "no"]})
     assert [axis.name for axis in plan.axes] == ["regularization"]
-    both = plan.changed(parameters={**plan.parameters, "cost": ["unit", "magnitude"]})
-    assert [axis.name for axis in both.axes] == ["regularization", "cost", "ties"]
+    two_costs = plan.changed(parameters={**plan.parameters, "cost": ["unit", "magnitude"]})
+    assert [axis.name for axis in two_costs.axes] == ["regularization", "cost", "ties"]
     ranked = Plan("x", "gas", ranker="rankrls", ranker_parameters={"cost": "unit", "ties": ["yes", "no"]})
     assert "ranker.ties" not in [axis.name for axis in ranked.axes]
 
@@ -329,8 +329,8 @@ def test_preferences_come_back_from_a_file_with_their_path_beside_it(tmp_path: P
     plan = Plan("x", preferences={"path": "some.csv", "checksum": "ab"})
     assert_comes_back(plan, tmp_path)
     (tmp_path / "some.csv").write_text("7,1,2\n", encoding="utf-8")
-    beside = with_data_beside(plan, tmp_path / "plan.toml")
-    assert preferences_of(beside) == {"path": str(tmp_path / "some.csv"), "checksum": "ab"}
+    moved_plan = with_data_beside(plan, tmp_path / "plan.toml")
+    assert preferences_of(moved_plan) == {"path": str(tmp_path / "some.csv"), "checksum": "ab"}
 
 
 TOLD = {

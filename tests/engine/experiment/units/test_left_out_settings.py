@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.preferences.preferences import Preferences, sample_preferences
+from rankstudio.engine.data.preferences import Preferences, sample_preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan

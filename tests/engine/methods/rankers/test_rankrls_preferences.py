@@ -13,7 +13,7 @@ from rankstudio.engine import GreedyRankRLS, RankRLS
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import query_factors
 from rankstudio.engine.arithmetic.query_data import QueryData, group
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
 
 costs = st.sampled_from(["magnitude", "unit", "inverse"])

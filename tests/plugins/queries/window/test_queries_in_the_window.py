@@ -90,7 +90,7 @@ def test_a_run_in_the_background_leaves_the_models_and_the_choice(window: MainWi
     window.session.select(None, 1)
     settle(window)
     plan = window.runs.record(1).plan.changed(seed=3)
-    third = window.runs.start(plan, window.session.dataset, shown=False)
+    third = window.runs.start(plan, window.session.dataset, is_shown=False)
     wait_until(lambda: third.state.ended)
     settle(window)
     assert (page.bar.a.currentData(), page.bar.b.currentData()) == (2, 1)

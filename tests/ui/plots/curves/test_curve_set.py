@@ -76,7 +76,7 @@ def test_a_stranger_takes_the_accent_and_changes_no_other_colour():
 def test_lines_list_what_a_click_would_choose_first_then_the_chosen_curve_and_the_others():
     made = family([1.0], [3.0], [2.0], [4.0], [float("nan")])
     made.choice = (0, 1.0)
-    lines = value_lines(made, 1.0, LIGHT, pointed=2, at="k = 1")
+    lines = value_lines(made, 1.0, LIGHT, pointed=2, x_text="k = 1")
     assert [(line.text, line.value, line.bold) for line in lines] == [
         ("k = 1 · curve 2", "2.0000", True),
         ("curve 0", "1.0000", False),
@@ -123,6 +123,6 @@ def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
 
 
 def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
-    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, "k = 1", most=3)
+    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, "k = 1", max_lines=3)
     assert [line.value for line in lines] == ["2.0000", "7.0000", "6.0000", ""]
     assert lines[-1].text == "and 5 more"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -19,9 +19,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.preferences.preferences import GREATEST
+from rankstudio.engine.data.preferences import GREATEST
 from rankstudio.engine.data.source_file import line_error, number, streamed_lines
-from rankstudio.engine.errors import DatasetError, ParameterError, PositionBiasError
+from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
 
@@ -45,6 +45,10 @@ _LEAST_PROPENSITY = 1e-6
 _MOST_POSITION = 1_000_000
 _BLOCK = 1 << 18  # documents that are counted at once
 _PARTS = 8  # of counts, until they are merged
+
+
+class PositionBiasError(DatasetError):
+    """A log of clicks from which the position bias cannot be estimated, so that it has to be given."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,12 @@ class ClickRule:
         if self.eta not in ("", GIVEN, ESTIMATED) and (value is None or not 0 <= value <= _MOST_ETA):
             expected = tr('"given", "estimated" or a number from 0 to {most:g}').format(most=_MOST_ETA)
             raise ParameterError("eta", self.eta, expected)
+
+
+def rule_settings(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a plan for clicks, of which some may be left out; ParameterError if wrong."""
+    rule = ClickRule(**values)  # type: ignore[arg-type]  # it checks them
+    return {"pairs": rule.pairs, "eta": rule.eta}
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.preferences.csv_file import (
+from rankstudio.engine.data.preferences import Preferences
+from rankstudio.engine.data.source_file import quoted, read_text
+from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
+from rankstudio.plugins.preferences.preference_files import (
     columns_of_bytes,
     holds_preferences,
     read_preference_file,
     read_preferences,
 )
-from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.data.source_file import quoted, read_text
-from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
 
 
 def make(comments: bool = False) -> RankingDataset:
@@ -217,17 +217,17 @@ def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]
         q = data.query_ids.index(found[0])
         first, last = data.query_ptr[q : q + 2]
         ids = data.document_ids[first:last]
+        numbers = {document: number for number, document in enumerate(ids, start=1)}
         pair = []
         for name in found[1:3]:
             if Counter(ids)[name] > 1:
                 return wrong(n, name, "an id that is unique within the query")
-            place = (
-                ids.index(name) + 1 if name in ids else int(name) if len(name) < 10 and name.isdigit() else 0
-            )
-            if not 1 <= place <= last - first:
+            number = int(name) if len(name) < 10 and name.isdigit() else 0
+            number = numbers.get(name, number)
+            if not 1 <= number <= last - first:
                 most = f"its id, or a number from 1 to {last - first}"
                 return wrong(n, name, f"a document of query {found[0]!r}: {most}")
-            pair.append(int(first) + place - 1)
+            pair.append(int(first) + number - 1)
         if pair[0] == pair[1]:
             return wrong(n, found[2], "a document other than the winner")
         rows.append((*pair, *numbers_))

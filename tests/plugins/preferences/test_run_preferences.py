@@ -1,17 +1,20 @@
 """``rankstudio run --preferences``: learning from preferences, and the same again from the plan."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from letor_folder import save_folds
+from plugins import packages
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine import open_dataset
-from rankstudio.engine.data.preferences.preferences import sample_preferences
+from rankstudio.engine import Plan, open_dataset
+from rankstudio.engine.data.preferences import sample_preferences
+from rankstudio.engine.experiment.plan.plan import preferences_in_words
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import load_plan
 
@@ -165,3 +168,32 @@ def test_clicks_are_learned_from_and_said_to_be_clicks(
 
 def test_the_rule_of_clicks_is_not_for_preferences(preferences: Path, refused) -> None:
     refused(["run", "--sample", "--preferences", str(preferences), "--eta", "1"], "clicks position")
+
+
+def test_without_the_plugin_its_name_is_said(folder: Path, preferences: Path, tmp_path: Path) -> None:
+    run = ["run", "--data", str(folder), "--method", "rankrls", "--lambda", "1", "--folds", "1"]
+    study = tmp_path / "one.rankstudio"
+    plan = tmp_path / "plan.toml"
+    assert main([*run, "--preferences", str(preferences), "--study", str(study)]) == 0
+    without = partial(packages.rankstudio, tmp_path, "--without", "preferences")
+    sentence = "Learning from preferences needs the plug-in preferences, which is absent or left out."
+    refused = without(*run, "--preferences", str(preferences))
+    assert refused.returncode == 1 and sentence in refused.stderr
+    assert without(*run).returncode == 0
+    opened = without("compare", str(study))
+    assert opened.returncode == 0 and "RankRLS" in opened.stdout
+    written = without("plan", str(study), "--run", "1", "--out", str(plan))
+    assert written.returncode == 0 and preferences_of(load_plan(plan))["path"] == str(preferences)
+    resumed = without("run", str(plan))
+    assert resumed.returncode == 1 and sentence in resumed.stderr
+
+
+def test_a_run_that_needs_the_absent_plugin_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan("sample", preferences={"path": "log.csv", "pairs": "skipped", "eta": "0.5"})
+    assert [source.lacking for source in plan.sources if source.lacking] == []
+    monkeypatch.setattr("rankstudio.engine.experiment.plan.plan.pair_source", lambda: None)
+    monkeypatch.setattr("rankstudio.engine.experiment.plan.preference_source.pair_source", lambda: None)
+    (lacking,) = [source.lacking for source in plan.sources if source.lacking]
+    assert lacking == preferences_in_words(preferences_of(plan), plan.entries)
+    assert naming("plug-in preferences").search(lacking)
+    assert Plan("sample", preferences=dict(preferences_of(plan))) == plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -11,17 +11,17 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.preferences.clicks import ClickRule, PairRule
-from rankstudio.engine.data.preferences.csv_file import ClickFacts
-from rankstudio.engine.data.preferences.preferences import PreferenceSummary
-from rankstudio.engine.errors import ParameterError, PositionBiasError
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.support.number_format import count_text
+from rankstudio.plugins.preferences.clicks import ClickRule, PairRule, PositionBiasError
+from rankstudio.plugins.preferences.preference_files import ClickFacts
+from rankstudio.plugins.preferences.preference_summary import PreferenceSummary
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.controller import CommandController, OtherPages
 from rankstudio.ui.process.files_read import ask_beside
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -79,8 +79,7 @@ class PreferencesView(QWidget):
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
         fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
-        widgets = self.title, self.rule, self._facts
-        fill(QVBoxLayout(self), *widgets, margins=(0, 6, 0, 0), spacing=6)
+        fill(QVBoxLayout(self), self.title, self.rule, self._facts, margins=(0, 6, 0, 0), spacing=6)
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -88,22 +87,22 @@ class PreferencesView(QWidget):
         super().showEvent(event)
         self.appeared.emit()
 
-    def show_file(self, preferences: Mapping[str, str], where: str = "") -> None:
-        """Show that the preferences of a plan are learned from, in words where; {} hides all."""
+    def show_file(self, preferences: Mapping[str, str], part: str = "") -> None:
+        """Show the file that a plan learns from, and the part that is counted; {} hides all."""
         title = learned_from(preferences)
         clicks = "pairs" in preferences
         if clicks:  # how they become preferences is shown below
             title = tr("clicks: {file}").format(file=Path(preferences["path"]).name)
-        self.title.say(" · ".join(filter(None, (title, where))) if title else "")
+        self.title.say(" · ".join(filter(None, (title, part))) if title else "")
         self.rule.setVisible(clicks)
         if clicks:
             self.pairs.setCurrentIndex(self.pairs.findData(preferences["pairs"]))
             self.eta.setText(preferences["eta"])
         self.setVisible(bool(title))
 
-    def show_summary(self, found: Described | None) -> None:
+    def show_summary(self, counts: Described | None) -> None:
         """Show the counts; None while they are not known."""
-        summary, clicks = found if found is not None else (None, None)
+        summary, clicks = counts if counts is not None else (None, None)
         self.rows = () if summary is None else preference_facts(summary)
         if summary is not None and clicks is not None:
             self.rows = click_facts(summary, clicks)
@@ -146,30 +145,51 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
     return (*facts, Fact(tr("cycles"), count_text(summary.n_cycles), cycles, tooltip=inside))
 
 
-class PreferencesController(Controller):
+class PreferencesController(CommandController):
     """Puts a file of preferences into the plan, and shows on the Data page what is counted of it.
 
     Parameters
     ----------
     models : Models
-    view : PreferencesView
-    parent : QWidget
+    window : QWidget
         Over which the dialog opens.
+
+    Attributes
+    ----------
+    view : PreferencesView
+        From :meth:`join` on.
     """
 
-    def __init__(self, models: Models, view: PreferencesView, parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, models: Models, window: QWidget) -> None:
+        super().__init__(models, window)
         self._session = models.session
         self._worker = models.task_worker
-        self._view = view
-        self._window = parent
         self._dataset: FoldedDataset | None = None
         self._summaries: dict[_Counted, Described] = {}
-        arguments = self, self._worker, self._key, self._count, self.failed.emit
-        self._counted = OnDemand(*arguments, panel=view, on=(view.appeared,))
-        view.title.button.clicked.connect(self.remove)
-        view.pairs.activated.connect(self.use_rule)
-        view.eta.editingFinished.connect(self.use_rule)
+
+    @property
+    def possible(self) -> bool:
+        """Whether there are documents that preferences can be between."""
+        return self._session.has_documents and self._session.read_as_planned
+
+    def openers(self) -> Mapping[str, Callable[[str], object]]:  # noqa: D102 - inherited
+        return {"preferences": self.open}
+
+    def join(self, pages: OtherPages) -> None:
+        """Add the view to the panel of the data."""
+        self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
+        self._counted = OnDemand(
+            self,
+            self._worker,
+            self._key,
+            self._count,
+            self.failed.emit,
+            panel=self.view,
+            on=(self.view.appeared,),
+        )
+        self.view.title.button.clicked.connect(self.remove)
+        self.view.pairs.activated.connect(self.use_rule)
+        self.view.eta.editingFinished.connect(self.use_rule)
         for signal in (self._session.datasetChanged, self._session.planChanged, self._session.foldChanged):
             signal.connect(self._show)
 
@@ -205,19 +225,27 @@ class PreferencesController(Controller):
                     text = tr("The next run learns from the clicks of {file}, weighted by position")
                 self.said.emit(text.format(file=Path(path).name))
 
-        def fail(why: str) -> None:
-            self.failed.emit(why)
+        def fail(reason: str) -> None:
+            self.failed.emit(reason)
             self._show()  # the rule of the plan
 
-        label = tr("Reading preferences")
-        arguments = (session.plan, dataset, Path(path), rule)
-        self._worker.task(label, _named, *arguments, on_done=use, on_error=fail, slot="preferences")
+        self._worker.task(
+            tr("Reading preferences"),
+            _named,
+            session.plan,
+            dataset,
+            Path(path),
+            rule,
+            on_done=use,
+            on_error=fail,
+            slot="preferences",
+        )
 
     @Slot()
     def use_rule(self) -> None:
         """Make preferences of the clicks by the rule that is shown."""
         preferences = preferences_of(self._session.plan)
-        view = self._view
+        view = self.view
         chosen = str(view.pairs.currentData()), view.eta.text().strip()
         if "pairs" not in preferences or chosen == (preferences["pairs"], preferences["eta"]):
             return
@@ -237,7 +265,8 @@ class PreferencesController(Controller):
     @Slot()
     def _show(self) -> None:
         """Show the file of the plan, and its counts for the shown fold."""
-        session, preferences = self._session, preferences_of(self._session.plan)
+        session = self._session
+        preferences = preferences_of(session.plan)
         if session.dataset is not self._dataset:
             self._dataset = session.dataset
             self._summaries = {}
@@ -246,8 +275,8 @@ class PreferencesController(Controller):
         fold = (
             tr("training part of fold {fold}").format(fold=session.fold) if session.fold else tr("all parts")
         )
-        self._view.show_summary(self._summaries.get(self._wanted))
-        self._view.show_file(preferences if session.dataset is not None else {}, fold if has_several else "")
+        self.view.show_summary(self._summaries.get(self._wanted))
+        self.view.show_file(preferences if session.dataset is not None else {}, fold if has_several else "")
         self._counted.update()
 
     @property
@@ -268,16 +297,16 @@ class PreferencesController(Controller):
         if dataset is None:
             return None
 
-        def show(found: Described) -> None:
-            self._summaries[target] = found
-            self._view.show_summary(found)
+        def show(counts: Described) -> None:
+            self._summaries[target] = counts
+            self.view.show_summary(counts)
 
-        arguments = session.plan, dataset, session.fold
-        return computation(tr("Counting preferences"), show, _described, *arguments)
+        label = tr("Counting preferences")
+        return computation(label, show, _described, session.plan, dataset, session.fold)
 
 
 def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None) -> dict[str, str]:
-    from rankstudio.engine.experiment.units.preferred import named_for  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.preferences.plan_preferences import named_for  # noqa: PLC0415 - on the worker only
 
     try:
         return named_for(plan, dataset, path, rule)
@@ -288,6 +317,6 @@ def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | Non
 
 
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:
-    from rankstudio.engine.experiment.units import preferred  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.preferences import plan_preferences  # noqa: PLC0415 - on the worker only
 
-    return preferred.describe_preferences(plan, dataset, fold), preferred.click_facts(plan)
+    return plan_preferences.describe_preferences(plan, dataset, fold), plan_preferences.click_facts(plan)

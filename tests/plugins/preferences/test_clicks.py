@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.engine import RankingDataset, RankRLS
-from rankstudio.engine.data.preferences import clicks, csv_file
-from rankstudio.engine.data.preferences.clicks import (
+from rankstudio.engine.errors import DatasetError, FormatError, ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan, learned_from
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml
+from rankstudio.plugins.preferences import clicks, preference_files
+from rankstudio.plugins.preferences.clicks import (
     ClickRule,
     PositionBias,
     click_pairs,
@@ -20,15 +24,12 @@ from rankstudio.engine.data.preferences.clicks import (
     is_click_header,
     read_clicks,
 )
-from rankstudio.engine.data.preferences.csv_file import (
+from rankstudio.plugins.preferences.plan_preferences import named_preferences
+from rankstudio.plugins.preferences.preference_files import (
     holds_preferences,
     read_preference_file,
     read_preferences,
 )
-from rankstudio.engine.errors import DatasetError, FormatError, ParameterError
-from rankstudio.engine.experiment.plan.plan import Plan, learned_from, named_preferences
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
-from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml
 
 Shown = tuple[str, str, str, int, int]
 """Session, query, document, position, click."""
@@ -95,7 +96,7 @@ def test_pairs_and_weights_are_those_of_loops(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clicks, "_BLOCK", block)
         patch.setattr(clicks, "_PARTS", 2)
-        csv_file._of_clicks.cache_clear()
+        preference_files._of_clicks.cache_clear()
         file = read_preference_file(log_file, ClickRule(rule, "" if propensity else str(eta)))
     columns = file._columns
     found = {

@@ -1,18 +1,13 @@
-"""Preferences as a value; drawn from labels; their cycles, against walks through the graph."""
+"""Preferences as a value; drawn from labels."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from preference_oracles import preferred
-from strategies import Problem
 from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.preferences.preferences import (
+from rankstudio.engine.data.preferences import (
     Preferences,
-    PreferenceSummary,
     sample_preferences,
-    summarise_preferences,
 )
 from rankstudio.engine.errors import DatasetError, ParameterError
 
@@ -78,33 +73,34 @@ def every(data: RankingDataset) -> set[tuple[int, int]]:
 
 def test_all_of_them_are_every_pair_of_different_labels_once() -> None:
     for seed in range(5):
-        data = make(seed)
-        found = sample_preferences(data)
-        pairs = list(zip(found.winner, found.loser, strict=True))
+        ranking = make(seed)
+        drawn = sample_preferences(ranking)
+        pairs = list(zip(drawn.winner, drawn.loser, strict=True))
         assert len(pairs) == len(set(pairs))
-        assert set(pairs) == every(data)
-        np.testing.assert_array_equal(found.magnitude, data.y[found.winner] - data.y[found.loser])
+        assert set(pairs) == every(ranking)
+        np.testing.assert_array_equal(drawn.magnitude, ranking.y[drawn.winner] - ranking.y[drawn.loser])
 
 
 def test_a_share_is_drawn_without_repetition_and_alike_for_a_seed() -> None:
-    data = make()
-    found, again = sample_preferences(data, 0.3, seed=4), sample_preferences(data, 0.3, seed=4)
-    assert len(found) == round(0.3 * len(every(data)))
-    pairs = set(zip(found.winner, found.loser, strict=True))
-    assert len(pairs) == len(found)
-    assert pairs <= every(data)
-    assert again.winner.tolist() == found.winner.tolist()
-    assert sample_preferences(data, 0.3, seed=5).winner.tolist() != found.winner.tolist()
-    assert len(sample_preferences(data, 1e-9)) == 1
+    ranking = make()
+    drawn = sample_preferences(ranking, 0.3, seed=4)
+    repeated = sample_preferences(ranking, 0.3, seed=4)
+    assert len(drawn) == round(0.3 * len(every(ranking)))
+    pairs = set(zip(drawn.winner, drawn.loser, strict=True))
+    assert len(pairs) == len(drawn)
+    assert pairs <= every(ranking)
+    assert repeated.winner.tolist() == drawn.winner.tolist()
+    assert sample_preferences(ranking, 0.3, seed=5).winner.tolist() != drawn.winner.tolist()
+    assert len(sample_preferences(ranking, 1e-9)) == 1
 
 
 def test_noise_turns_preferences_round() -> None:
-    data = make()
-    turned = sample_preferences(data, noise=1.0)
-    assert set(zip(turned.loser, turned.winner, strict=True)) == every(data)
+    ranking = make()
+    turned = sample_preferences(ranking, noise=1.0)
+    assert set(zip(turned.loser, turned.winner, strict=True)) == every(ranking)
     assert (turned.magnitude > 0).all()
-    some = sample_preferences(data, noise=0.25)
-    share = np.mean(data.y[some.winner] < data.y[some.loser])
+    noisy = sample_preferences(ranking, noise=0.25)
+    share = np.mean(ranking.y[noisy.winner] < ranking.y[noisy.loser])
     assert 0.1 < share < 0.4
 
 
@@ -126,40 +122,3 @@ def test_equal_labels_give_no_preference() -> None:
     data = RankingDataset.from_arrays(np.eye(4), [1, 1, 0, 0], [1, 1, 2, 2])
     with pytest.raises(DatasetError, match=naming("labels")):
         sample_preferences(data)
-
-
-def test_of_no_preferences_nothing_is_counted() -> None:
-    summary = summarise_preferences(Preferences([], []), np.zeros(3, dtype=int))
-    assert summary == PreferenceSummary(0, 0, 0, 0, 0, 0, 0, 0, 0)
-
-
-@given(preferred())
-def test_documents_of_a_cycle_reach_each_other(given_: tuple[Problem, Preferences]) -> None:
-    problem, preferences = given_
-    m = problem.qid.size
-    query = np.unique(problem.qid, return_inverse=True)[1]
-    reaches = np.eye(m, dtype=bool)
-    reaches[preferences.winner, preferences.loser] = True
-    for k in range(m):
-        reaches |= np.outer(reaches[:, k], reaches[k])
-    both = reaches & reaches.T
-    found = summarise_preferences(preferences, query)
-    sizes = both.sum(axis=1)
-    assert found.n_in_cycles == int((sizes > 1).sum())
-    assert found.n_cycles == len({tuple(row) for row in both[sizes > 1]})
-    assert found.largest == (int(sizes.max()) if sizes.max() > 1 else 0)
-    assert found.n_cyclic == int(both[preferences.winner, preferences.loser].sum())
-    ways = set(zip(preferences.winner.tolist(), preferences.loser.tolist(), strict=True))
-    assert found.n_contradictions == sum((j, i) in ways for i, j in ways) // 2
-    assert found.n_pairs == len({frozenset(way) for way in ways})
-    documents = np.union1d(preferences.winner, preferences.loser)
-    assert (found.n_preferences, found.n_documents) == (len(preferences), documents.size)
-    assert found.n_queries == np.unique(query[documents]).size
-
-
-def test_summaries_of_other_queries_add_up() -> None:
-    query = np.array([0, 0, 0, 1, 1])
-    first, second = Preferences([0, 1, 2], [1, 2, 0]), Preferences([3, 4], [4, 3])
-    both = Preferences([0, 1, 2, 3, 4], [1, 2, 0, 4, 3])
-    added = summarise_preferences(first, query) + summarise_preferences(second, query)
-    assert added == summarise_preferences(both, query)

@@ -16,14 +16,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.arrays import Bytes, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.file_access import read_beginning, without_ending
-from rankstudio.engine.data.preferences.clicks import (
-    ClickRule,
-    PositionBias,
-    click_pairs,
-    is_click_header,
-    read_clicks,
-)
-from rankstudio.engine.data.preferences.preferences import GREATEST, LEAST, Preferences
+from rankstudio.engine.data.preferences import GREATEST, LEAST, Preferences
 from rankstudio.engine.data.source_file import (
     TextLines,
     checksum_of,
@@ -35,6 +28,13 @@ from rankstudio.engine.data.source_file import (
 from rankstudio.engine.errors import DatasetError, FormatError, RankStudioError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
+from rankstudio.plugins.preferences.clicks import (
+    ClickRule,
+    PositionBias,
+    click_pairs,
+    is_click_header,
+    read_clicks,
+)
 
 _BEGINNING = 1 << 12  # bytes in which a header stands
 _NOWHERE = -1
@@ -195,7 +195,7 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
         Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``, with or without a header of
         these names, separated by commas, semicolons or tabs. May be compressed; empty lines are ignored. A
         click log has a header with the columns qid, docid, position and click, and optionally session and
-        propensity; see `rankstudio.engine.data.preferences.clicks`.
+        propensity; see `rankstudio.plugins.preferences.clicks`.
     rule : ClickRule, optional
         How clicks become preferences; by default each clicked document is preferred to the unclicked ones of
         its list, with the propensities of the log, or else those of the power law with η estimated.

@@ -7,37 +7,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hands import drop
+from preference_oracles import write_preferences
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from waiting import wait_until
 from windows import finish, open_window, settle
 from wording import naming
 
-from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.runner import open_data, run
-from rankstudio.ui.data.preferences import USUAL_ETA
+from rankstudio.plugins.preferences.window.preferences_view import USUAL_ETA, PreferencesController
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
 
-def write_preferences(path: Path, dataset: FoldedDataset, noise: float = 0.2) -> Path:
-    """Write preferences for all queries, drawn from their labels, and one contradiction."""
-    lines, seen = ["qid,winner,loser,magnitude"], set()
-    for fold in dataset.folds:
-        for part in fold.parts.values():
-            drawn = sample_preferences(part, noise=noise)
-            for winner, loser, size in zip(drawn.winner, drawn.loser, drawn.magnitude, strict=True):
-                q = int(part.query_index[winner])
-                if part.query_ids[q] not in seen:
-                    first = part.query_ptr[q]
-                    lines.append(f"{part.query_ids[q]},{winner - first + 1},{loser - first + 1},{size:g}")
-            seen.update(part.query_ids)
-    first = dataset.folds[0].train.query_ids[0]
-    path.write_text("\n".join([*lines, f"{first},1,2,1", f"{first},2,1,1"]) + "\n")
-    return path
+def controller_of(window: MainWindow) -> PreferencesController:
+    controller = window.sections.contributed.controllers["preferences"]
+    assert isinstance(controller, PreferencesController)
+    return controller
 
 
 @pytest.fixture
@@ -56,7 +44,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     form = window.sections.select.method.form
     assert naming("clicks.csv").search(form._preferences.text())
 
-    view = window.sections.data.panel.preferences
+    view = controller_of(window).view
     window.session.look_at(1)
     window.workspace.show_page("data")
     wait_until(lambda: bool(view.rows))
@@ -110,7 +98,7 @@ def test_a_dropped_table_of_preferences_is_no_table_of_documents(
 
 def test_wrong_files_are_refused_by_one_sentence(window: MainWindow, tmp_path: Path) -> None:
     said: list[str] = []
-    window.sections.data.preferences.failed.connect(said.append)
+    controller_of(window).failed.connect(said.append)
     for text, expected in (
         ("qid,winner,loser\n1,a\n", "line 2"),
         ("qid,winner,loser\nnobody,1,2\n", "a query of the data"),
@@ -120,14 +108,14 @@ def test_wrong_files_are_refused_by_one_sentence(window: MainWindow, tmp_path: P
         path = tmp_path / "wrong.csv"
         path.write_text(text)
         said.clear()
-        window.sections.data.preferences.open(str(path))
+        controller_of(window).open(str(path))
         wait_until(lambda: bool(said))
         assert expected in said[0] and "\n" not in said[0]
     assert not preferences_of(window.session.plan)
 
 
 def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preferences: Path) -> None:
-    window.sections.data.preferences.open(str(preferences))
+    controller_of(window).open(str(preferences))
     wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.session.change("another method", method="fsmrank", parameters={})
     assert naming("FSMRank preferences").search(window.sections.select.method.form._preferences.text())
@@ -140,13 +128,13 @@ def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preference
 def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferences: Path) -> None:
     with open_window(theme, tmp_path / "other") as empty:
         said: list[str] = []
-        empty.sections.data.preferences.failed.connect(said.append)
+        controller_of(empty).failed.connect(said.append)
         empty.open_path(str(preferences))
         assert said == ["Preferences refer to documents: open the data first."]
 
 
 def test_other_data_have_none(window: MainWindow, preferences: Path) -> None:
-    window.sections.data.preferences.open(str(preferences))
+    controller_of(window).open(str(preferences))
     wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.open_controller.load_sample()
     wait_until(lambda: window.session.plan.data == "sample")
@@ -160,7 +148,8 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     dataset = window.session.dataset
     assert dataset is not None
     lines = ["qid,docid,position,click"]
-    for query in dict.fromkeys(q for f in dataset.folds for part in f.parts.values() for q in part.query_ids):
+    parts = [part for fold in dataset.folds for part in fold.parts.values()]
+    for query in dict.fromkeys(query for part in parts for query in part.query_ids):
         lines += [f"{query},{d},{place},{place < 3:d}" for place, d in enumerate((1, 2, 3), 1)]
         lines += [f"{query},{d},{place},{place == 2:d}" for place, d in enumerate((3, 1, 2), 1)]
     path = tmp_path / "log.csv"
@@ -168,7 +157,7 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     drop(window, path)
     wait_until(lambda: bool(preferences_of(window.session.plan)))
     window.workspace.show_page("data")
-    view, session = window.sections.data.panel.preferences, window.session
+    view, session = controller_of(window).view, window.session
     wait_until(lambda: bool(view.rows))
     assert session.dataset is dataset
     shown = {fact.key: fact for fact in view.rows}
@@ -189,7 +178,7 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     assert naming("position^1.5 given").search(view.rows[0].tooltip)
     assert "η" not in {fact.key for fact in view.rows}
     said: list[str] = []
-    window.sections.data.preferences.failed.connect(said.append)
+    controller_of(window).failed.connect(said.append)
     for wrong in ("-1", "given"):
         said.clear()
         view.eta.setText(wrong)
@@ -215,7 +204,7 @@ def test_clicks_at_one_position_each_open_with_the_usual_exponent(window: MainWi
     assert preferences_of(window.session.plan)["eta"] == USUAL_ETA
     assert naming("log.csv η 1 Data").search(window.status.text())
     window.workspace.show_page("data")
-    view = window.sections.data.panel.preferences
+    view = controller_of(window).view
     assert view.eta.text() == USUAL_ETA
     view.eta.setText("estimated")
     view.eta.editingFinished.emit()

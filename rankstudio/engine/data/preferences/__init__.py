@@ -1,1 +1,0 @@
-"""Preferences between documents: given as such, read from files, or derived from labels."""

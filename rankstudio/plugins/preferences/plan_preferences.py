@@ -1,0 +1,150 @@
+"""The preferences of a plan, found among the documents of its folds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.preferences import Preferences
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.language import tr
+from rankstudio.plugins.preferences.clicks import ClickRule, PairRule
+from rankstudio.plugins.preferences.preference_files import ClickFacts, PreferenceFile, read_preference_file
+from rankstudio.plugins.preferences.preference_summary import (
+    NO_PREFERENCES,
+    PreferenceSummary,
+    summarise_preferences,
+)
+
+
+def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
+    """Return the plan's entry of a preference file: its path and checksum, and the rule of clicks.
+
+    Parameters
+    ----------
+    path : Path
+    rule : ClickRule, optional
+        For clicks; see :func:`~rankstudio.plugins.preferences.preference_files.read_preference_file`.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    path = path.absolute()
+    file = read_preference_file(path, rule)
+    source = {"path": str(path), "checksum": file.checksum}
+    clicks = file.clicks
+    return source if clicks is None else {**source, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
+
+
+def preference_file(plan: Plan) -> PreferenceFile:
+    """Read the preference file of a plan.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or differs from that of the plan.
+    """
+    preferences = preferences_of(plan)
+    rule = (
+        ClickRule(cast(PairRule, preferences["pairs"]), preferences["eta"])
+        if "pairs" in preferences
+        else None
+    )
+    file = read_preference_file(Path(preferences["path"]), rule)
+    if preferences_of(plan).get("checksum", file.checksum) != file.checksum:
+        text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
+        raise DatasetError(text.format(file=file.path))
+    return file
+
+
+def click_facts(plan: Plan) -> ClickFacts | None:
+    """Return the facts on the clicks of a plan; None if it learns from labels or other preferences.
+
+    Raises
+    ------
+    DataError
+        As in :func:`preference_file`.
+    """
+    return preference_file(plan).clicks if preferences_of(plan) else None
+
+
+def named_for(
+    plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None = None
+) -> dict[str, str]:
+    """Return the plan's entry of a preference file that fits the data; clicks are made preferences by a rule.
+
+    Raises
+    ------
+    DataError
+        As in :func:`check_file`.
+    """
+    source = named_preferences(path, rule)
+    check_file(plan.changed(preferences=source), dataset)
+    return source
+
+
+def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None) -> PreferenceSummary:
+    """Count the preferences of a plan in a fold's training part, or in all parts of all folds (None).
+
+    Each query counts once, regardless of the number of folds.
+
+    Raises
+    ------
+    DataError
+        As in :func:`preference_file`.
+    """
+    file = preference_file(plan)
+    folds = [fold for fold in dataset.folds if number in (None, fold.number)]
+    parts = [part for fold in folds for part in (fold.parts.values() if number is None else (fold.train,))]
+    counted_queries = set[str]()
+    summary = NO_PREFERENCES
+    for part in parts:
+        fresh = [query not in counted_queries for query in part.query_ids]
+        counted_queries.update(part.query_ids)
+        if any(new and query in file.queries for query, new in zip(part.query_ids, fresh, strict=True)):
+            part_preferences = file.of_part(part, file.queries)
+            is_fresh = np.array(fresh)[part.query_index[part_preferences.winner]]
+            fresh_preferences = Preferences(
+                part_preferences.winner[is_fresh], part_preferences.loser[is_fresh]
+            )
+            summary += summarise_preferences(fresh_preferences, part.query_index)
+    return summary
+
+
+def check_file(plan: Plan, dataset: FoldedDataset) -> None:
+    """Reject preferences that do not fit the data, before any work.
+
+    Raises
+    ------
+    DataError
+        As in :func:`preference_file`, and for a query or document that does not exist.
+    """
+    file = preference_file(plan)
+    parts = [part for fold in dataset.folds for part in fold.parts.values()]
+    query_ids = {query for part in parts for query in part.query_ids}
+    checked_queries: set[str] = set()
+    for part in parts:
+        if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(part.query_ids):
+            file.of_part(part, query_ids)
+            checked_queries.update(part.query_ids)
+    if not checked_queries:
+        file.of_part(parts[0], query_ids)
+
+
+def preferences_in_training(plan: Plan, fold: Fold) -> Preferences:
+    """Return the preferences of a plan between documents of the training part of a fold."""
+    file = preference_file(plan)
+    return file.of_part(fold.train, file.queries)
+
+
+def click_note(plan: Plan) -> str:
+    """Return the sentence on the clicks of a plan; "" for other preferences."""
+    facts = click_facts(plan)
+    return "" if facts is None else facts.sentence

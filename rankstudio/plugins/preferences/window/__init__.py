@@ -1,0 +1,1 @@
+"""The preferences of the plan on the page *Data*."""
