@@ -176,7 +176,8 @@ class AveragePrecisionLoss:
 
     def sums(self, scores: Floats) -> tuple[float, Floats]:
         """Return the plane's offset and slopes (m,) for the sum over queries instead of the mean."""
-        losses, slopes = np.empty(self._n_relevant.size), np.empty(scores.size)
+        losses = np.empty(self._n_relevant.size)
+        slopes = np.empty(scores.size)
 
         def work(_: int, first: int, last: int) -> None:
             most_violated(

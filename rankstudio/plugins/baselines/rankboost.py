@@ -196,7 +196,8 @@ class _Rounds:
     def __init__(self, session: ShardSession, thresholds: Thresholds) -> None:
         self._session = session
         self._thresholds = thresholds
-        self.perfect, self.fewer = False, bool(thresholds.fewer.any())
+        self.perfect = False
+        self.fewer = bool(thresholds.fewer.any())
         self._sum = self._n_pairs = 0.0
 
     @property
@@ -293,7 +294,8 @@ class _BoostedShard:
 
         message.to(self, data)
         n, m = self.bins.shape
-        weights, in_bins = np.empty(m), np.zeros(int(self._starts[-1]) + n)
+        weights = np.empty(m)
+        in_bins = np.zeros(int(self._starts[-1]) + n)
         total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
         with pool(worthwhile(2.2 * n * m)) as (executor, workers):
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()

@@ -58,11 +58,12 @@ def drift_result(
         assert data is not None
         return _transferred(transfer(subject, data, location), subject)
     data = subject if data is None else data
-    parts = (part_of(subject, first, fold), part_of(data, second, fold))
-    rows = yield from feature_drift(*parts)
+    first_part = part_of(subject, first, fold)
+    second_part = part_of(data, second, fold)
+    rows = yield from feature_drift(first_part, second_part)
     names = (f"{file_name(subject)} {first}", f"{file_name(data)} {second}")
     lines = []
-    for letter, name, part in zip("AB", names, parts, strict=True):
+    for letter, name, part in zip("AB", names, (first_part, second_part), strict=True):
         text = tr("{letter}: {part}, {documents:,} documents of {queries:,} queries")
         line = text.format(letter=letter, part=name, documents=part.n_documents, queries=part.n_queries)
         lines.append(one_line(line))

@@ -89,7 +89,8 @@ def _groups(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragr
 
 def _group_swaps(run: ReportedRun, model_substitutes: Substitutes) -> TextTable:
     """Return the swaps of whole groups, those that lower the criterion most first."""
-    names, group_of = run.result.feature_names, group_names(feature_groups_of(run.plan))
+    names = run.result.feature_names
+    group_of = group_names(feature_groups_of(run.plan))
     ids = run.result.feature_ids.tolist()
 
     def called(columns: Sequence[int]) -> str:

@@ -167,8 +167,16 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             yield BasisStep(1, columns, coef, criterion, np.empty(0), basis=decomposed.basis, dual=weights)
         else:
             model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
-            arguments = 1, columns, model.slopes(), criterion, np.empty(0)
-            yield KernelStep(*arguments, basis=decomposed.basis, dual=weights, model=model)
+            yield KernelStep(
+                1,
+                columns,
+                model.slopes(),
+                criterion,
+                np.empty(0),
+                basis=decomposed.basis,
+                dual=weights,
+                model=model,
+            )
 
     def leave_query_out(
         self,
@@ -274,7 +282,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         last = steps[-1]
         assert isinstance(last, BasisStep)
-        self.criterion_, self.dual_coef_ = last.criterion, last.dual
+        self.criterion_ = last.criterion
+        self.dual_coef_ = last.dual
         self.basis_ = _original(data, last.basis)
         self.basis_vectors_ = data.X[last.basis]
 

@@ -79,7 +79,8 @@ class KernelSystem(ABC):
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
-            span, rows = slice(ptr[q], ptr[q + 1]), slice(documents[q], documents[q + 1])
+            span = slice(ptr[q], ptr[q + 1])
+            rows = slice(documents[q], documents[q + 1])
             step = max(1, _VALUES // max(1, (ptr[q + 1] - ptr[q] + 1) * len(self.values)))
             for first in range(0, count, step):
                 grid = np.array(regularizations[first : first + step])
@@ -218,15 +219,18 @@ class ReducedSystem(KernelSystem):
         return solved if self.along.ndim > 1 else solved[:, 0]
 
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
-        span, documents = slice(*self.factor.ptr[q : q + 2]), slice(*self.factor.documents[q : q + 2])
+        span = slice(*self.factor.ptr[q : q + 2])
+        documents = slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
         held_weights = self.weights[first:last]
         p = span.stop - span.start
-        arguments = self.rows[span], held_weights, self.values, grid
+        rows = self.rows[span]
         score_rows = self.rows if self.scores is None else self.scores
         if p > len(self.values):
-            return np.asarray(score_rows[documents] @ long_query(*arguments, outputs, targets))
-        theta, left_out, _ = LeftOutSystem(*arguments).solve(outputs, targets)
+            weights = long_query(rows, held_weights, self.values, grid, outputs, targets)
+            return np.asarray(score_rows[documents] @ weights)
+        system = LeftOutSystem(rows, held_weights, self.values, grid)
+        theta, left_out, _ = system.solve(outputs, targets)
         return targets - left_out if self.scores is None else np.asarray(score_rows[documents] @ theta)
 
     @property
@@ -400,7 +404,9 @@ def long_query(
     k = len(values)
     h = len(held_out)
     system = np.zeros((grid.size, k + h, k + h))
-    system[:, :k, :k], system[:, :k, k:], system[:, k:, :k] = left, -held_out.T, held_out
+    system[:, :k, :k] = left
+    system[:, :k, k:] = -held_out.T
+    system[:, k:, :k] = held_out
     bordered = np.concatenate((right, np.zeros((h, right.shape[1]))))
     return np.asarray(np.linalg.solve(system, np.broadcast_to(bordered, (grid.size, *bordered.shape)))[:, :k])
 

@@ -109,7 +109,9 @@ class MlflowLog:
         run = self._client.create_run(
             experiment, run_name=plan.title, tags={"mlflow.source.name": "rankstudio"}
         )
-        self._experiment_id, self._run, self._plan = experiment, run.info.run_id, plan
+        self._experiment_id = experiment
+        self._run = run.info.run_id
+        self._plan = plan
         self._log_params(self._run, _parameters(plan))
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:

@@ -813,7 +813,8 @@ def experiments(
         Folds with a test part; experiments that need only training data use that of the first fold.
     effort : Effort, optional
     """
-    how, printed = effort or Effort(), _values()["printed"]
+    how = effort or Effort()
+    printed = _values()["printed"]
     train = dataset.folds[0].train
     costs = {name: result for name, result in results.items() if name in printed["BioInfer"]}
     by_name: dict[str, Experiment] = {

@@ -354,7 +354,8 @@ class _JoinedDocuments:
         self._check_id(document, matched[1], number, path)
         hashed = hash(frozenset(document.values.items()))
         self._repeated += bool(self._rows[number] >= 0 and self._hashes[number] != hashed)
-        self._rows[number], self._hashes[number] = row, hashed
+        self._rows[number] = row
+        self._hashes[number] = hashed
         self._waiting.append((*matched, document))
         return len(self._waiting) >= _PIECE
 

@@ -110,7 +110,11 @@ class AloneController(Controller):
         self.panel.plot.picked.connect(self._on_picked)
         triggers = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
         self._demand = OnDemand(
-            *(self, worker, self._key, self._measure, self._fail),
+            self,
+            worker,
+            self._key,
+            self._measure,
+            self._fail,
             slot="alone",
             panel=self.panel,
             on=(*triggers, models.absence.changed),
@@ -215,7 +219,9 @@ class AlonePlot(Plot):
 
     def set_features(self, features_alone: FeaturesAlone | None, ids: Ints, names: Sequence[str]) -> None:
         """Show other features with their ids and names; None for nothing."""
-        self.shown, self._ids, self._names = features_alone, ids, tuple(names)
+        self.shown = features_alone
+        self._ids = ids
+        self._names = tuple(names)
         self._selected = np.zeros(ids.size if features_alone else 0, dtype=np.bool_)
         self.under_mouse = None
         self.box.silence()

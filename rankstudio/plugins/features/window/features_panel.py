@@ -382,7 +382,10 @@ class FeaturesPanel(Panel):
         self._of: PathResult | None = None
         self._stepwise = True
         self.table = TableView(
-            *(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id),
+            theme,
+            columns(self._measure),
+            f"{name}-table",
+            lambda row: row.feature_id,
             accessible_name=tr("Features of the path"),
             placeholder=NO_PATH,
             feature_of=lambda row: int(row.feature_id),

@@ -244,7 +244,8 @@ def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> Su
 
 
 def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
-    first, sentences = better[0], [_better_change(swap, called) for swap in better]
+    first = better[0]
+    sentences = [_better_change(swap, called) for swap in better]
     return SubstituteSentence(
         trn("{n} change lowers the error", "{n} changes lower the error", len(better)).format(n=len(better)),
         sentences[0],
@@ -303,7 +304,9 @@ class SubstitutesPanel(Panel):
         groups : Mapping of str to tuple of int, optional
             Of features, by their ids: they are swapped as a whole.
         """
-        self._found, self._ids, self._names = substitutes, ids, tuple(names)
+        self._found = substitutes
+        self._ids = ids
+        self._names = tuple(names)
         self._say(substitute_sentences(substitutes, ids, names, groups))
         self._draw()
 
@@ -324,7 +327,9 @@ class SubstitutesPanel(Panel):
         groups : sequence of ColumnGroup
             Which of them belong to which run.
         """
-        self._ranks, self._folds, self._groups = ranks, tuple(folds), tuple(groups)
+        self._ranks = ranks
+        self._folds = tuple(folds)
+        self._groups = tuple(groups)
         if self.switch.value() == RUNS:
             self._draw()
 
@@ -464,7 +469,11 @@ class SubstitutesController(Controller):
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
         self._substitutes = OnDemand(
-            *(self, worker, self._model_key, self._find, self.failed.emit),
+            self,
+            worker,
+            self._model_key,
+            self._find,
+            self.failed.emit,
             slot="substitutes",
             panel=self.panel,
             on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
@@ -472,7 +481,11 @@ class SubstitutesController(Controller):
             settled=_SETTLED_MILLISECONDS,
         )
         self._selections = OnDemand(
-            *(self, worker, self._runs_key, self._compare, self.failed.emit),
+            self,
+            worker,
+            self._runs_key,
+            self._compare,
+            self.failed.emit,
             slot="selection-matrix",
             panel=self.panel,
             on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
@@ -505,13 +518,22 @@ class SubstitutesController(Controller):
             return None
         if not self.panel.shows_substitutes:
             self.panel.clear(_LOOKING)
-        ids, names, groups = dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan)
+        ids = dataset.feature_ids
+        names = dataset.feature_names
+        groups = feature_groups_of(model.plan)
 
         def show(substitutes: Substitutes) -> None:
             self.panel.show_substitutes(substitutes, ids, names, groups)
 
-        arguments = model.plan, model.fold, model.path, model.position
-        return computation(tr("Computing substitutes"), show, self._tasks.substitutes, *arguments)
+        return computation(
+            tr("Computing substitutes"),
+            show,
+            self._tasks.substitutes,
+            model.plan,
+            model.fold,
+            model.path,
+            model.position,
+        )
 
     def _records(self) -> list[RunRecord]:
         """Return the runs of the open data that selected among their features on a fold at least."""

@@ -291,12 +291,22 @@ class WhyController(Controller):
         self.panel.densities.otherChosen.connect(self._on_other)
         path_panel = inspect.path
         fail = self.failed.emit
-        arguments = self, worker, self._compared_key, self._compare, fail
-        self._compared = OnDemand(*arguments, slot="why", panel=path_panel, clear=self._clear)
-        arguments = self, worker, self._explained_key, self._explain, fail
-        self._explained = OnDemand(*arguments, slot="explanation", panel=path_panel)
-        arguments = self, worker, self._estimated_key, self._estimate, fail
-        self._estimated = OnDemand(*arguments, slot="densities", panel=path_panel)
+        self._compared = OnDemand(
+            self,
+            worker,
+            self._compared_key,
+            self._compare,
+            fail,
+            slot="why",
+            panel=path_panel,
+            clear=self._clear,
+        )
+        self._explained = OnDemand(
+            self, worker, self._explained_key, self._explain, fail, slot="explanation", panel=path_panel
+        )
+        self._estimated = OnDemand(
+            self, worker, self._estimated_key, self._estimate, fail, slot="densities", panel=path_panel
+        )
         session.datasetChanged.connect(self._forget_densities)
         for signal in (current.changed, current.inspected, self._absence.changed):
             signal.connect(self.update)
@@ -338,7 +348,9 @@ class WhyController(Controller):
         model = self._current.shown.inspected
         assert model is not None and model.plan.candidate_score is not None  # as the key says
         self._leads = {}
-        path, score, candidates = model.path, model.plan.candidate_score, self._candidates(model)
+        path = model.path
+        score = model.plan.candidate_score
+        candidates = self._candidates(model)
         path_ids = self._session.dataset.feature_ids if self._session.dataset is not None else ()
 
         def show(picture: Picture) -> None:
@@ -367,9 +379,16 @@ class WhyController(Controller):
         if model is None or column is None or context is None:
             return None
         fold = model.fold if self._session.has_documents else None
-        arguments = context, column, fold, model.plan.convention
         show = self._inspect.profile.explain
-        return computation(tr("Explaining a feature"), show, self._tasks.explain, *arguments)
+        return computation(
+            tr("Explaining a feature"),
+            show,
+            self._tasks.explain,
+            context,
+            column,
+            fold,
+            model.plan.convention,
+        )
 
     def _show_margins(self, model: SelectedModel) -> None:
         dataset = self._session.dataset
@@ -407,7 +426,8 @@ class WhyController(Controller):
         if score is None or dataset is None:
             return None
         if record is None or not isinstance(model.key, int):
-            names, groups = dataset.feature_names, self._candidates(model)
+            names = dataset.feature_names
+            groups = self._candidates(model)
             return ChoiceContext(model.path, model.position, score, names, groups=groups)
         axes = record.plan.axes
         fold = model.fold.number
@@ -425,11 +445,9 @@ class WhyController(Controller):
             for (number, position), path in sorted(record.paths.items())
             if position == key and number != fold
         ]
-        names, axis, groups = (
-            dataset.feature_names,
-            only_axis.label if only_axis else "combination",
-            self._candidates(model),
-        )
+        names = dataset.feature_names
+        axis = only_axis.label if only_axis else "combination"
+        groups = self._candidates(model)
         return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
 
     @Slot(int, int)
@@ -443,7 +461,8 @@ class WhyController(Controller):
         self._inspect.show_at(int(dataset.feature_ids[column]), size)
 
     def _clear(self) -> None:
-        self._leads, model = {}, self._current.shown.inspected
+        self._leads = {}
+        model = self._current.shown.inspected
         self._explained.forget()
         self.panel.show_map(None, (), None)
         self.panel.explain(self._absence.model(NO_CANDIDATES))
@@ -492,8 +511,15 @@ class WhyController(Controller):
         def show(compared_features: tuple[ComparedDensities, ...]) -> None:
             self.panel.densities.show_densities(compared_features, names)
 
-        arguments = model.plan, model.fold, model.path, columns
-        return computation(tr("Estimating densities"), show, self._tasks.densities, *arguments)
+        return computation(
+            tr("Estimating densities"),
+            show,
+            self._tasks.densities,
+            model.plan,
+            model.fold,
+            model.path,
+            columns,
+        )
 
     @Slot(object)
     def _on_other(self, column: int | None) -> None:

@@ -95,7 +95,10 @@ class JudgesPanel(Panel):
         self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_ABOUT_FLIPS)
         about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
         self.table = TableView(
-            *(theme, (), "judges-table", lambda row: row.key),
+            theme,
+            (),
+            "judges-table",
+            lambda row: row.key,
             accessible_name=tr("Agreement and selections"),
             shared=Shared("judges", tr("Judges"), about),
             feature_of=lambda row: row.feature or 0,

@@ -306,7 +306,8 @@ class LabController(Controller):
         super().__init__(parent)
         session = models.session
         worker = models.task_worker
-        self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
+        self.auc = AucTab(theme, worker, self)
+        self.selection = SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
         laid_out = _lay_out("lab-auc", self.auc), _lay_out("lab-selection", self.selection)
         self.content = column("lab-tabs-and-panels", *((panel, 1, 600) for panel in laid_out))

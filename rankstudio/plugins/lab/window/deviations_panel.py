@@ -163,7 +163,10 @@ class DeviationsPanel(Panel):
         self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
         self.plot.placeholder = placeholder
         self.table = TableView(
-            *(theme, _COLUMNS, f"{name}-table", lambda row: row.label),
+            theme,
+            _COLUMNS,
+            f"{name}-table",
+            lambda row: row.label,
             accessible_name=tr("Deviations by estimator"),
             placeholder=tr("Mean and standard deviation of each estimator appear here."),
         )
@@ -311,17 +314,15 @@ class DeviationsPlot(Plot):
         first = int(np.flatnonzero(in_range)[0])
         edges = floats(self.edges[first : first + int(in_range.sum()) + 1])
         means = tuple(row.bias for row in self.rows)
-        ends = (
-            tuple(row.bias - row.sd for row in self.rows),
-            tuple(row.bias + row.sd for row in self.rows),
-        )
+        lows = tuple(row.bias - row.sd for row in self.rows)
+        highs = tuple(row.bias + row.sd for row in self.rows)
         return RowsFigure(
             "figure",
             self.accessibleName(),
             self.caption,
             FigureAxis(self.axes.x_label),
             tuple(row.label for row in self.rows),
-            (RowSeries(tr("mean ± sd"), means, *ends),),
+            (RowSeries(tr("mean ± sd"), means, lows, highs),),
             zero=True,
             row_title=tr("estimator"),
             numbers=tuple(row.category for row in self.rows),
@@ -338,7 +339,8 @@ class DeviationsPlot(Plot):
 
     def readout(self, number: int) -> list[Line]:
         """Return mean, its standard error and sd of a row."""
-        row, look = self.rows[number], palettes.category(self.theme.colors, self.rows[number].category)
+        row = self.rows[number]
+        look = palettes.category(self.theme.colors, self.rows[number].category)
         return [
             Line(row.label, signed(row.bias, 4), look.color, look.dash, bold=True),
             Line(tr("standard error"), fixed(row.error, 4)),

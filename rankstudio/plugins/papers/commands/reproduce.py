@@ -123,8 +123,11 @@ def run(args: argparse.Namespace) -> int:
         tables = [paper.table(printed, results, dataset) for printed in printed_tables]
         noted = [name for name in results if "note" in paper.runs[name]]
         notes = [*(f"{name}: {paper.runs[name]['note']}" for name in noted), *paper.notes]
-        form = (paper, dataset.name, tables, notes)
-        text = as_json(_plain(*form)) if args.json else _shown(*form)
+        text = (
+            as_json(_plain(paper, dataset.name, tables, notes))
+            if args.json
+            else _shown(paper, dataset.name, tables, notes)
+        )
     if args.figures is not None:
         files = figure_files_of(paper_figures(paper, results, dataset, findings), args.figures)
         write_new(files, args.figures, args)

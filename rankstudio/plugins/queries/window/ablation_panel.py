@@ -80,7 +80,10 @@ class AblationPanel(Panel):
         self._largest = 0.0
         about = tr("Effect of retraining A without each feature.")
         self.table = TableView(
-            *(theme, (), "query-ablation-table", lambda row: row.feature),
+            theme,
+            (),
+            "query-ablation-table",
+            lambda row: row.feature,
             accessible_name=tr("Effect of leaving out each feature"),
             shared=Shared("ablation", tr("Features left out"), about),
             feature_of=lambda row: row.feature,
@@ -338,9 +341,13 @@ class AblationFeeder(QObject):
         fold, column = following
         if fold is None:
             all_ablated = tuple(ablated for of_column in self._found.values() for ablated in of_column)
-            arguments = tuple(self._found[column]), all_ablated, request.measure
             return computation(
-                tr("Measuring the effect of each feature"), self._add, self._tasks.sum_up, *arguments
+                tr("Measuring the effect of each feature"),
+                self._add,
+                self._tasks.sum_up,
+                tuple(self._found[column]),
+                all_ablated,
+                request.measure,
             )
         title = tr("Leaving out {column}").format(column=self._name(column))
         work = self._tasks.leave_out(request, plan, fold, self._models[fold], column)

@@ -85,17 +85,22 @@ class QueriesController(PageController):
         self._place = 0
         self._data = ""  # what is open, as its plan names it
         self._singles: dict[tuple[int, int], Step] = {}
-        self.bar, self.empty = ModelBar(), EmptyPage()
+        self.bar = ModelBar()
+        self.empty = EmptyPage()
         self.head = named(QWidget(), "query-head", role="ground")
         fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
-        self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
-        self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
+        self.comparison = ComparisonPanel(theme)
+        self.list = QueryListPanel(theme)
+        self.documents = DocumentsPanel(theme)
+        self.ablation = AblationPanel(theme)
         self.panels = self.comparison, self.list, self.documents, self.ablation
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
-        arguments = self, worker, self._compared_key, self._compare, self._fail
-        self._compared = OnDemand(*arguments, slot="queries", panel=self.head)
-        by_rank = self, worker, self._ranked_key, self._rank, self._fail
-        self._ranked = OnDemand(*by_rank, slot="query-documents")
+        self._compared = OnDemand(
+            self, worker, self._compared_key, self._compare, self._fail, slot="queries", panel=self.head
+        )
+        self._ranked = OnDemand(
+            self, worker, self._ranked_key, self._rank, self._fail, slot="query-documents"
+        )
         self._connect()
 
     def _connect(self) -> None:
@@ -204,16 +209,19 @@ class QueriesController(PageController):
         if self._shown is None or len(folds) != 1:
             self.failed.emit(tr("The listed queries are from several folds. Choose a single fold first."))
             return
-        (fold,), request = folds, self._shown[0]
+        (fold,) = folds
+        request = self._shown[0]
         marked = tuple(query.position for query in listed)
         n_others = sum(query.fold == fold for query in self.queries) - len(marked)
         show = partial(self._show_paths, (len(marked), n_others))
         title = tr("Selecting features for some queries")
-        arguments = (request, fold, marked, self._greedy(fold))
         self._worker.task(
             title,
             self._tasks.select_for,
-            *arguments,
+            request,
+            fold,
+            marked,
+            self._greedy(fold),
             on_done=show,
             on_error=self.failed.emit,
             slot="query-paths",

@@ -88,7 +88,10 @@ class DocumentsPanel(Panel):
         self.legend = FeatureLegend(theme)
         label = tr("Documents of the query")
         self.table = TableView(
-            *(theme, self._columns(), "query-documents-table", lambda row: row.position),
+            theme,
+            self._columns(),
+            "query-documents-table",
+            lambda row: row.position,
             accessible_name=label,
             shared=Shared("documents", label, tr("Ranked by both models.")),
         )
@@ -265,7 +268,8 @@ def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRo
 def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
     """Draw a rank and an arrow: how a document moves from A to B, upwards where it is higher in B."""
     moved = row.moved
-    color = colors.q("muted" if not moved else "ok" if row.good else "error")
+    name = "ok" if row.good else "error"
+    color = colors.q(name if moved else "muted")
     painter.setPen(color)
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     painter.drawText(room.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))

@@ -51,7 +51,8 @@ class Legend(QWidget):
 
     def _show(self, title: str, names: Sequence[str], about: str = "") -> None:
         """Show other names; ``about`` is the first line of the tooltip."""
-        self._title, self._names = title, tuple(names)
+        self._title = title
+        self._names = tuple(names)
         self.setAccessibleDescription("; ".join(names))
         self.setToolTip(plain("\n".join(filter(None, (about or title, *names)))))
         self.setVisible(bool(names))

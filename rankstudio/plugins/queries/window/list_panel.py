@@ -94,7 +94,10 @@ class QueryListPanel(Panel):
         self.tools.addWidget(self.all)
         self.tools.addWidget(self.field)
         self.table = TableView(
-            *(theme, self._columns(several_folds=False), "query-table", _identity),
+            theme,
+            self._columns(several_folds=False),
+            "query-table",
+            _identity,
             accessible_name=tr("Queries"),
             shared=Shared("queries", tr("Queries"), tr("Measures of two models in every query.")),
         )
@@ -113,11 +116,12 @@ class QueryListPanel(Panel):
         self._largest = float(np.abs(gains).max()) if gains.size else 0.0
         self.table.placeholder = tr("No query has this id.")
         header = self.table.horizontalHeader()
+        sorted_section = header.sortIndicatorSection()
+        sort_order = header.sortIndicatorOrder()
         n_columns = self.table.rows_model.columnCount()
-        sorting = header.sortIndicatorSection(), header.sortIndicatorOrder()
         self.table.set_columns(self._columns(several_folds=len({q.fold for q in comparison.queries}) > 1))
         if self.table.rows_model.columnCount() == n_columns:
-            self.table.sortByColumn(*sorting)
+            self.table.sortByColumn(sorted_section, sort_order)
         self._list()
 
     def clear(self, reason: str) -> None:
@@ -298,4 +302,6 @@ def _natural(row: ComparedQuery) -> tuple[int, int, str]:
 
 def _tone(row: ComparedQuery, *, sign: float) -> str:
     gain = row.difference * sign
-    return "ok" if gain > 0 else "error" if gain < 0 else "muted"
+    if gain > 0:
+        return "ok"
+    return "error" if gain < 0 else "muted"

@@ -101,7 +101,8 @@ class ModelBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "query-models", tr("models to compare"))
-        self.a, self.b = self._box("A"), self._box("B")
+        self.a = self._box("A")
+        self.b = self._box("B")
         self.part = named(
             Segmented([("test", tr("test")), ("vali", tr("validation"))], tr("part")),
             "query-part",
@@ -115,8 +116,17 @@ class ModelBar(QWidget):
         self._forgets_part = False
         for choice in (self.part, self.scope):
             choice.chosen.connect(self.changed)
-        row = (PlainLabel("A"), (self.a, 1), PlainLabel("B"), (self.b, 1), self.part, self.scope)
-        fill(QHBoxLayout(self), *row, margins=(4, 0, 4, 0), spacing=8).addStretch(1)
+        fill(
+            QHBoxLayout(self),
+            PlainLabel("A"),
+            (self.a, 1),
+            PlainLabel("B"),
+            (self.b, 1),
+            self.part,
+            self.scope,
+            margins=(4, 0, 4, 0),
+            spacing=8,
+        ).addStretch(1)
 
     def set_options(self, a: Options, b: Options, of_a: int | None, of_b: int | None) -> None:
         """Offer models, and mark two of them, without a signal."""

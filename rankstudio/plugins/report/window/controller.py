@@ -56,7 +56,9 @@ class ReportController(PageController):
         self._worker = worker
         self._evidence = models.evidence
         self._marks = models.marks
-        self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
+        self.words = WordsPanel(theme)
+        self.outline = OutlinePanel(theme)
+        self.preview = PreviewPanel(theme)
         self.panels = self.words, self.outline, self.preview
         self._settings = ReportSettings()
         self._unwritten = False
@@ -69,7 +71,11 @@ class ReportController(PageController):
             *(models.marks.changed, session.datasetChanged),
         )
         self._demand = OnDemand(
-            *(self, worker, self._key, self._make, self._fail),
+            self,
+            worker,
+            self._key,
+            self._make,
+            self._fail,
             slot="report",
             panel=self.preview,
             on=of_runs,
@@ -261,8 +267,12 @@ class ReportController(PageController):
         self._show_settings(ReportSettings())
         study = self._store.study
         if study is not None:
-            title, read = tr("Reading the text of the report"), lambda: study.report_settings
-            self._worker.task(title, read, on_done=self._show_settings, on_error=self.failed.emit)
+            self._worker.task(
+                tr("Reading the text of the report"),
+                lambda: study.report_settings,
+                on_done=self._show_settings,
+                on_error=self.failed.emit,
+            )
         self.update()
 
     def _show_settings(self, settings: ReportSettings) -> None:

@@ -110,8 +110,9 @@ class CascadeView(ContributedView):
             self.clear(NO_COSTS if costs is None else NO_RUN)
             return None
         show = partial(self.show_cascades, run_name(record), record.key)
-        arguments = result, record.dataset, costs, measure
-        return computation(tr("Measuring cascades"), show, found_cascades, *arguments)
+        return computation(
+            tr("Measuring cascades"), show, found_cascades, result, record.dataset, costs, measure
+        )
 
     def show_cascades(self, run: str, key: int, outcome: CascadeFront | str) -> None:
         """Show the cascades of a run, by its name and number, or why there are none."""
