@@ -53,6 +53,7 @@ def test_what_is_not_learned_is_refused_before_work(method: str, what: str) -> N
         check(plan, sparse)
 
 
+@pytest.mark.ability("preferences")
 @pytest.mark.parametrize("method", sorted(REFUSED_RUNS))
 def test_preferences_are_learned_with_any_cost(method: str, tmp_path: Path) -> None:
     rows = [f"{query},2,1" for query in range(10)]

@@ -11,8 +11,8 @@ from rankstudio.cli.terminal import Block
 from rankstudio.engine.data.feature_groups import Groups, feature_groups_of, in_groups
 from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.plan.left_out_names import plain
-from rankstudio.engine.experiment.plan.plan import Plan, learned_from
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind

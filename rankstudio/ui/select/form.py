@@ -14,8 +14,8 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import feature_groups_of, groups_in_words
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_in_words, refusal
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, refusal
+from rankstudio.engine.experiment.plan.preference_source import preferences_in_words, preferences_of
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
 from rankstudio.engine.methods.catalog import (
     GIVEN,

@@ -10,8 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.plan import learned_from
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.ui.language import tr, trn

@@ -12,8 +12,8 @@ from wording import naming
 
 from rankstudio.engine import RankingDataset, RankRLS
 from rankstudio.engine.errors import DatasetError, FormatError, ParameterError
-from rankstudio.engine.experiment.plan.plan import Plan, learned_from
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml
 from rankstudio.plugins.preferences import clicks, preference_files
 from rankstudio.plugins.preferences.clicks import (

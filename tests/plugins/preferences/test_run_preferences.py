@@ -14,8 +14,7 @@ from wording import naming
 from rankstudio.cli import main
 from rankstudio.engine import Plan, open_dataset
 from rankstudio.engine.data.preferences import sample_preferences
-from rankstudio.engine.experiment.plan.plan import preferences_in_words
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.preference_source import preferences_in_words, preferences_of
 from rankstudio.engine.experiment.plan.toml import load_plan
 
 FAST = ["--lambda", "2^-1,2^2", "--folds", "1,2"]

@@ -294,11 +294,11 @@ def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(window: MainWindo
         },
     ],
 )
+@pytest.mark.ability("preferences")
 def test_a_run_from_preferences_has_the_box_too(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
     assert window.session.dataset is not None
-    pytest.importorskip("rankstudio.plugins.preferences")  # its folder may be absent
     path = write_preferences(tmp_path / "clicks.csv", window.session.dataset)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
     window.commands["open_preferences"].trigger()

@@ -9,8 +9,8 @@ from typing import Any
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import feature_groups_of, groups_in_words
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, learned_from
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.metrics.conventions import convention

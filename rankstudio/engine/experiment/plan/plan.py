@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import product
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +39,7 @@ from rankstudio.engine.experiment.plan.plan_parts import (
     ModelChoice,
     Normalize,
 )
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.preference_source import preferences_of, refusal_of_preferences
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import (
@@ -634,49 +633,6 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return 1
     max_features = max(limit or n_features for limit in limits)
     return greatest_size(n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features)
-
-
-def refusal_of_preferences(entry: Method) -> str:
-    """Return the message that a method does not support preferences."""
-    labels_text = ", ".join(other.label for other in methods() if other.learns_preferences)
-    return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
-        label=entry.label, able=labels_text
-    )
-
-
-def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
-    """Return the method that learns from the preferences of a plan, or the reason why it cannot."""
-    if pair_source() is None:
-        return AbsentPairSource().lacking
-    unable_entry = next((entry for entry in entries if not entry.learns_preferences), None)
-    if unable_entry is not None:
-        return refusal_of_preferences(unable_entry)
-    text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
-    if "pairs" in preferences:
-        text = tr(
-            "Learns from the clicks in {file}, weighted by position, instead of labels; measures use the "
-            "labels."
-        )
-    return text.format(file=Path(preferences["path"]).name)
-
-
-def learned_from(preferences: Mapping[str, str]) -> str:
-    """Return the source of preferences or clicks, for a title: "clicks: log.csv"; "" for labels."""
-    if not preferences:
-        return ""
-    text = tr("preferences: {file}")
-    if "pairs" in preferences:
-        skipped = preferences["pairs"] == "skipped"
-        text = (
-            tr("clicks over skipped: {file}, {eta}")
-            if skipped
-            else tr("clicks over unclicked: {file}, {eta}")
-        )
-    eta = preferences.get("eta", "")
-    weights = {"": "", "estimated": tr("η estimated"), "given": tr("given propensities")}.get(
-        eta, f"η = {eta}"
-    )
-    return text.format(file=Path(preferences["path"]).name, eta=weights)
 
 
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from rankstudio.engine.experiment.plan.checks import check_field
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.plugins.entries import imported
-from rankstudio.engine.plugins.pair_sources import pair_source
+from rankstudio.engine.plugins.pair_sources import AbsentPairSource, pair_source
 from rankstudio.engine.support.extensions import Extended
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -61,3 +63,46 @@ def preferences_of(extended: Extended) -> Mapping[str, str]:
     """Return the settings of a plan's `PreferenceSource`; empty if it learns from labels."""
     source = extended.extension(PreferenceSource)
     return FrozenMapping() if source is None else source.told
+
+
+def refusal_of_preferences(entry: Method) -> str:
+    """Return the message that a method does not support preferences."""
+    labels_text = ", ".join(other.label for other in methods() if other.learns_preferences)
+    return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
+        label=entry.label, able=labels_text
+    )
+
+
+def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
+    """Return the method that learns from the preferences of a plan, or the reason why it cannot."""
+    if pair_source() is None:
+        return AbsentPairSource().lacking
+    unable_entry = next((entry for entry in entries if not entry.learns_preferences), None)
+    if unable_entry is not None:
+        return refusal_of_preferences(unable_entry)
+    text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
+    if "pairs" in preferences:
+        text = tr(
+            "Learns from the clicks in {file}, weighted by position, instead of labels; measures use the "
+            "labels."
+        )
+    return text.format(file=Path(preferences["path"]).name)
+
+
+def learned_from(preferences: Mapping[str, str]) -> str:
+    """Return the source of preferences or clicks, for a title: "clicks: log.csv"; "" for labels."""
+    if not preferences:
+        return ""
+    text = tr("preferences: {file}")
+    if "pairs" in preferences:
+        skipped = preferences["pairs"] == "skipped"
+        text = (
+            tr("clicks over skipped: {file}, {eta}")
+            if skipped
+            else tr("clicks over unclicked: {file}, {eta}")
+        )
+    eta = preferences.get("eta", "")
+    weights = {"": "", "estimated": tr("η estimated"), "given": tr("given propensities")}.get(
+        eta, f"η = {eta}"
+    )
+    return text.format(file=Path(preferences["path"]).name, eta=weights)

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.experiment.plan.plan import Plan, learned_from
-from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
 from rankstudio.engine.support.number_format import count_text
 from rankstudio.plugins.preferences.clicks import ClickRule, PairRule, PositionBiasError
 from rankstudio.plugins.preferences.preference_files import ClickFacts

@@ -200,6 +200,7 @@ def assert_kernel(
     assert_measured(data, path, 0, np.round(scores, 8))
 
 
+@pytest.mark.ability("preferences")
 @pytest.mark.parametrize("method", ["rankrls", "kernel-rankrls"])
 @pytest.mark.parametrize("cost", ["magnitude", "unit"])
 def test_preferences(method: str, cost: str, tmp_path: Path) -> None:

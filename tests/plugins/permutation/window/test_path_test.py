@@ -52,11 +52,11 @@ def test_of_a_ranker_the_panel_is_that_of_the_test_alone(ran: MainWindow) -> Non
     assert of(ran).path.about.isVisible() and not stop.p_plot.isVisible()
 
 
+@pytest.mark.ability("preferences")
 def test_documents_of_preferences_are_permuted(
     ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ran.session.dataset is not None
-    pytest.importorskip("rankstudio.plugins.preferences")  # its folder may be absent
     file = write_preferences(tmp_path / "clicks.csv", ran.session.dataset)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     ran.commands["open_preferences"].trigger()
