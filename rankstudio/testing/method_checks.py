@@ -191,10 +191,10 @@ class _Checks:
             message = f"The features are selected in another order: {first.selected} and {second.selected}."
             assert first.selected == second.selected, message
         columns = np.ascontiguousarray(part.X.T)
-        first_scores: Floats = first.scores(columns)
-        second_scores: Floats = second.scores(columns)
-        largest = max(float(np.abs(first_scores).max()), np.finfo(np.float64).tiny)
-        difference = float(np.abs(first_scores - second_scores).max()) / largest
+        scores: Floats = first.scores(columns)
+        reordered: Floats = second.scores(columns)
+        largest = max(float(np.abs(scores).max()), np.finfo(np.float64).tiny)
+        difference = float(np.abs(scores - reordered).max()) / largest
         assert difference <= _SCORES, f"The scores differ by {difference:.2g} of the largest score."
 
     def _pickled(self) -> None:
@@ -214,21 +214,21 @@ class _Checks:
     def _resumed(self) -> None:
         plan = self._plan(folds=(1, 2))
         dataset = _data()
-        uninterrupted = _result_of(plan, dataset)
+        full = _result_of(plan, dataset)
         with tempfile.TemporaryDirectory() as folder, Study.create(Path(folder) / "s.rankstudio") as study:
             events = run_stored(plan, dataset, study)
             next(event for event in events if isinstance(event, UnitFinished))
             events.close()
             finished = [event for event in run_stored(plan, dataset, study) if isinstance(event, RunFinished)]
-        assert finished[0].result.average == uninterrupted.average, "A resumed run has other results."
+        assert finished[0].result.average == full.average, "A resumed run has other results."
 
     def _processes(self) -> None:
         plan = self._plan()
         dataset = _data()
-        local_result = _result_of(plan, dataset)
+        local = _result_of(plan, dataset)
         with on_processes(1) as executor:
-            worker_result = _result_of(plan, dataset, executor)
-        assert worker_result.average == local_result.average, "Worker processes have other results."
+            remote = _result_of(plan, dataset, executor)
+        assert remote.average == local.average, "Worker processes have other results."
 
     def _growth(self) -> None:
         """Refuse time that grows with more than the fourth power of the number of features."""
@@ -259,6 +259,6 @@ def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunR
 
 def _assert_equal(first: list[Step], second: list[Step], message: str) -> None:
     assert len(first) == len(second), message
-    for first_step, second_step in zip(first, second, strict=True):
-        assert first_step.selected == second_step.selected, message
-        assert first_step.coef.tobytes() == second_step.coef.tobytes(), message
+    for step, other in zip(first, second, strict=True):
+        assert step.selected == other.selected, message
+        assert step.coef.tobytes() == other.coef.tobytes(), message

@@ -211,7 +211,7 @@ def group(
 
 
 def _check_finite(X: Floats) -> None:
-    """Raise DatasetError for the first row that is not finite; pages that were read for that are let go."""
+    """Raise DatasetError for the first row that is not finite; release the pages read for that."""
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
         rows = X[first : first + step]

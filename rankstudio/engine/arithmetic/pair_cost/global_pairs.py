@@ -33,7 +33,7 @@ def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     Raises
     ------
     OutOfMemoryError
-        If there are so many labels that a Gram matrix for each does not fit.
+        If there are too many labels for a Gram matrix of each to fit.
 
     Notes
     -----
@@ -93,7 +93,7 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
 
 def _share(cost: PairCost, counts: Floats) -> float:
-    """Return by what the loss over all pairs of so many documents of each class is multiplied."""
+    """Return the factor of the loss over all pairs, by the number of documents of each class."""
     m = counts.sum()
     n_pairs = m * (m - 1) / 2 if cost.ties else (m**2 - counts @ counts) / 2
     return float(shares(cost.weighting, np.array([m]), np.array([n_pairs]))[0])

@@ -249,7 +249,7 @@ class IncidenceBlock:
 
 
 PreferenceBlock = IncidenceBlock | LaplacianFactor
-"""What makes rows of the documents of some queries; see :class:`IncidenceBlock`."""
+"""Maker of rows of the documents of some queries; see :class:`IncidenceBlock`."""
 
 
 def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> Iterator[PreferenceBlock]:
