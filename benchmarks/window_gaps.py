@@ -279,9 +279,13 @@ class Walk:
         """Gather all evidence for a selection, while the mouse goes over the plot of probabilities."""
         from PySide6.QtCore import QPointF, QTimer
 
-        from rankstudio.ui.model.evidence import Package
+        from rankstudio.plugins.evidence.window.evidence import Package
 
-        window, page, gathered = self.window, self.window.sections.evidence, self.window.models.evidence
+        window, page, gathered = (
+            self.window,
+            self.window.sections.evidence,
+            self.window.sections.evidence.evidence,
+        )
         self.run("greedy RankRLS", "greedy-rankrls")
         mouse, places = QTimer(window), iter(range(1_000_000))
 

@@ -17,9 +17,9 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.plugins.evidence.window.evidence import Package, Progress
 from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.evidence import Package, Progress
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.workspace import FIRST
 from rankstudio.ui.style.theme import Theme
@@ -106,7 +106,7 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
 
 def gather(app: QApplication, window: MainWindow) -> None:
     """Have the page find the sets as good as the best one, which it offers to do."""
-    evidence = window.models.evidence
+    evidence = window.sections.evidence.evidence
     rest(app)
     wait(app, lambda: not evidence.busy)
     evidence.start(Package.NEAR)

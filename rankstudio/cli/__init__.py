@@ -35,8 +35,6 @@ CORE_COMMANDS = (
     "figures",
     "plan",
     "studies",
-    "evidence",
-    "importance",
     "evaluate",
     "predict",
     "export",
@@ -209,6 +207,8 @@ def _open_window(arguments: list[str]) -> int:
     files = [word for word in arguments if word not in options]
     # The parsers of the commands look texts up and import the engine: the help alone lists them.
     parser = command_line(tuple(known_commands()) if {"-h", "--help"} & set(options) else ())
+    if files[:1] and files[0] in recorded_commands() and not Path(files[0]).exists():
+        parser.error(_no_such(files[0]))  # before its options, which the window does not have
     args = parser.parse_args(options)
     for file in files:
         if not Path(file).exists():

@@ -10,26 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.best_subset import best_subset as best_subset
-    from rankstudio.engine.analysis.evidence.deciding_queries import deciding_queries as deciding_queries
-    from rankstudio.engine.analysis.evidence.near_best_sets import near_best_sets as near_best_sets
-    from rankstudio.engine.analysis.evidence.permutation_importance import (
-        permutation_importance as permutation_importance,
-    )
-    from rankstudio.engine.analysis.evidence.query_paths import paths_by_queries as paths_by_queries
-    from rankstudio.engine.analysis.evidence.refitted_stability import (
-        stability_by_refitting as stability_by_refitting,
-    )
-    from rankstudio.engine.analysis.evidence.repeated_left_out import repeated_left_out as repeated_left_out
-    from rankstudio.engine.analysis.evidence.selection_evidence import (
-        selection_evidence as selection_evidence,
-    )
-    from rankstudio.engine.analysis.evidence.set_changes import set_changes as set_changes
-    from rankstudio.engine.analysis.evidence.shapley_shares import shapley_shares as shapley_shares
-    from rankstudio.engine.analysis.evidence.stability_selection import (
-        stability_selection as stability_selection,
-    )
-    from rankstudio.engine.analysis.evidence.step_significance import step_significance as step_significance
     from rankstudio.engine.analysis.measurements.cross_fitting import cross_fitted as cross_fitted
     from rankstudio.engine.data.dataset import Fold as Fold
     from rankstudio.engine.data.dataset import FoldedDataset as FoldedDataset
@@ -72,10 +52,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "cross_fitted": "rankstudio.engine.analysis.measurements.cross_fitting",
-    "best_subset": "rankstudio.engine.analysis.evidence.best_subset",
-    "permutation_importance": "rankstudio.engine.analysis.evidence.permutation_importance",
-    "stability_by_refitting": "rankstudio.engine.analysis.evidence.refitted_stability",
-    "near_best_sets": "rankstudio.engine.analysis.evidence.near_best_sets",
     "Fold": "rankstudio.engine.data.dataset",
     "Preferences": "rankstudio.engine.data.preferences",
     "Plan": "rankstudio.engine.experiment.plan.plan",
@@ -94,14 +70,6 @@ _HOMES = {
     "save_model": "rankstudio.engine.export.models",
     "sample_preferences": "rankstudio.engine.data.preferences",
     "open_dataset": "rankstudio.engine.data.folders",
-    "deciding_queries": "rankstudio.engine.analysis.evidence.deciding_queries",
-    "paths_by_queries": "rankstudio.engine.analysis.evidence.query_paths",
-    "repeated_left_out": "rankstudio.engine.analysis.evidence.repeated_left_out",
-    "selection_evidence": "rankstudio.engine.analysis.evidence.selection_evidence",
-    "set_changes": "rankstudio.engine.analysis.evidence.set_changes",
-    "shapley_shares": "rankstudio.engine.analysis.evidence.shapley_shares",
-    "stability_selection": "rankstudio.engine.analysis.evidence.stability_selection",
-    "step_significance": "rankstudio.engine.analysis.evidence.step_significance",
 }
 
 
@@ -110,13 +78,22 @@ def _homes() -> dict[str, str]:
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - see above
 
     estimators = (entry.estimator.partition(":") for entry in methods() if entry.origin is None)
-    return {**_HOMES, **{name: module for module, _, name in estimators}}
+    return {**_HOMES, **_functions(), **{name: module for module, _, name in estimators}}
 
 
-def __getattr__(name: str) -> Any:  # checkers of types know no estimator of an ability
+def _functions() -> dict[str, str]:
+    """Return in which module each function of an ability is."""
+    from rankstudio.engine.plugins.engine_functions import engine_functions  # noqa: PLC0415 - see above
+
+    return engine_functions()
+
+
+def __getattr__(name: str) -> Any:  # checkers of types know nothing of abilities
     if name == "__all__":  # for ``from rankstudio.engine import *``
         return __dir__()
-    home = _HOMES.get(name) or ("" if name.startswith("_") else _homes().get(name))
+    home = _HOMES.get(name)
+    if not home and not name.startswith("_"):
+        home = _functions().get(name) or _homes().get(name)
     if not home:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(home), name)

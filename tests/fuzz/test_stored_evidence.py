@@ -11,21 +11,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("rankstudio.plugins.evidence")  # its folder may be absent
+
 from fuzzer import Fuzz, Outcome
 
 from rankstudio.engine import GreedyRankRLS, permutation_importance, selection_evidence
-from rankstudio.engine.analysis.evidence.evidence_codec import (
+from rankstudio.engine.errors import StoreError
+from rankstudio.plugins.evidence.evidence_codec import (
     pack_evidence,
     unpack_evidence,
     unpack_importance,
 )
-from rankstudio.engine.analysis.evidence.evidence_table import (
+from rankstudio.plugins.evidence.evidence_table import (
     evidence_sentences,
     evidence_text,
     importance_text,
 )
-from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
-from rankstudio.engine.errors import StoreError
+from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 
 N = 6  # features
 INVENTED: tuple[Any, ...] = (

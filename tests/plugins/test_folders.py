@@ -81,7 +81,11 @@ def test_the_commands_of_abilities_are_recorded_for_where_a_folder_is_absent() -
 
 
 def test_a_command_that_is_left_out_is_said_with_its_plugin(tmp_path: Path) -> None:
-    for words in (["--without", "judges", "judges"], ["judges", "x", "--without=judges"]):
+    for words in (
+        ["--without", "judges", "judges"],
+        ["judges", "x", "--without=judges"],
+        ["judges", "x", "--without=judges", "--json"],  # an option of its own
+    ):
         ended = packages.rankstudio(tmp_path, *words)
         assert ended.returncode == 2
         assert "plug-in judges, which is absent or left out." in ended.stderr

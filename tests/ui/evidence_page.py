@@ -13,9 +13,11 @@ K = 3
 
 def rest(window: MainWindow) -> None:
     """Wait until everything that begins by itself is computed and shown."""
-    evidence, page = window.models.evidence, window.sections.evidence
     settle(window)
-    wait_until(lambda: not (evidence.busy or evidence.waiting), 120)
-    wait_until(lambda: not window.models.importance.busy, 120)
+    page = window.sections.find("evidence")
+    if page is None:  # the folder of the ability may be absent
+        return
+    wait_until(lambda: not (page.evidence.busy or page.evidence.waiting), 120)
+    wait_until(lambda: not page.importance.busy, 120)
     wait_until(lambda: not page._soon.isActive())
     settle(window)

@@ -45,7 +45,7 @@ def used(window: MainWindow) -> tuple[object, ...]:
         model.step,
         line.text("parameters"),
         line.text("size"),
-        window.models.evidence.place(),
+        *(window.sections.find(page).evidence.place() for page in pages_present(window, "evidence")),
         dict(window.current.test),
         window.session.undo.index(),
         window.chips.choice.text(),

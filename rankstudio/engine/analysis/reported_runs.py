@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
 from rankstudio.engine.analysis.comparisons.comparability import ComparableGroup, comparable_groups
 from rankstudio.engine.analysis.comparisons.significance import (
@@ -18,12 +17,9 @@ from rankstudio.engine.analysis.comparisons.significance import (
     comparing_measure,
     why_unpaired,
 )
-from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence, unpack_importance
-from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
-from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
 from rankstudio.engine.analysis.measurements.measurement import sealed_run
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import ParameterError, RankStudioError, StoreError
+from rankstudio.engine.errors import ParameterError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.results.unfitted import Unfitted
@@ -32,15 +28,12 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import (
     RecordedData,
     ReportSettings,
-    RunKey,
     RunLabel,
     SealMark,
     is_sealed,
 )
 from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import fixed
-
-Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +52,9 @@ class ReportedRun:
         Data with documents; None if they are not available.
     label : RunLabel
         The user's note.
-    evidence : tuple of (int, SelectionEvidence)
-        Stored evidence, each with the number of the fold.
-    importances : tuple of (int, MeasuredImportance)
-        Stored permutation importances of its models, each with the number of the fold.
+    evidence : tuple of (int, bytes)
+        What the study stores as evidence for its selections and models, each with the number of the fold, as
+        :mod:`rankstudio.plugins.evidence` packs it.
     """
 
     number: int
@@ -70,8 +62,7 @@ class ReportedRun:
     recorded: RecordedData
     data: FoldedDataset | None = None
     label: RunLabel = field(default_factory=RunLabel)
-    evidence: tuple[tuple[int, SelectionEvidence], ...] = ()
-    importances: tuple[tuple[int, MeasuredImportance], ...] = ()
+    evidence: tuple[tuple[int, bytes], ...] = ()
 
     @property
     def plan(self) -> Plan:
@@ -382,8 +373,8 @@ def read_study(
 
                 documents = opener(plan, recorded) if fits_all else data
                 result = fitted_in_study(study, key, result, documents)
-            evidence, importances = kept_evidence(study, key)
-            runs.append(ReportedRun(key.id, result, recorded, data, labels[key.id], evidence, importances))
+            evidence = tuple(study.evidence_of_run(key))
+            runs.append(ReportedRun(key.id, result, recorded, data, labels[key.id], evidence))
     reported = {datasets[number] for number in chosen}
     unreported = dict.fromkeys(name for name in datasets.values() if name not in reported)
     return ReportSource(
@@ -393,25 +384,6 @@ def read_study(
         study.seal_marks,
         other_datasets=tuple(unreported) if choice.is_default else (),
     )
-
-
-def kept_evidence(
-    study: Study, run: RunKey
-) -> tuple[tuple[tuple[int, SelectionEvidence], ...], tuple[tuple[int, MeasuredImportance], ...]]:
-    """Return the stored evidence of a run, for its selections and for its models.
-
-    Damaged evidence is left out.
-    """
-    return _kept(study, run, unpack_evidence), _kept(study, run, unpack_importance)
-
-
-def _kept(study: Study, run: RunKey, read: Callable[[bytes, int], Kind]) -> tuple[tuple[int, Kind], ...]:
-    """Return the stored evidence of one kind of a run, without damaged entries."""
-    stored = []
-    for fold, payload in study.evidence_of_run(run):
-        with suppress(StoreError):
-            stored.append((fold, read(payload, len(run.feature_ids))))
-    return tuple(stored)
 
 
 def spread(mean: float, deviation: float | None) -> str:

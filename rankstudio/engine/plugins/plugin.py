@@ -68,6 +68,8 @@ class Plugin:
         Clusters whose workers can do the work of runs.
     pair_sources : tuple of PairSource
         Files of pairs of documents from which runs learn instead of labels.
+    functions : tuple of EngineFunction
+        Functions that are also names of :mod:`rankstudio.engine`.
     summary : str
         Description in one sentence.
     needs : tuple of str
@@ -105,6 +107,7 @@ class Plugin:
     analyses: tuple[Keyed, ...] | str = ()
     clusters: tuple[Keyed, ...] = ()
     pair_sources: tuple[Keyed, ...] = ()
+    functions: tuple[Keyed, ...] = ()
     summary: str = ""
     needs: tuple[str, ...] = ()
     texts: str = ""

@@ -34,8 +34,9 @@ class ReportPart:
         Key of the section, which has its title and its place in the report.
     compute : str
         ``"module:function"``: called with a
-        :class:`~rankstudio.engine.analysis.reported_runs.ReportSource`, it yields :class:`Paragraph` and
-        :class:`~rankstudio.engine.export.tables.TextTable`.
+        :class:`~rankstudio.engine.analysis.reported_runs.ReportSource`, it yields :class:`Paragraph`,
+        :class:`~rankstudio.engine.export.tables.TextTable` and
+        :class:`~rankstudio.engine.export.figures.values.Figure`.
     """
 
     key: str

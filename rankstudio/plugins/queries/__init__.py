@@ -12,6 +12,7 @@ Neural Information Processing Systems 30, 4765-4774.
 from __future__ import annotations
 
 from rankstudio.engine.language import translatable
+from rankstudio.engine.plugins.engine_functions import EngineFunction
 from rankstudio.engine.plugins.plugin import Plugin
 from rankstudio.engine.plugins.window_parts import WindowPage
 
@@ -27,5 +28,6 @@ PLUGIN = Plugin(
             guide="single-queries.md",
         ),
     ),
+    functions=(EngineFunction("paths_by_queries", "rankstudio.plugins.queries.query_paths"),),
     summary="Two models query by query, with reasons for each ranking.",
 )

@@ -19,6 +19,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
     marks_of,
     seal_text,
 )
+from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
@@ -27,7 +28,7 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.report_parts import Paragraph, report_parts
 from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import NOTHING, count_text, raised
-from rankstudio.plugins.report import evidence_sections, feature_sections, result_sections
+from rankstudio.plugins.report import feature_sections, result_sections
 from rankstudio.plugins.report.analysis_sections import analysis_blocks
 from rankstudio.plugins.report.document import (
     SECTIONS,
@@ -35,6 +36,7 @@ from rankstudio.plugins.report.document import (
     CodeText,
     FactList,
     Report,
+    ReportFigure,
     ReportSection,
     words,
 )
@@ -227,7 +229,8 @@ def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Bloc
         text = f"This section needs the plug-in {plugin}, which is absent or left out."
         yield Paragraph(text, muted=True)
         return
-    yield from imported(part.compute)(source)
+    for block in imported(part.compute)(source):
+        yield ReportFigure(block) if isinstance(block, Figure) else block
 
 
 _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
@@ -238,7 +241,7 @@ _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "tests": result_sections.paired_test_blocks,
     "features": feature_sections.feature_blocks,
     "stability": feature_sections.stability_blocks,
-    "evidence": evidence_sections.evidence_blocks,
+    "evidence": partial(ability_blocks, "evidence", "evidence"),
     "substitutes": partial(ability_blocks, "substitutes", "features"),
     "analyses": analysis_blocks,
     "published": result_sections.published_blocks,

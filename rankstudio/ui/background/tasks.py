@@ -10,11 +10,10 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.feature_groups import GroupedFeatures
 from rankstudio.engine.data.fingerprint import fingerprint
@@ -30,20 +29,14 @@ from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.process.memory import HOLD
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset, SubsetSpace
-    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
-    from rankstudio.engine.analysis.evidence.set_changes import SetChanges
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
     from rankstudio.engine.data.summary import DatasetSummary
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
-    from rankstudio.engine.methods.base import LinearRanker
-    from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03  # as often as a bar is drawn: two frames
 _MOMENT = 0.05  # seconds for which another task waits at most, unless a single step takes longer
-_MOST_SECONDS = 10.0  # of all exchanges of a set, before they are not computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,42 +54,6 @@ class PathWanted:
     plan: Plan
     fold: Fold
     values: tuple[Any, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class EvidenceWanted:
-    """The evidence to gather, and its selection.
-
-    Attributes
-    ----------
-    plan : Plan
-    fold : Fold
-    values : tuple
-        On the plan's axes.
-    selected : tuple of int
-        0-based columns of the selection, in its order.
-    n_steps : int
-        Length of the paths beyond it.
-    parts : tuple of str
-        Of :data:`rankstudio.engine.analysis.evidence.selection_evidence.PARTS`.
-    measure, convention : str
-        Of what the selection loses without a feature.
-    most_sets : int
-        Sets of a size that are searched for others that are as good.
-    max_seconds : float
-        Of a search for the best set.
-    """
-
-    plan: Plan
-    fold: Fold
-    values: tuple[Any, ...]
-    selected: tuple[int, ...]
-    n_steps: int
-    parts: tuple[str, ...]
-    measure: str
-    convention: str
-    most_sets: int
-    max_seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,105 +202,6 @@ class FoldCache:
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
         """Measure a model on the test part."""
         return self.prepared(plan, fold).evaluate(step, "test")
-
-    def evidence(
-        self, request: EvidenceWanted, earlier: SelectionEvidence | None
-    ) -> Iterator[tuple[float, SelectionEvidence]]:
-        """Yield how far the evidence for a selection is, and what is known by then."""
-        from rankstudio.engine.analysis.evidence.judged_selection import refits_of  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
-
-        plan, data = request.plan, self.prepared(request.plan, request.fold).train
-        method = self._method(request)
-        judge = self._judge(request)
-        options = EvidenceOptions(
-            n_steps=request.n_steps,
-            selected=request.selected,
-            judge=judge,
-            measure=request.measure,
-            convention=request.convention,
-            seed=plan.seed,
-            most_sets=request.most_sets,
-            max_seconds=request.max_seconds,
-            n_refits=refits_of(plan.entry),
-            parts=request.parts,
-        )
-        for update in evidence_steps(method, data, options, earlier):
-            evidence = update.found if isinstance(update, PartialResult) else earlier
-            if evidence is not None:
-                _ = evidence.losses and evidence.losses.losses  # which takes a while: not in the window
-                yield update.share, evidence
-
-    def set_changes(self, request: EvidenceWanted, columns: tuple[int, ...]) -> SetChanges | None:
-        """Return the error of a set after each change by one feature; None where that is not known."""
-        from rankstudio.engine.analysis.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
-
-        judge = self._judge(request)
-        data = self.prepared(request.plan, request.fold).train
-        n_others = data.X.shape[1] - len(columns)
-        if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MOST_SECONDS:
-            return None
-        return changes_of(judge, data, columns)
-
-    def _judge(self, request: EvidenceWanted) -> RankRLS | None:
-        """Return the RankRLS that ranks with a selection; None where another method does."""
-        from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
-
-        plan, combination = request.plan, request.plan.combination(request.values)
-        ranked = combination.ranker if plan.ranker_entry else combination.parameters
-        regularization = regularization_of(plan, ranked, self.prepared(plan, request.fold).train)
-        losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
-        return None if regularization is None else RankRLS(regularization, **losses)
-
-    def best_with(
-        self, request: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
-    ) -> SizedSubset:
-        """Return the best set of the size of a selection with some columns and without others, if any."""
-        from rankstudio.engine.analysis.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
-
-        base = self._subsets(request)
-        units = ColumnGroups.of(request.fold.train.n_features, base.groups).containing
-        all_required = tuple(dict.fromkeys((*base.required, *required)))
-        excluded = (*base.excluded, *excluded)
-        if len(units(all_required)) > base.n_features or set(units(all_required)) & set(units(excluded)):
-            return NO_SUBSET
-        space = replace(base, required=all_required, excluded=excluded)
-        last = NO_SUBSET
-        for update in find_best_subset(self.prepared(request.plan, request.fold).train, space):
-            last = update.found.sizes[-1]
-        return last
-
-    def best_sets(self, request: EvidenceWanted, max_size: int) -> Iterator[BestSubset]:
-        """Yield the best set of each size, as far as they are known."""
-        from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
-
-        space = replace(self._subsets(request), n_features=max_size)
-        for update in find_best_subset(self.prepared(request.plan, request.fold).train, space):
-            yield update.found
-
-    def _subsets(self, request: EvidenceWanted) -> SubsetSpace:
-        """Return the sets of the size of a selection by exact left-out errors; a group counts as one."""
-        from rankstudio.engine.analysis.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
-
-        judge = self._method(request).exact_exchange()
-        assert judge is not None  # the window offers best sets of such methods only
-        units = ColumnGroups.of(request.fold.train.n_features, judge.groups)
-        return SubsetSpace.of(judge, len(units.containing(request.selected)))
-
-    def _method(self, request: EvidenceWanted) -> LinearRanker:
-        """Return the method of a selection, free to select: a set that was given whole is judged as any."""
-        from rankstudio.engine.experiment.plan.plan import estimator  # noqa: PLC0415 - on the worker only
-
-        plan, combination = request.plan, request.plan.combination(request.values)
-        parameters = dict(combination.parameters)
-        ids = request.fold.train.feature_ids
-        if set(parameters.get("pinned", ())) == {int(ids[column]) for column in request.selected}:
-            parameters["pinned"], plan = (), plan.changed(groups={})
-        return estimator(plan, plan.entry, parameters, ids)
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
         """Return a fold with the statistics of its queries, made where it is not kept."""

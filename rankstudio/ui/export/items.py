@@ -24,7 +24,6 @@ from rankstudio.ui.export.final_model import final_model_item
 from rankstudio.ui.export.written_models import compare_rankings, save_and_compare, save_model_form
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.evidence import Evidence
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
@@ -67,7 +66,6 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *sections.export_items(),
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
         *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
-        *_evidence_items(models.evidence),
         *sections.contributed.export_items(),
         *_plan_items(session, name),
     )
@@ -283,18 +281,6 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
         yield ExportItem(
             f"plan-{form.key}", label, tr(form.help), formats, f"{name}-plan", write, text.rstrip
         )
-
-
-def _evidence_items(evidence: Evidence) -> Iterator[ExportItem]:
-    """Yield the evidence for the shown selection as code that gathers it again."""
-    if evidence.model is not None:
-        labels = {
-            ".sh": tr("Evidence as a command"),
-            ".py": tr("Evidence as Python"),
-            ".ipynb": tr("Evidence as a notebook"),
-        }
-        reason = tr("No evidence that a method gives: show the Evidence page of a run that selects features.")
-        yield from code_items("evidence-code", labels, evidence.as_code(), "evidence", reason)
 
 
 def code_items(

@@ -16,9 +16,7 @@ from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import FoldCache, recognise, warm_up
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.evidence import Evidence
 from rankstudio.ui.model.execution import ExecutionBackend, MemoryBudget
-from rankstudio.ui.model.importance import Importance
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import RunMarks, Runner, Runs, engine_run
@@ -168,9 +166,6 @@ class Models(QObject):
         )
         sources = self.session, self.runs, self.measured, self.current
         self.left_out = LeftOutMeasures(*sources, self.task_worker, self.fold_cache, self)
-        seen_alone = self.session, self.runs, self.current
-        self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
-        self.importance = Importance(*seen_alone, self.task_worker, self.evidence, self)
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)

@@ -107,7 +107,7 @@ def figures_of(
 
 def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
 
-    from rankstudio.engine.analysis.reported_runs import ReportedRun, kept_evidence  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.reported_runs import ReportedRun  # noqa: PLC0415 - on the worker only
 
     recorded = run.recorded
     if study is not None and run.stored is not None:
@@ -117,9 +117,10 @@ def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
     data = run.dataset if run.recorded is None else None
-    is_stored = study is not None and run.stored is not None
-    evidence, importances = kept_evidence(study, run.stored) if is_stored else ((), ())  # type: ignore[arg-type] # both are there
-    return ReportedRun(run.number, result, recorded, data, run.label, evidence, importances)
+    evidence: tuple[tuple[int, bytes], ...] = ()
+    if study is not None and run.stored is not None:
+        evidence = tuple(study.evidence_of_run(run.stored))
+    return ReportedRun(run.number, result, recorded, data, run.label, evidence)
 
 
 def _record(dataset: FoldedDataset) -> RecordedData:

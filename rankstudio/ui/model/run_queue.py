@@ -72,6 +72,11 @@ class Runs(QObject):
         What carries out a plan; the engine's unless a test gives another.
     other_runner : callable
         Returns what carries out a run that is submitted now in place of the runner; None for the runner.
+
+    Attributes
+    ----------
+    n_kept : int
+        Times that the study has stored something with a run (`kept`).
     """
 
     added = Signal(object)
@@ -102,6 +107,8 @@ class Runs(QObject):
     """Another model of a run was chosen (RunRecord)."""
     storageBegan = Signal(object)
     """A run began that the study stores (RunRecord)."""
+    kept = Signal()
+    """The study has stored something with a run, such as what an ability has found of it."""
     storageFailed = Signal(str)
     """A run began that no study stores; a sentence says why."""
 
@@ -123,6 +130,7 @@ class Runs(QObject):
         self._begun: set[int] = set()  # keys of runs whose turn has come
         self._shown: RunRecord | None = None
         self._last_key = 0
+        self.n_kept = 0
 
     @property
     def records(self) -> tuple[RunRecord, ...]:
@@ -201,6 +209,11 @@ class Runs(QObject):
             record.recorded = None
             record.revision += 1
             self.changed.emit(record)
+
+    def note_kept(self) -> None:
+        """Note that the study has stored something with a run."""
+        self.n_kept += 1
+        self.kept.emit()
 
     def allow(self, why_not: str) -> None:
         """Unblock the runs that waited for this reason."""

@@ -104,6 +104,7 @@ class SelectPage(RunController):
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
         self.strip.tells_why = features is not None
+        self.strip.tells_how_sure = pages.find("evidence") is not None
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         right = column("right", *panels_of("right"))

@@ -49,8 +49,8 @@ class RunStrip(QFrame):
     ----------
     follow, every : QPushButton
         For the run that works to be shown from now on, and for all runs to be seen.
-    tells_why : bool
-        Whether there is a page that says why features were selected.
+    tells_why, tells_how_sure : bool
+        Whether there are pages that say why features were selected, and how sure they are.
     why, sure, another : QPushButton
         To see why the features of the run were selected, how sure they are, and to compare other methods.
     selected : Signal(int)
@@ -90,6 +90,7 @@ class RunStrip(QFrame):
         fill(row, self.follow, self.every)
         self._nothing = NO_RUN
         self.tells_why = False
+        self.tells_how_sure = False
         self.show_runs(())
 
     def show_runs(
@@ -169,7 +170,7 @@ class RunStrip(QFrame):
         if record.state is not RunState.DONE:
             return ()
         entry = record.plan.entry
-        applicable = self.tells_why and not entry.featureless, entry.selects, True
+        applicable = self.tells_why and not entry.featureless, self.tells_how_sure and entry.selects, True
         return tuple(link for link, applies in zip(self._links, applicable, strict=True) if applies)
 
 

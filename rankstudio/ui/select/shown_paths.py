@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankstudio.engine.analysis.evidence.smallest_set import SmallestSet, has_choice_of_size, smallest_set
 from rankstudio.engine.analysis.result_table.fold_table import PathAverage, average_paths
+from rankstudio.engine.analysis.tried_models.smallest_set import SmallestSet, has_choice_of_size, smallest_set
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.metrics.conventions import convention

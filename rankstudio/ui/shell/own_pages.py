@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rankstudio.engine.language import translatable
 from rankstudio.engine.plugins.plugin import Plugin
-from rankstudio.ui import compare, data, evidence, select
+from rankstudio.ui import compare, data, select
 
 PLUGIN = Plugin(
     name="window",
-    pages=tuple(page.PAGE for page in (data, select, evidence, compare)),
+    pages=tuple(page.PAGE for page in (data, select, compare)),
     summary=translatable("The pages of the window."),
 )

@@ -12,19 +12,12 @@ import numpy as np
 import pytest
 
 import rankstudio
+from rankstudio import engine
 from rankstudio.engine import (
     GAS,
     ExpectedDivergence,
     GreedyRankRLS,
     SingleFeatureRanking,
-    deciding_queries,
-    paths_by_queries,
-    repeated_left_out,
-    selection_evidence,
-    set_changes,
-    shapley_shares,
-    stability_selection,
-    step_significance,
 )
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.methods.base import LinearRanker
@@ -111,21 +104,25 @@ def _permutation() -> Any:
     return import_module("rankstudio.plugins.permutation.label_permutation")
 
 
+@pytest.mark.ability("evidence")
 @pytest.mark.parametrize(
     "analysis",
     [
-        lambda method, data: stability_selection(method, **data, n_halves=3),
-        lambda method, data: deciding_queries(method, **data),
-        lambda method, data: repeated_left_out(method, **data),
-        lambda method, data: paths_by_queries(method, **data, marked=[0, 2, 5]),
-        lambda method, data: step_significance(method, **data, n_permutations=4),
-        lambda method, data: set_changes(method, **data, features=[1, 3]),
-        lambda method, data: shapley_shares(method, **data, features=[1, 3]),
+        lambda method, data: engine.stability_selection(method, **data, n_halves=3),
+        lambda method, data: engine.deciding_queries(method, **data),
+        lambda method, data: engine.repeated_left_out(method, **data),
+        pytest.param(
+            lambda method, data: engine.paths_by_queries(method, **data, marked=[0, 2, 5]),
+            marks=pytest.mark.ability("queries"),
+        ),
+        lambda method, data: engine.step_significance(method, **data, n_permutations=4),
+        lambda method, data: engine.set_changes(method, **data, features=[1, 3]),
+        lambda method, data: engine.shapley_shares(method, **data, features=[1, 3]),
         pytest.param(
             lambda method, data: _permutation().permutation_test(method, **data, n_permutations=3),
             marks=pytest.mark.ability("permutation"),
         ),
-        lambda method, data: selection_evidence(method, **data, n_halves=2, n_permutations=3),
+        lambda method, data: engine.selection_evidence(method, **data, n_halves=2, n_permutations=3),
     ],
 )
 def test_a_foreign_estimator_gives_what_greedy_rankrls_gives(analysis: Any) -> None:
@@ -133,10 +130,11 @@ def test_a_foreign_estimator_gives_what_greedy_rankrls_gives(analysis: Any) -> N
     assert same(analysis(Delegate(GreedyRankRLS(2)), data), analysis(GreedyRankRLS(2), data))
 
 
+@pytest.mark.ability("evidence")
 @pytest.mark.parametrize("method", [GAS(2), SingleFeatureRanking(2), ExpectedDivergence(2)], ids=repr)
 def test_a_foreign_estimator_divides_its_scores_among_the_queries(method: LinearRanker) -> None:
     data = planted()
-    assert same(deciding_queries(Delegate(method, 2), **data), deciding_queries(method, **data))
+    assert same(engine.deciding_queries(Delegate(method, 2), **data), engine.deciding_queries(method, **data))
 
 
 def test_a_foreign_estimator_gives_densities_and_weights_of_features() -> None:

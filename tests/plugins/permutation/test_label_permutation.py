@@ -15,7 +15,8 @@ from preference_oracles import preferred
 from strategies import Problem, problems, tolerance
 from wording import naming
 
-from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, sample_preferences, step_significance
+from rankstudio import engine
+from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, sample_preferences
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.preferences import Preferences
@@ -348,12 +349,13 @@ def test_any_method_of_preferences_and_no_other() -> None:
         permutation_test(RankRLS(), data.X, data.y, data.qid, 3, preferences=some)
 
 
+@pytest.mark.ability("evidence")
 @pytest.mark.parametrize("options", [{}, {"weighting": "pairs"}, {"banned": (0, 1)}])
 def test_the_first_step_is_the_test_of_the_whole_path(options: dict[str, object]) -> None:
     X, _, qid = planted(0)
     y = np.round(0.15 * X[:, 3] + np.random.default_rng(1).normal(size=640))
     method = GreedyRankRLS(1, **options)  # type: ignore[arg-type]
-    found = step_significance(method, X, y, qid=qid, n_permutations=30, seed=4)
+    found = engine.step_significance(method, X, y, qid=qid, n_permutations=30, seed=4)
     whole = permutation_test(method, X, y, qid, n_permutations=30, seed=4)
     np.testing.assert_allclose(found.empty - found.permuted, whole.permuted, rtol=1e-10)
     assert found.p_values == whole.p_values

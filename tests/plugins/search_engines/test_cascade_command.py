@@ -100,6 +100,7 @@ def test_costs_beside_the_data_are_in_every_plan_and_select_when_asked(made: Pat
     assert "ms per query" in done(["compare", str(made / "s.rankstudio")]).out
 
 
+@pytest.mark.ability("evidence")
 def test_evidence_has_the_loss_per_millisecond(made: Path, answer, done, tmp_path: Path) -> None:
     words = ["evidence", str(made / "s.rankstudio"), "--run", "1", "--loss", "MAP", "--halves", "4"]
     rows = answer([*words, "--json"])["features"]

@@ -7,14 +7,12 @@ from functools import partial
 import pytest
 from experiment.small import dataset
 
-from rankstudio.engine.analysis.evidence.selection_evidence import PARTS
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.units import fold_context
-from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.ui.background import tasks
-from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache, PathWanted
+from rankstudio.ui.background.tasks import FoldCache, PathWanted
 
 
 @pytest.mark.parametrize("names", [("MAP", "leave-query-out MAP"), ("leave-query-out MAP", "MAP")])
@@ -45,45 +43,6 @@ def test_left_out_queries_of_shards_are_measured_with_turns_for_others_in_betwee
     rows = [row[name] for rows in told if rows for row in rows]
     chosen = run_plan(plan.changed(select_by=name), data).folds[0].paths[0]
     assert rows == chosen.validation[name].tolist()
-
-
-@pytest.mark.parametrize("method", ["greedy-rankrls", "gas"])
-def test_evidence_and_changed_sets_of_data_in_shards_never_ask_for_all_documents(
-    method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Catches what would fail where data are larger than the memory limit."""
-    data, select = dataset(1), {"regularization": 2.0, "n_features_to_select": 3}
-    plan = Plan("small", method, select)
-    wanted = EvidenceWanted(plan, data.folds[0], (2.0,), (0, 1, 2), 4, PARTS, "MAP", "letor4", 1000, 20.0)
-    whole = TrainingData.whole
-
-    def found(documents: int) -> list[object]:
-        def refusing(self: TrainingData, what: str) -> object:
-            assert not self.several, what
-            return whole(self, what)
-
-        monkeypatch.setattr(TrainingData, "whole", refusing)
-        monkeypatch.setattr(fold_context, "TrainingData", partial(TrainingData, documents=documents))
-        cache = FoldCache()
-        *_, (_, evidence) = cache.evidence(wanted, None)
-        changes = cache.set_changes(wanted, (0, 2))
-        assert changes is not None
-        sets = [
-            evidence.done,
-            evidence.selected,
-            round(changes.criterion, 6),
-            changes.without.round(6).tolist(),
-        ]
-        if method == "greedy-rankrls":
-            best = cache.best_with(wanted, [3], [0])
-            *_, sizes = cache.best_sets(wanted, 2)
-            sets += [best.features, sizes.features]
-        return [
-            *sets,
-            [(row.probability, row.n_deciding, row.substitute, row.verdict) for row in evidence.rows],
-        ]
-
-    assert found(30) == found(1 << 16)
 
 
 def test_a_path_that_nobody_waits_for_ends_and_can_be_had_again() -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QTextBrowser, QToolButton, QWidget
 from waiting import wait_until
-from windows import finish, settle
+from windows import finish, pages_present, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page
@@ -103,7 +103,9 @@ def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
 ) -> None:
     theme = sized
     # What begins by itself where it is quick would come between two pictures, and move what is around it.
-    window.models.evidence.seen = window.models.importance.wanted = lambda: False
+    for page in pages_present(window, "evidence"):
+        judged = window.sections.find(page)
+        judged.evidence.seen = judged.importance.wanted = lambda: False
     prepare(window)
     theme.finish()
     for laid_out in (window.sections.select.curves.slider, window.sections.select.method.form):

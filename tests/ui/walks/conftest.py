@@ -15,7 +15,7 @@ from windows import open_window, write_folds
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
-_ABILITIES = ("features", "judges", "permutation", "preferences", "queries")
+_ABILITIES = ("evidence", "features", "judges", "permutation", "preferences", "queries")
 _ABSENT = [name for name in _ABILITIES if find_spec(f"rankstudio.plugins.{name}") is None]
 collect_ignore_glob = ["test_*.py"] if _ABSENT else []
 """One walks through all pages: where the folder of an ability is absent, nobody walks."""

@@ -374,7 +374,7 @@ class Study:
         key : str
             Key of the selection or model.
         payload : bytes
-            Bytes from :func:`rankstudio.engine.analysis.evidence.evidence_codec.pack_evidence`, of the
+            Bytes from :func:`rankstudio.plugins.evidence.evidence_codec.pack_evidence`, of the
             evidence for a selection or of the permutation importance of a model.
         """
         digest = evidence_digest(run.id, fold, key, payload)

@@ -108,12 +108,14 @@ class PathTestController(CommandController):
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
         evidence = pages.find("evidence")
+        signals = [self.tests.changed, self.tests.grew, self._models.session.datasetChanged]
         if evidence is not None:
+            signals.append(evidence.evidence.changed)
             evidence.stop.add_path(self.path, tr("Permutation test"), lambda: self.possible)
             self.row.button.clicked.connect(lambda: pages.show_page("evidence"))
             self.row.button.clicked.connect(evidence.show_path)
         self._current.changed.connect(self.update)
-        for signal in (self.tests.changed, self.tests.grew, self._models.evidence.changed):
+        for signal in signals:
             signal.connect(self.update)
 
     @Slot()

@@ -17,8 +17,8 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.background.simulation import BackgroundSimulation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.evidence import seconds_of_selection
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
+from rankstudio.ui.model.selection_time import seconds_of_selection
 from rankstudio.ui.model.session import Session
 
 if TYPE_CHECKING:

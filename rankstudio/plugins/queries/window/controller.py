@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.measurements.baseline_model import baseline_step
+from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.steps import Step
 from rankstudio.plugins.queries.window.ablation_panel import AblationFeeder, AblationPanel
 from rankstudio.plugins.queries.window.comparison_panel import PART_NAMES, ComparisonPanel
@@ -29,7 +30,6 @@ from rankstudio.plugins.queries.window.query_tasks import QueryRequest, QueryTas
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.evidence import GREEDY
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
@@ -38,8 +38,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.query_paths import QueryPaths
     from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.plugins.queries.query_paths import QueryPaths
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
 _NO_RUN = tr("Run a method on these data to compare two models query by query.")
@@ -233,7 +233,7 @@ class QueriesController(PageController):
         chosen = self._models(a).get(fold) if a is not None else None
         chosen_parameters = chosen.unit.parameters if chosen is not None else {}
         names = ("regularization", "cost", "ties", "weighting")
-        ours = a is not None and a.plan.method == GREEDY
+        ours = a is not None and a.plan.method == GREEDY_RANKRLS.key
         of_a = {name: chosen_parameters[name] for name in names if ours and name in chosen_parameters}
         size = len(chosen.step.selected) if chosen is not None else 0
         n = a.dataset.feature_ids.size if a is not None else 1

@@ -16,7 +16,7 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.query_paths import QueryPaths
+    from rankstudio.plugins.queries.query_paths import QueryPaths
 
 _SIZE = 660, 460
 

@@ -20,10 +20,10 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.worker import CancelFlag
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.query_paths import QueryPaths
     from rankstudio.engine.methods.shards.training_data import TrainingData
     from rankstudio.plugins.queries.feature_ablation import AblatedQueries, FeatureAblation
     from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.plugins.queries.query_paths import QueryPaths
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
 _KEPT = 40  # scores of a model on a part; of large data each takes some megabytes
@@ -95,9 +95,9 @@ class QueryTasks:
         self, request: QueryRequest, fold: int, marked: Sequence[int], parameters: Mapping[str, Any]
     ) -> QueryPaths:
         """Return the paths of greedy RankRLS on some queries of the part of a fold, and on all others."""
-        from rankstudio.engine.analysis.evidence.query_paths import query_paths  # noqa: PLC0415 - numba
         from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - numba
+        from rankstudio.plugins.queries.query_paths import query_paths  # noqa: PLC0415 - numba
 
         part = request.fold(fold).parts[request.part]
         return query_paths(GreedyRankRLS(**parameters), QueryData(part.X, part.y, part.query_ptr), marked)

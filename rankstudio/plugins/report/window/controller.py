@@ -54,7 +54,6 @@ class ReportController(PageController):
         self._runs = runs
         self._store = models.study_store
         self._worker = worker
-        self._evidence = models.evidence
         self._marks = models.marks
         self.words = WordsPanel(theme)
         self.outline = OutlinePanel(theme)
@@ -67,7 +66,7 @@ class ReportController(PageController):
         self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
         of_runs = (
-            *(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, models.evidence.kept),
+            *(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, runs.kept),
             *(models.marks.changed, session.datasetChanged),
         )
         self._demand = OnDemand(
@@ -109,7 +108,7 @@ class ReportController(PageController):
         return (
             request.seal_marks,
             id(request.study),
-            self._evidence.n_kept,
+            self._runs.n_kept,
             *(self._state_of(run) for run in request.runs),
         )
 

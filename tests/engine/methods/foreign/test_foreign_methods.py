@@ -13,7 +13,6 @@ from experiment.small import dataset, ended
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 
-from rankstudio.engine.analysis.evidence.stability_selection import stability_selection
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import Cancelled, CodeNotAllowedError, MethodError, ParameterError, PlanError
 from rankstudio.engine.experiment.execution.executors import on_processes
@@ -303,8 +302,11 @@ def _centred(train: RankingDataset) -> np.ndarray:
 
 
 def test_stability_of_an_object_of_scikit_learn() -> None:
+    evidence = pytest.importorskip("rankstudio.plugins.evidence.stability_selection")
     train = dataset().folds[0].train
-    result = stability_selection(SelectKBest(f_regression, k=2), train.X, train.y, qid=train.qid, n_halves=4)
+    result = evidence.stability_selection(
+        SelectKBest(f_regression, k=2), train.X, train.y, qid=train.qid, n_halves=4
+    )
     assert result.n_paths == 8
     for path in ("__import__('os').system('true')", "open('x')", "Ridge(**{})", "(lambda: 1)()", "os.system"):
         entry = add_by_user("sklearn.feature_selection.RFE")

@@ -15,7 +15,6 @@ from windows import finish, settle
 from wording import naming
 
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
-from rankstudio.ui.evidence.stop_panel import PATH
 from rankstudio.ui.main_window import MainWindow
 
 prepare = settle
@@ -26,13 +25,14 @@ def of(window: MainWindow) -> Any:
     return window.sections.contributed.controllers["permutation"]
 
 
+@pytest.mark.ability("evidence")
 def test_more_than_chance_leads_to_the_evidence(window: MainWindow) -> None:
     finish(window)
     of(window).row.button.click()
     assert window.workspace.page == "evidence"
     stop = window.sections.evidence.stop
     line = of(window).path.chance
-    assert stop.view.value() == PATH and line.isVisible()
+    assert stop.view.value() == "path" and line.isVisible()
     wait_until(lambda: of(window).tests.band is not None)
     wait_until(lambda: "p = " in line.sentence.text())
     of(window).stop()
@@ -40,6 +40,7 @@ def test_more_than_chance_leads_to_the_evidence(window: MainWindow) -> None:
     rest(window)
 
 
+@pytest.mark.ability("evidence")
 def test_of_a_ranker_the_panel_is_that_of_the_test_alone(ran: MainWindow) -> None:
     ran.session.change("the method", method="rankrls", parameters={})
     finish(ran)

@@ -41,6 +41,7 @@ def done(tests: PermutationTests) -> bool:
     return not tests.busy and tests.band is not None and tests.band.n_permutations == N_PERMUTATIONS
 
 
+@pytest.mark.ability("evidence")
 def test_a_finished_path_is_tested_on_demand(ran: MainWindow) -> None:
     finished(ran)
     tests = of(ran).tests

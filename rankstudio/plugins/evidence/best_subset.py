@@ -1,0 +1,335 @@
+"""The proved best set of features of each size, by exact leave-query-out error."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from math import inf, nan
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.capabilities import ExactExchange
+from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import SizeSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import search_sizes
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.support.number_format import relative_excess
+from rankstudio.plugins.evidence.partial_result import PartialResult
+
+_WRITTEN = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}
+
+
+@dataclass(frozen=True)
+class SubsetSpace:
+    """Feature sets to compare, and the loss.
+
+    Attributes
+    ----------
+    n_features : int
+        Maximum number of features or groups per set.
+    regularization : float
+        λ > 0.
+    required, excluded : tuple of int
+        0-based columns that every set must contain, and that no set may contain.
+    groups : tuple of tuple of int
+        Columns that are selected together and count as one; ungrouped features are single.
+    costs : tuple of float or None
+        Cost of each feature.
+    budget : float or None
+        Maximum total cost of a set.
+    cost : PairCost
+        The loss of a pair.
+    """
+
+    n_features: int
+    regularization: float
+    required: tuple[int, ...] = ()
+    excluded: tuple[int, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()
+    costs: tuple[float, ...] | None = None
+    budget: float | None = None
+    cost: PairCost = field(default_factory=PairCost)
+
+    @classmethod
+    def of(cls, judge: ExactExchange, n_features: int) -> SubsetSpace:
+        """Return the sets that a method may select, of a size up to ``n_features``."""
+        return cls(
+            n_features,
+            judge.regularization,
+            judge.pinned,
+            judge.banned,
+            groups=judge.groups,
+            costs=judge.costs,
+            budget=judge.budget,
+            cost=judge.cost,
+        )
+
+    def problem(self, data: GivenData) -> tuple[QueryData, SubsetProblem, Constraints]:
+        """Validate the options for some training data, and prepare rows, problem and rules of the search."""
+        data = training_data(data)
+        several_queries(data.ptr, "Best set")
+        GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
+        groups = ColumnGroups.of(data.X.shape[1], self.groups)
+        arguments = self.n_features, self.required, self.excluded, None, 0, self.costs, self.budget, 0.0
+        try:
+            rules = Constraints.of(groups, *arguments)
+        except ParameterError as error:
+            raise ParameterError(_WRITTEN.get(error.name, error.name), error.value, error.expected) from None
+        rows = summed_rows(data, self.cost)
+        return rows, SubsetProblem.of(rows, self.regularization, groups, rules), rules
+
+
+@dataclass(frozen=True)
+class SizedSubset:
+    """The best known set of one size.
+
+    Attributes
+    ----------
+    size : int
+        Number of features or groups.
+    features : tuple of int
+        Its 0-based columns, ascending; () if no set was found.
+    criterion : float
+        Leave-query-out error, summed over documents; infinity if no set was found.
+    proved : bool
+        Whether no set of the size has a lower criterion. Among equal sets, the one with the lowest columns.
+    gap : float
+        No set has a criterion below ``criterion - gap``; 0 if proved.
+    n_sets : int
+        Number of sets of this size, regardless of cost.
+    n_evaluated : int
+        Number of sets evaluated by branch and bound; the others were excluded by a bound.
+    greedy : float
+        Criterion of the greedy set; NaN without one.
+    share : float
+        Share of the sets evaluated or excluded, 0 to 1.
+    seconds : float
+        Seconds spent in branch and bound.
+    """
+
+    size: int
+    features: tuple[int, ...]
+    criterion: float
+    proved: bool
+    gap: float
+    n_sets: int
+    n_evaluated: int
+    greedy: float
+    share: float
+    seconds: float
+
+    @property
+    def greedy_gap(self) -> float:
+        """Relative excess of the greedy set's criterion."""
+        return relative_excess(self.greedy, self.criterion)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the criterion."""
+        return self.gap / self.criterion if self.criterion > 0 else 0.0
+
+
+NO_SUBSET = SizedSubset(0, (), inf, True, 0.0, 0, 0, nan, 1.0, 0.0)
+"""Where there is no set."""
+
+
+@dataclass(frozen=True)
+class BestSubset:
+    """The best set of features, and the best of every smaller size.
+
+    Attributes
+    ----------
+    sizes : tuple of SizedSubset
+        Sizes from the number of required features, at least 1, to the largest; features that are constant in
+        every query are excluded unless required.
+    """
+
+    sizes: tuple[SizedSubset, ...]
+
+    def of_size(self, size: int) -> SizedSubset:
+        """Return the best set with a given number of features or groups."""
+        for subset in self.sizes:
+            if subset.size == size:
+                return subset
+        least = self.sizes[0].size
+        largest = self.sizes[-1].size
+        raise ParameterError("size", size, f"a whole number from {least} to {largest}")
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """Columns of the largest set."""
+        return self.sizes[-1].features
+
+    @property
+    def criterion(self) -> float:
+        """Its leave-query-out error."""
+        return self.sizes[-1].criterion
+
+    @property
+    def proved(self) -> bool:
+        """Whether the set is proved to be the best."""
+        return self.sizes[-1].proved
+
+    @property
+    def gap(self) -> float:
+        """Maximum amount by which a better set could be better."""
+        return self.sizes[-1].gap
+
+    @property
+    def n_sets(self) -> int:
+        """Number of sets of its size."""
+        return self.sizes[-1].n_sets
+
+    @property
+    def n_evaluated(self) -> int:
+        """Number of sets evaluated exactly."""
+        return self.sizes[-1].n_evaluated
+
+
+def best_subset(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike,
+    n_features: int,
+    regularization: float,
+    required: Sequence[int] = (),
+    excluded: Sequence[int] = (),
+    groups: Sequence[Sequence[int]] = (),
+    costs: ArrayLike | None = None,
+    budget: float | None = None,
+    cost: str = "magnitude",
+    ties: bool | None = None,
+    weighting: str = "size",
+    max_seconds: float | None = None,
+) -> BestSubset:
+    """Find the set of features with the lowest leave-query-out error of RankRLS, and prove it.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, n)
+        Features.
+    y : array-like of shape (m,)
+        Relevance labels.
+    qid : array-like of shape (m,)
+        Query of each document.
+    n_features : int
+        Size of the set, k; all smaller sizes are searched, too.
+    regularization : float
+        λ > 0.
+    required, excluded : sequence of int, default ()
+        0-based columns that every set must contain, and that no set may contain.
+    groups : sequence of sequence of int, default ()
+        Columns that are selected together; each group counts as one feature of the set.
+    costs : array-like of shape (n,), optional
+        Cost of each feature, greater than 0.
+    budget : float, optional
+        Maximum total cost of a set.
+    cost, ties, weighting
+        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`.
+    max_seconds : float, optional
+        Time limit of the search in seconds; sets not proved by then have a ``gap``.
+
+    Returns
+    -------
+    BestSubset
+        The best set of each size.
+
+    Notes
+    -----
+    The algorithm is branch and bound. The leave-query-out error of a set is at least its training error,
+    which follows from the products of the features over all queries and takes O(1) for each set of a prefix.
+    Only sets with a training error below the best known criterion are evaluated exactly, in O(Q k³) for Q
+    queries. The search starts with the greedy sets improved by swaps, uses all threads, and gives the same
+    result on any number of threads. The number of sets grows as n^k / k!: with 40 features, sizes up to 8
+    take seconds.
+
+    The set is the best by squared error; other sets may be better by another measure or on other queries.
+
+    References
+    ----------
+    Pahikkala et al. 2010, theorem 3.1; Furnival and Wilson 1974.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((60, 8)), np.repeat(np.arange(10), 6)
+    >>> y = np.round(2 * X[:, 3] + X[:, 5])
+    >>> best = best_subset(X, y, qid=qid, n_features=2, regularization=1.0)
+    >>> best.features, best.proved, best.n_sets
+    ((3, 5), True, 28)
+    """
+    space = SubsetSpace(
+        n_features,
+        regularization,
+        tuple(required),
+        tuple(excluded),
+        tuple(tuple(members) for members in groups),
+        None if costs is None else tuple(np.asarray(costs, dtype=np.float64).tolist()),
+        budget,
+        PairCost(cost, cost == "magnitude" if ties is None else ties, weighting),
+    )
+    began = perf_counter()
+    best = BestSubset(())
+    with closing(find_best_subset(group(X, y, qid), space)) as work:
+        for progress in work:
+            best = progress.found
+            if max_seconds is not None and perf_counter() - began > max_seconds:
+                break
+    return best
+
+
+def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialResult[BestSubset], None, None]:
+    """Search for the best sets, and yield the current result.
+
+    Parameters
+    ----------
+    data : QueryData or TrainingData
+        Training data of any size.
+    space : SubsetSpace
+
+    Yields
+    ------
+    PartialResult
+        First after greedy sets and swaps, then several times a second; the last one has the result.
+        Close the generator to interrupt the search.
+    """
+    rows, problem, rules = space.problem(data)
+    states: dict[int, SizeSearch] = {}
+    least = max(1, problem.n_forced)
+    largest = min(rules.k, problem.most)
+    total = sum(problem.n_sets(size) for size in range(least, largest + 1))
+    with closing(search_sizes(rows, problem, rules)) as work:
+        for state in work:
+            states[state.size] = state
+            if len(states) <= largest - least:
+                continue
+            searched = sum(search.share * search.n_sets for search in states.values())
+            best = BestSubset(tuple(map(_sized, states.values())))
+            yield PartialResult("best set", searched / total, best)
+
+
+def _sized(state: SizeSearch) -> SizedSubset:
+    return SizedSubset(
+        state.size,
+        state.columns,
+        state.criterion,
+        state.done,
+        0.0 if state.done else state.criterion - state.lower,
+        state.n_sets,
+        state.n_evaluated,
+        state.greedy,
+        state.share,
+        state.seconds,
+    )

@@ -1,0 +1,1 @@
+"""The commands `evidence` and `importance`."""

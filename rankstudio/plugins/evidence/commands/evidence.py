@@ -1,0 +1,357 @@
+"""``rankstudio evidence``: how sure a selection of features is."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.command_parser import check_numbers, place_name
+from rankstudio.cli.data_options import add_column_options, add_sample_option
+from rankstudio.cli.interrupts import status
+from rankstudio.cli.memory_option import add_memory_option
+from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.progress_bar import clock, last_share
+from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
+from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, costs_from, fold_of_data
+from rankstudio.cli.study_file_option import OpenedRun, opened_run, study_at, whole
+from rankstudio.cli.terminal import tell
+from rankstudio.cli.worker_options import add_worker_options, workers
+from rankstudio.engine.data.dataset import id_and_name
+from rankstudio.engine.errors import PlanError, StoreError
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import percentage
+from rankstudio.engine.support.threads import available
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import FoldedDataset
+    from rankstudio.engine.data.feature_costs import FeatureCosts
+    from rankstudio.engine.experiment.execution.workers import Workers
+    from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+    from rankstudio.plugins.evidence.judged_selection import JudgedSelection
+    from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions, Gathering
+
+HELP = "show how sure a selection of features is"
+DESCRIPTION = """\
+Show how sure a selection of features is: for each selected feature how often halves of the queries select it,
+its share of the left-out gain, what is lost without it, how many queries decide its step, the best substitute
+and a verdict; for the whole set whether it is the best of its size, and where to stop.
+
+  rankstudio evidence results/study.rankstudio --run 1 --fold 1
+  rankstudio evidence --sample --k 5 --lambda 64 --loss MAP
+  rankstudio evidence --sample --k 4 --lambda 64 --best --out evidence
+
+For a study, the selection is that of the run's model on a fold, and the study keeps the evidence, which the
+window then shows; with --data the selection is that of the options.
+Greedy RankRLS supports all of these; other selectors support some of them. These are trained again on each
+half, which may take long: with --out each half is stored when it is done, and the same command resumes.
+Ctrl+C stops and prints the results so far."""
+
+CSV = "evidence.csv"
+HALVES = "halves.rankstudio"
+_LONG_SECONDS = 5.0  # which are said beforehand
+_USUAL_SIZE = 5
+_NO_END = float("inf")
+_SIZE = "parameter_n_features_to_select"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("study", type=Path, metavar="STUDY", nargs="?", help="study file with the run")
+    parser.add_argument("--run", type=int, dest="number", metavar="N", help="number of the run in the study")
+    parser.add_argument("--data", type=place_name, metavar="DATA", help="data file or folder of folds")
+    add_sample_option(parser, "use the bundled sample as data")
+    parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold number; the first by default")
+    keys = [m.key for m in methods() if m.selects]
+    parser.add_argument(
+        "--method", metavar="NAME", choices=keys, help=f"one of {', '.join(keys)}; greedy-rankrls by default"
+    )
+    parser.add_argument(
+        "--halves",
+        type=int,
+        default=50,
+        metavar="B",
+        help="number of divisions of the queries into halves; default: 50",
+    )
+    parser.add_argument(
+        "--permutations", type=int, default=99, metavar="N", help="permutations of each step; default: 99"
+    )
+    parser.add_argument(
+        "--best",
+        action="store_true",
+        help="search until the best set is proved; by default the search stops after 20 seconds",
+    )
+    parser.add_argument(
+        "--loss", metavar="MEASURE", help="measure of the losses; the squared error by default"
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        metavar="T",
+        help="minimum selection probability of a secure feature; default: 0.9",
+    )
+    parser.add_argument("--seed", type=int, help="seed of the halves and permutations; 0, or that of the run")
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV}, the figures and halves")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_force_option(parser)
+    opened = parser.add_argument_group("with --data")
+    opened.add_argument(
+        "--convention",
+        choices=list(CONVENTIONS),
+        help="evaluation convention; the usual one of the data by default",
+    )
+    add_reading(opened)
+    add_costs(opened)
+    add_memory_option(parser)
+    add_worker_options(parser)
+    add_column_options(parser.add_argument_group("columns of tables"))
+    about = "see rankstudio methods; one value each, with --data"
+    selectors = [m for m in methods() if m.selects]
+    add_parameters(parser, "parameters of the method", selectors, "parameter_", about=about)
+    parser.set_defaults(plan=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    check_numbers(args, halves=1, permutations=1, seed=0)
+    _options(args, 0)  # which checks them
+    if (args.study is not None) + (args.data is not None) + args.sample != 1:
+        raise PlanError("STUDY: expected one of a study file, --data and --sample.")
+    judged, dataset, run = _of_study(args) if args.study is not None else (*_of_data(args), None)
+    if args.out is not None:
+        check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
+    with workers(args) as staff, _halves(args, judged, staff) as work:
+        state, stopped = last_share(work, lambda told: f"{percentage(told.share)} {told.what}")
+    evidence = state.found
+    names = _Names(dataset)
+    advice = _advice(args, evidence, run)
+    if args.json:
+        tell(as_json({**as_dict(judged, evidence, names), "advice": advice or None}))
+    else:
+        tell(*([advice, ""] if advice else []), *_lines(judged, evidence, names))
+    if args.out is not None:
+        _write(args, judged, evidence, names)
+    if run is not None and not stopped:
+        _keep(args, judged, evidence, run)
+    return status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
+
+
+def _advice(args: argparse.Namespace, found: SelectionEvidence, run: OpenedRun | None) -> str:
+    """Return advice on the sets of the path; "" without the validation measures of a run."""
+    from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
+
+    if run is None:
+        return ""
+    sets = smallest_set_beside(run.plan, run.fold(args.folds), found.selected)
+    return sets.sentence if sets is not None else ""
+
+
+@contextmanager
+def _halves(args: argparse.Namespace, what: JudgedSelection, staff: Workers) -> Iterator[Gathering]:
+    """Provide the gathering; methods that learn anew on each half do so by workers, and in a study of OUT."""
+    seconds = what.refitting_seconds(_count(args, staff))
+    if not seconds:
+        yield what.steps()
+        return
+    from rankstudio.engine.experiment.execution.executors import on_threads
+
+    if seconds > _LONG_SECONDS:
+        without = f" and at most {what.n_refits} times without some queries" if what.n_refits else ""
+        tell(f"{2 * args.halves} halves to learn from{without}, about {clock(seconds)}.", file=sys.stderr)
+    path = None if args.out is None else args.out / HALVES
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    serving = staff.serve(2 * args.halves, what.train.n_documents * what.train.n_features)
+    with study_at(path) as study, on_threads(1) as single_thread:
+        yield what.steps(study=study, executor=serving or single_thread)
+
+
+def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, run: OpenedRun) -> None:
+    """Store the evidence with the run of a study, where the window looks for it."""
+    from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.plugins.evidence.evidence_codec import pack_evidence
+    from rankstudio.plugins.evidence.model_importance import model_place
+    from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
+
+    if args.costs is not None or what.options.seed != run.plan.seed:
+        tell("Note: the evidence is not stored, as the run has other costs or another seed.", file=sys.stderr)
+        return
+    usual = EvidenceOptions()
+    halves = found.stability
+    tests = found.significance
+    has_few_halves = halves is not None and halves.n_paths < 2 * usual.n_halves
+    fewer = tests is not None and len(tests.permuted) < usual.n_permutations
+    # What the window would compute more of, it goes on with.
+    missing = {
+        "stability": has_few_halves,
+        "near_best": found.near_best is None,
+        "significance": fewer,
+        "repeated": fewer,
+    }
+    found = replace(found, done=tuple(part for part in found.done if not missing.get(part, False)))
+    model_key = model_place(run.fold(args.folds).chosen.unit.position, found.selected)
+    try:
+        with Study.open(args.study) as study:
+            study.save_evidence(run.key, what.fold, model_key, pack_evidence(found))
+    except StoreError as error:
+        tell(f"Note: the evidence is not stored. {error}", file=sys.stderr)
+
+
+def _count(args: argparse.Namespace, staff: Workers) -> int:
+    """Return how many halves are learned from at a time, as far as that is known."""
+    if staff.executor is None:
+        return 1
+    return int(args.workers) if args.workers is not None else available()
+
+
+def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
+    """Return the options of the evidence."""
+    from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
+    from rankstudio.plugins.evidence.verdicts import VerdictRules
+
+    name = measure(args.loss).name if args.loss else ""
+    rules = VerdictRules() if args.threshold is None else VerdictRules(threshold=args.threshold)
+    options = EvidenceOptions(
+        measure=name, n_halves=args.halves, n_permutations=args.permutations, seed=plan_seed, rules=rules
+    )
+    return replace(options, max_seconds=_NO_END) if args.best else options
+
+
+def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
+    """Return the selection of a run of a study, with its data and the run."""
+    from rankstudio.plugins.evidence.judged_selection import JudgedSelection
+
+    parameters = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
+    for name in (
+        *parameters,
+        "method",
+        "convention",
+        "protocol",
+        "preferences",
+        "groups",
+        "missing",
+        "normalize",
+    ):
+        if getattr(args, name) is not None:
+            option = name.removeprefix("parameter_").replace("_", "-")
+            raise PlanError(f"--{option}: not allowed with a study, whose run has its own. Omit it.")
+    run = opened_run(args.study, args.number)
+    costs = costs_from(args, run.plan)
+    plan = run.plan if costs is None else run.plan.changed(costs=costs.plain())
+    result = run.fold(args.folds)
+    seed = run.plan.seed if args.seed is None else args.seed
+    options = replace(_options(args, seed), convention=plan.convention)
+    size = getattr(args, _SIZE)
+    if size is not None:
+        options = replace(options, n_features=whole("--k", size))
+    return JudgedSelection.of_run(plan, run.dataset, result, options), run.dataset, run
+
+
+def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset]:
+    """Return the selection of a method on data."""
+    from rankstudio.engine.methods.catalog.method import StepKind
+    from rankstudio.plugins.evidence.judged_selection import JudgedSelection
+
+    if args.number is not None:
+        raise PlanError("--run: only with a study. Omit it, or give a study file.")
+    plan, dataset, option_names = fold_of_data(args, "--fold")
+    options = replace(_options(args, plan.seed), convention=plan.convention or dataset.convention)
+    limit = StepKind.FEATURES.limit
+    if limit in plan.entry.defaults and limit not in option_names:
+        options = replace(options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids)))
+    return JudgedSelection.of_plan(plan, dataset, option_names, options), dataset
+
+
+class _Names:
+    """Ids and names of features."""
+
+    def __init__(self, dataset: FoldedDataset) -> None:
+        self.dataset = dataset
+
+    def id(self, column: int) -> str:
+        return str(int(self.dataset.feature_ids[column]))
+
+    def full(self, column: int) -> str:
+        return id_and_name(int(self.dataset.feature_ids[column]), self.dataset.feature_names[column])
+
+
+def _costs(what: JudgedSelection, names: _Names) -> FeatureCosts | None:
+    """Return the costs of the plan, else those beside the data of a study."""
+    from rankstudio.engine.data.feature_costs import FeatureCosts
+
+    return what.plan.extension(FeatureCosts) or names.dataset.extension(FeatureCosts)
+
+
+def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> dict[str, Any]:
+    """Return the evidence as plain values."""
+    from rankstudio.plugins.evidence.evidence_table import evidence_rows, evidence_sentences
+
+    ids = names.dataset.feature_ids
+    best = found.best.sizes if found.best is not None else ()
+    return {
+        "data": names.dataset.name,
+        "fold": what.fold,
+        "method": what.plan.method,
+        "queries": found.n_queries,
+        "seed": what.options.seed,
+        "measure": what.options.measure or None,
+        "threshold": found.rules.threshold,
+        "features": evidence_rows(found, ids, names.full, _costs(what, names)),
+        "best": [
+            {
+                "size": subset.size,
+                "features": [int(ids[column]) for column in subset.features],
+                "criterion": subset.criterion,
+                "proved": subset.proved,
+                "gap": subset.gap,
+                "sets": subset.n_sets,
+            }
+            for subset in best
+        ],
+        "near_best": None if found.near_best_of_k is None else len(found.near_best_of_k.sets),
+        "p": None if found.significance is None else found.significance.p_values.tolist(),
+        "stop": None if found.stop is None else found.stop.n_features,
+        "optimism": None if found.repeated is None else found.repeated.optimism.tolist(),
+        "sentences": evidence_sentences(found, names.id),
+    }
+
+
+def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> Iterator[str]:
+    from rankstudio.plugins.evidence.evidence_table import (
+        column_milliseconds,
+        evidence_sentences,
+        evidence_text,
+    )
+
+    many = len(names.dataset.folds) > 1
+    part = f", training part of fold {what.fold}" if many else ""
+    yield f"{what.plan.title} on {names.dataset.name}{part}"
+    halves = found.stability.n_paths if found.stability is not None else 0
+    n = len(names.dataset.feature_ids)
+    yield f"{found.k} of {n} features, {found.n_queries:,} queries, {halves} halves"
+    yield ""
+    milliseconds = column_milliseconds(_costs(what, names), names.dataset.feature_ids)
+    table = evidence_text("", found, found.rows, names.id, names.full, milliseconds)
+    yield as_text(table.header, table.rows, table.left)
+    yield ""
+    yield from evidence_sentences(found, names.id)
+
+
+def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, names: _Names) -> None:
+    """Write the table and the figures into a folder."""
+    from rankstudio.engine.export.figures.files import figure_files
+    from rankstudio.engine.export.tables import csv_text
+    from rankstudio.plugins.evidence.evidence_figures import evidence_figures
+    from rankstudio.plugins.evidence.evidence_table import HEADER, evidence_rows
+
+    rows = evidence_rows(found, names.dataset.feature_ids, names.full, _costs(what, names))
+    table = csv_text(HEADER, [list(row.values()) for row in rows])
+    of = f"{names.dataset.name}, {what.plan.title}"
+    files = figure_files(tuple(evidence_figures(found, of, names.full)), args.out)
+    write_new([(args.out / CSV, table.encode()), *files], args.out, args)

@@ -1,0 +1,365 @@
+"""``rankstudio importance``: what a model loses without each of its features, or with it permuted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstudio.cli.command_parser import check_numbers
+from rankstudio.cli.data_options import SAMPLE_FILE, add_column_options, add_data, columns_from, data_file
+from rankstudio.cli.interrupts import status
+from rankstudio.cli.memory_option import add_memory_option
+from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.progress_bar import last_share
+from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
+from rankstudio.cli.study_file_option import OpenedRun, add_run_number, opened_run
+from rankstudio.cli.terminal import tell
+from rankstudio.engine.data.dataset import id_and_name
+from rankstudio.engine.errors import PlanError, StoreError
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import percentage
+from rankstudio.engine.support.work import finish
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
+    from rankstudio.engine.data.dataset import Fold, RankingDataset
+    from rankstudio.engine.experiment.results.results import FoldResult
+    from rankstudio.plugins.evidence.model_importance import Importance
+    from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
+
+HELP = "show what a model loses without each feature, and with it permuted"
+DESCRIPTION = """\
+Print what a measure loses without each feature of a model, and with the feature permuted among the documents
+of each query, with 95 % intervals over queries. The model stays as it is, trees included: a feature that
+others could replace may show a loss all the same. "Without" sets the feature to its mean in each query.
+Use documents that the model was not trained on.
+
+  rankstudio importance --sample --model results/models/fold1.json
+  rankstudio importance test.txt --model results/models/fold1.json --measure MAP --repeats 50 --json
+  rankstudio importance test.txt --model lightgbm.txt
+  rankstudio importance results/study.rankstudio --run 2 --fold 1 --out importance
+
+Without --model, DATA is a study: the model is that of its run on a fold, and the documents are those of the
+validation part, or of the training part without one. The study keeps the losses with features permuted, for
+its report. For FSMRank, FSMSVM and GAS a second table has the importance s of each feature, and the feature
+of the model that is most similar to it, with their similarity A."""
+
+CSV = "importance.csv"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    add_data(parser, "data file, or study file with the run", SAMPLE_FILE, also=("study",))
+    parser.add_argument("--model", metavar="MODEL", type=Path, help="model, of another program too")
+    add_run_number(parser, "--run")
+    parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold of the run; the first by default")
+    parser.add_argument(
+        "--measure", metavar="NAME", default="NDCG@10", help="measure, such as MAP; default: NDCG@10"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=10,
+        metavar="N",
+        help="permutations of each feature; default: 10",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the permutations; default: 0")
+    parser.add_argument(
+        "--convention",
+        choices=list(CONVENTIONS),
+        help="evaluation convention; by default the usual one for this dataset",
+    )
+    add_column_options(parser.add_argument_group("columns of tables"))
+    add_memory_option(parser)
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV} and a figure")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_force_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.plugins.evidence.partial_result import PartialResult
+
+    check_numbers(args, repeats=1, seed=0)
+    args.data = data_file(args.data)
+    looked = _of_file(args) if args.model is not None else _of_run(args)
+    if args.out is not None:
+        check_outputs([args.out / CSV], args, looked.recorded)
+    without = finish(looked.losses)
+    # Until some queries are done, there is nothing to print if it is stopped.
+    steps = (progress if isinstance(progress, PartialResult) else None for progress in looked.importance)
+    state, stopped = last_share(steps)
+    if not stopped:
+        looked.keep(state.found)
+    if args.json:
+        values = as_dict(without, state.found, looked.data, looked.convention)
+        bounds = {} if looked.bounds is None else {"bounds": asdict(looked.bounds)}
+        weighed = {"weighed": _plain(looked)} if looked.weighed else {}
+        tell(as_json({**values, **weighed, **bounds}))
+    else:
+        tell(*_lines(without, state.found, looked.data), *_weights(looked))
+    if args.out is not None:
+        _write(args, looked, without, state.found)
+    return status(stopped, f"Stopped at {percentage(state.share)}.")
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """How the method of a run weighs a feature of its model.
+
+    Attributes
+    ----------
+    column : int
+    importance, of_negative : float
+        s of the feature, and of its negative.
+    closest : int or None
+        Column of the most similar other feature of the model.
+    similarity : float
+        A of the two; NaN for the only feature.
+    """
+
+    column: int
+    importance: float
+    of_negative: float
+    closest: int | None
+    similarity: float
+
+
+def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
+    """Return how FSMRank or GAS weighs the features of its model; nothing for other methods."""
+    from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
+    from rankstudio.engine.experiment.units.fold_context import group_training
+
+    columns = list(result.chosen.step.selected)
+    if not run.plan.entry.weighs_features:
+        return []
+    arguments = result.chosen.unit.parameters, group_training(fold), fold.train.feature_ids
+    penalties = feature_penalties(run.plan, *arguments, columns, columns)
+    alike = np.where(np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity)
+    shows_closest = len(columns) > 1
+    return [
+        Weighed(
+            column,
+            float(penalties.importance[index]),
+            float(penalties.of_negative[index]),
+            columns[int(np.argmax(alike[index]))] if shows_closest else None,
+            float(alike[index].max()) if shows_closest else float("nan"),
+        )
+        for index, column in enumerate(columns)
+    ]
+
+
+def _bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | None:
+    """Return the bounds of the theorems on FSMRank; None for other methods, or where they do not hold."""
+    from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
+    from rankstudio.engine.experiment.units.fold_context import group_training
+
+    chosen = result.chosen
+    return bounds_of(run.plan, chosen.unit.parameters, chosen.step, group_training(fold), fold.train)
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """A model with documents, and its losses."""
+
+    title: str
+    data: RankingDataset
+    part: str
+    convention: str
+    losses: Importance
+    importance: Importance
+    keep: Callable[[PermutationImportance], None] = lambda _: None
+    recorded: Sequence[Path] = ()
+    weighed: Sequence[Weighed] = ()
+    bounds: FSMRankBounds | None = None
+
+
+def _of_file(args: argparse.Namespace) -> _Looked:
+    """Return a model of a file, with documents of another one."""
+    from rankstudio.engine.data.known_datasets import identify
+    from rankstudio.engine.export.model_files import model_and_data, other_names
+    from rankstudio.plugins.evidence.model_importance import model_importance
+
+    for name in ("number", "folds"):
+        if getattr(args, name) is not None:
+            raise PlanError(f"--{_OPTIONS[name]}: only without --model, with a study. Omit it.")
+    metric = measure(args.measure)
+    model, data = model_and_data(args.model, args.data, columns_from(args))
+    for note in (*other_names(model, data), *data.warnings):
+        tell(f"Note: {note}", file=sys.stderr)
+    convention = args.convention or identify(args.data, data).convention
+    losses = model_importance(model, data, metric, convention, None)
+    work = model_importance(model, data, metric, convention, args.repeats, args.seed)
+    return _Looked(args.model.name, data, args.data.name, convention, losses, work)
+
+
+_OPTIONS = {"number": "run", "folds": "fold"}
+
+
+def _of_run(args: argparse.Namespace) -> _Looked:
+    """Return the model of a run of a study, with documents that it was not learned from, if any."""
+    from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.plugins.evidence.evidence_codec import pack_evidence
+    from rankstudio.plugins.evidence.model_importance import (
+        MeasuredImportance,
+        model_place,
+        step_importance,
+    )
+
+    metric = measure(args.measure)
+    run = opened_run(args.data, args.number)
+    result = run.fold(args.folds)
+    fold = next(dataset_fold for dataset_fold in run.dataset.folds if dataset_fold.number == result.fold)
+    part, name = (fold.vali, "validation") if fold.vali is not None else (fold.train, "training")
+    convention = args.convention or run.plan.convention or run.dataset.convention
+    step = result.chosen.step
+    unit = result.chosen.unit
+
+    def keep(found: PermutationImportance) -> None:
+        measured = MeasuredImportance(found, name, convention, step.n_selected)
+        model_key = measured.place(model_place(unit.position, step.selected))
+        try:
+            with Study.open(args.data) as study:
+                study.save_evidence(run.key, result.fold, model_key, pack_evidence(measured))
+        except StoreError as error:
+            tell(f"Note: the losses are not stored. {error}", file=sys.stderr)
+
+    losses = step_importance(step, part, metric, convention, None)
+    work = step_importance(step, part, metric, convention, args.repeats, args.seed)
+    title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
+    weighed = _weighed(run, result, fold)
+    bounds = _bounds(run, result, fold)
+    return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed, bounds)
+
+
+def as_dict(
+    without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset, convention: str
+) -> dict[str, Any]:
+    """Return the losses as plain values, the greatest loss without a feature first."""
+    return {
+        "measure": permuted.measure.name,
+        "convention": convention,
+        "queries": int(permuted.baseline.size),
+        "features": [
+            {
+                "feature": int(data.feature_ids[permuted.groups[index][0]]),
+                "without": _loss(without, index),
+                "permuted": _loss(permuted, index),
+            }
+            for index in _order(without)
+        ],
+    }
+
+
+def _write(
+    args: argparse.Namespace, looked: _Looked, without: PermutationImportance, permuted: PermutationImportance
+) -> None:
+    """Write the table and the figure into a folder."""
+    from rankstudio.engine.export.figures.files import figure_files
+    from rankstudio.engine.export.tables import csv_text
+    from rankstudio.plugins.evidence.evidence_figures import importance_figure
+    from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+
+    data = looked.data
+    header = ["feature", "name", *(f"{kind}{end}" for kind in ("without", "permuted") for end in _ENDS)]
+    rows = []
+    for index in _order(without):
+        column = permuted.groups[index][0]
+        losses = [value for importance in (without, permuted) for value in _loss(importance, index).values()]
+        rows.append([int(data.feature_ids[column]), data.feature_names[column], *losses])
+    measured = MeasuredImportance(permuted, looked.part, looked.convention, len(permuted.groups))
+    figure = importance_figure(measured, looked.title, lambda column: data.feature_names[column])
+    table = args.out / CSV, csv_text(header, rows).encode()
+    write_new([table, *figure_files((figure,), args.out)], args.out, args, looked.recorded)
+
+
+_ENDS = ("", "_low", "_high")
+
+
+def _order(without: PermutationImportance) -> list[int]:
+    order: list[int] = (-without.mean).argsort(kind="stable").tolist()
+    return order
+
+
+def _loss(found: PermutationImportance, at: int) -> dict[str, float]:
+    return {"mean": float(found.mean[at]), "low": float(found.low[at]), "high": float(found.high[at])}
+
+
+def _lines(
+    without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset
+) -> Iterator[str]:
+    baseline = float(np.nanmean(permuted.baseline))
+    yield (
+        f"{len(permuted.groups)} of {data.n_features} features are used; "
+        f"{permuted.measure.name} {baseline:.4f} on {permuted.baseline.size:,} queries"
+    )
+    yield ""
+    rows = []
+    for index in _order(without):
+        feature = _name(data, permuted.groups[index][0])
+        rows.append([feature, *(_interval(importance, index) for importance in (without, permuted))])
+    yield as_text(["feature", "loss without", "loss permuted"], rows, left_columns=(0,))
+
+
+def _plain(looked: _Looked) -> list[dict[str, Any]]:
+    ids = looked.data.feature_ids
+    return [
+        {
+            "feature": int(ids[feature.column]),
+            "importance": feature.importance,
+            "importance_of_negative": feature.of_negative,
+            **(
+                {}
+                if feature.closest is None
+                else {"closest": int(ids[feature.closest]), "similarity": feature.similarity}
+            ),
+        }
+        for feature in looked.weighed
+    ]
+
+
+def _weights(looked: _Looked) -> Iterator[str]:
+    """Yield the table of importance and similarity, where the method weighs features by them."""
+    if not looked.weighed:
+        return
+    yield ""
+    yield "Importance and similarity by which the method weighs the features, on the training part"
+    rows = []
+    for feature in looked.weighed:
+        closest = (
+            [""] * 2
+            if feature.closest is None
+            else [_name(looked.data, feature.closest), f"{feature.similarity:.4f}"]
+        )
+        rows.append(
+            [
+                _name(looked.data, feature.column),
+                f"{feature.importance:.4f}",
+                f"{feature.of_negative:.4f}",
+                *closest,
+            ]
+        )
+    bounds = looked.bounds
+    header = ["feature", "importance s", "s of negative", "most similar of the model", "similarity A"]
+    yield as_text(header, rows, left_columns=(0, 3))
+    if bounds is not None:
+        yield ""
+        least = f"{bounds.above_minimum:.2g}"
+        unseen = f"{bounds.unseen:.2g}"
+        yield f"Objective {bounds.objective:.4f}, at most {least} above the minimum (Theorem 2)"
+        yield f"On unseen pairs at most {unseen} more with probability 0.95 (Theorem 3, far from tight)"
+
+
+def _name(data: RankingDataset, column: int) -> str:
+    return id_and_name(int(data.feature_ids[column]), data.feature_names[column])
+
+
+def _interval(found: PermutationImportance, at: int) -> str:
+    return f"{found.mean[at]:.4f} [{found.low[at]:.4f}, {found.high[at]:.4f}]"

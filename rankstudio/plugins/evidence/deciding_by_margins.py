@@ -1,0 +1,94 @@
+"""About how few queries decide the steps of a selector, by what each query adds to the scores it compares."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.capabilities import ComparedByQuery
+from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.evidence.decided_step import DecidedStep
+
+_WHAT = "comparing queries by margins"
+_TIE = 1e-12  # of a score
+_AT_ONCE = 4_000_000  # leads of rivals in queries
+
+
+def margin_steps(
+    estimator: Selector, data: GivenData, n_features: int | None = None
+) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
+    """Find for each step of a selector about how few queries have to go for it to select another feature.
+
+    Parameters
+    ----------
+    estimator : Selector
+        Not fitted here; one that divides its scores among the queries, see
+        :meth:`rankstudio.engine.methods.capabilities.Capabilities.compared_by_query`.
+    data : QueryData or TrainingData
+        Of any size.
+    n_features : int, optional
+        Number of features whose steps are examined; by default those that the estimator selects.
+
+    Returns
+    -------
+    tuple of DecidedStep
+        One per feature; features that a step selects together have the same queries. Nothing is learned again
+        without the queries.
+
+    Notes
+    -----
+    A step compares scores, and each query has a part in them; see
+    :mod:`rankstudio.engine.methods.selection.query_parts`. The queries go first that favour the selected
+    feature most over a rival, until the parts of the others add up to less for it than for the rival. For
+    rankings by single features in one direction, whose scores are means over queries, the numbers are exact;
+    for other methods they are right to first order.
+    """
+    rows = training_data(data)
+    n = rows.X.shape[1]
+    n_requested = getattr(estimator, "n_features_to_select", None) if n_features is None else n_features
+    n_steps = n if n_requested is None else min(n_requested, n)
+    compared = estimator.compared_by_query(rows, n_steps)
+    if compared is None:
+        expected = "a selector whose scores are divided among the queries"
+        raise ParameterError("estimator", type(estimator).__name__, expected)
+    steps: list[DecidedStep] = []
+    for event in compared:
+        if isinstance(event, WorkProgress):
+            yield event
+            continue
+        steps += _decided(event)
+        yield WorkProgress(_WHAT, min(1.0, len(steps) / n_steps))
+    return tuple(steps)
+
+
+def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
+    """Return the fewest queries without which a rival is ahead of the feature that a step selects."""
+    winner = compared.winners[0]
+    scores = compared.scores
+    parts = compared.parts
+    rivals = np.setdiff1d(np.flatnonzero(~np.isnan(scores)), compared.winners)
+    rivals = rivals[np.argsort(-scores[rivals], kind="stable")]
+    counted = np.flatnonzero(compared.counted)
+    queries = np.empty(0, dtype=np.int64)
+    instead = None
+    step = max(1, _AT_ONCE // max(1, counted.size))
+    if np.isnan(scores[winner]) or counted.size < 3:
+        rivals = rivals[:0]
+    for first in range(0, rivals.size, step):
+        part = rivals[first : first + step]
+        lead = parts[winner, counted] - parts[np.ix_(part, counted)]
+        total_lead = scores[winner] - scores[part]
+        lead += ((total_lead - lead.sum(axis=1)) / counted.size)[:, None]
+        order = np.argsort(-lead, axis=1, kind="stable")
+        rest = total_lead[:, None] - np.cumsum(np.take_along_axis(lead, order, axis=1), axis=1)
+        behind = rest[:, : counted.size - 2] < -_TIE * max(1.0, abs(scores[winner]))
+        needed = np.where(behind.any(axis=1), behind.argmax(axis=1) + 1, counted.size)
+        best = int(needed.argmin())
+        if needed[best] < (queries.size or counted.size):
+            queries = counted[order[best, : needed[best]]]
+            instead = int(part[best])
+    return [DecidedStep(column, tuple(queries.tolist()), instead, exact=False) for column in compared.winners]

@@ -1,0 +1,180 @@
+"""Deciding queries: how few queries have to be gone for a step to choose another feature."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.features.set_checks import enough_queries, summed_paths
+from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.capabilities import PathsFromSums
+from rankstudio.engine.methods.foreign.instances import as_method
+from rankstudio.engine.methods.selection.base import Selector
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.work import Waiting, finish
+from rankstudio.plugins.evidence.decided_step import MOST_REFITS, DecidedStep
+from rankstudio.plugins.evidence.deciding_by_margins import margin_steps
+from rankstudio.plugins.evidence.deciding_by_refits import refit_steps
+from rankstudio.plugins.evidence.partial_result import PartialResult
+
+_WHAT = "searching for deciding queries"
+_RIVALS = 3  # features whose queries are tried: the runner-up is not always the first to win
+
+
+def deciding_queries(
+    estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None
+) -> tuple[DecidedStep, ...]:
+    """Find a small group of queries for each step of a selector without which it selects another feature.
+
+    Parameters
+    ----------
+    estimator : Selector
+        Any selector, also of another library; it is not fitted here.
+    X : array-like of shape (m, n)
+        Features; a row is a document.
+    y : array-like of shape (m,)
+        Labels of the documents.
+    qid : array-like of shape (m,)
+        Query of each document.
+
+    Returns
+    -------
+    tuple of DecidedStep
+        One per feature. Steps that select a pinned feature have no deciding queries.
+
+    Notes
+    -----
+    The earlier features stay unchanged. Queries are removed in order of the advantage of the step's feature
+    over a rival: for greedy RankRLS in their left-out error. Each change is verified by selecting again
+    without the queries, and again with the last one put back. A smaller set of other queries may exist. For a
+    number c of queries that differs from the estimate by d, a step is computed O(log d) times.
+
+    For selectors whose scores are divided among the queries, nothing is selected again, and the numbers are
+    approximate (``exact`` is False): see
+    :func:`rankstudio.plugins.evidence.deciding_by_margins.margin_steps`. All others are trained
+    again: see :func:`rankstudio.plugins.evidence.deciding_by_refits.refit_steps`.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((60, 5)), np.repeat(np.arange(10), 6)
+    >>> y = X[:, 3] + 0.9 * X[:, 1]
+    >>> deciding_queries(GreedyRankRLS(n_features_to_select=1), X, y, qid=qid)
+    (DecidedStep(feature=3, queries=(1, 3, 2), instead=1, exact=True),)
+    """
+    return finish(deciding_steps(as_method(estimator), group(X, y, qid)))
+
+
+def deciding_steps(
+    estimator: LinearRanker, data: GivenData, n_features: int | None = None, n_refits: int = MOST_REFITS
+) -> Waiting[tuple[DecidedStep, ...]]:
+    """Yield progress with the steps so far, and return the whole of :func:`deciding_queries`.
+
+    Parameters
+    ----------
+    estimator, data
+        As in :func:`deciding_queries`, grouped.
+    n_features : int, optional
+        For other selectors than greedy RankRLS: number of features whose steps are examined.
+    n_refits : int
+        Maximum number of times that a selector is trained again about which nothing faster is known.
+
+    Yields
+    ------
+    WorkProgress
+        For greedy RankRLS a :class:`PartialResult` with :class:`DecidedStep` of the first steps.
+    """
+    rows = training_data(data)
+    add_up = estimator.paths_from_sums(rows)
+    if add_up is None and isinstance(estimator, Selector):
+        k = n_features or getattr(estimator, "n_features_to_select", None) or rows.X.shape[1]
+        if estimator.compared_by_query(rows, min(k, rows.X.shape[1])) is not None:
+            return (yield from margin_steps(estimator, rows, n_features))
+        return (yield from refit_steps(estimator, rows, n_features, n_refits))
+    enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
+    with STEADY:
+        search = _QuerySearch(summed_paths(estimator, rows))
+    steps: tuple[DecidedStep, ...] = ()
+    for step in range(len(search.selected)):
+        with STEADY:
+            steps = (*steps, search.decided(step))
+        yield PartialResult(_WHAT, len(steps) / len(search.selected), steps)
+    return steps
+
+
+class _QuerySearch:
+    """The search for the deciding queries of the steps of a path."""
+
+    def __init__(self, paths: PathsFromSums) -> None:
+        self._paths = paths
+        steps = paths.path()
+        self.selected = steps[-1].selected
+        self._compared = [step.candidates for step in steps]
+
+    def decided(self, step: int) -> DecidedStep:
+        """Return the fewest queries that were found for a step, from 0."""
+        winner = self.selected[step]
+        before = self.selected[:step]
+        best = DecidedStep(winner, (), None)
+        if step < self._paths.n_pinned:
+            return best
+        errors = self._paths.errors(before).added
+        for rival in self._rivals(step, errors):
+            lead = errors[:, rival] - errors[:, winner]
+            order = np.argsort(-lead, kind="stable")
+            candidate = self._fewest(step, order, _estimate(lead[order]))
+            if candidate.queries and (not best.queries or len(candidate.queries) < len(best.queries)):
+                best = candidate
+        return best
+
+    def _rivals(self, step: int, errors: Floats) -> list[int]:
+        """Return the candidates that seem to need the fewest queries to win."""
+        winner = self.selected[step]
+        compared = self._compared[step]
+        candidates = prefer(np.flatnonzero(~np.isnan(compared)), self._paths.informative)
+        candidates = candidates[candidates != winner]
+        leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
+        needed = np.array([_estimate(leads[:, index]) for index in range(candidates.size)])
+        order = np.lexsort((compared[candidates], needed))
+        return [int(rival) for rival in candidates[order[:_RIVALS]]]
+
+    def _fewest(self, step: int, order: Ints, estimate: int) -> DecidedStep:
+        """Return the fewest of the first queries of an order, near an estimate, that decide a step."""
+        winner = self.selected[step]
+        limit = min(order.size - 2, 2 * estimate + 8)
+        count = min(max(1, estimate), limit)  # without the first `lower` the step stays
+        stride = 1
+        lower = 0
+        while (instead := self._chosen(step, order[:count])) == winner:
+            if count >= limit:
+                return DecidedStep(winner, (), None)
+            lower = count
+            count = min(count + stride, limit)
+            stride = 2 * stride
+        stride = 1
+        while count - lower > 1:
+            fewer = max(count - stride, (count + lower) // 2)
+            without = self._chosen(step, order[:fewer])
+            if without == winner:
+                lower = fewer
+            else:
+                count = fewer
+                instead = without
+                stride = 2 * stride
+        return DecidedStep(winner, tuple(order[:count].tolist()), instead)
+
+    def _chosen(self, step: int, removed: Ints) -> int | None:
+        """Return the feature that a step selects without some queries; None if it selects none."""
+        steps = self._paths.path_without(removed, self.selected[:step])
+        return steps[-1].selected[step] if len(steps[-1].selected) > step else None
+
+
+def _estimate(lead: Floats) -> int:
+    """Return how many of the leads, greatest first, have to go for a sum below 0."""
+    rest = lead.sum() - np.cumsum(lead)
+    return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

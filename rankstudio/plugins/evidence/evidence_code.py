@@ -1,0 +1,102 @@
+"""The evidence for a selection as what gathers it again: a command, a program or a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankstudio.engine.experiment.plan.as_code import (
+    UNKNOWN,
+    column_words,
+    field_words,
+    notebook,
+    option_words,
+    origin,
+    parameter_words,
+    plan_code,
+    program,
+)
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.support.escaping import markdown_escaped, shell_command
+
+_IMPORTS = (
+    "from rankstudio.engine import Plan",
+    "from rankstudio.plugins.evidence.evidence_table import evidence_rows, evidence_sentences",
+    "from rankstudio.plugins.evidence.judged_selection import JudgedSelection",
+    "from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions",
+    "from rankstudio.engine.experiment.runner import open_data",
+)
+
+
+def evidence_as_command(plan: Plan, measure: str) -> str:
+    """Return the command that gathers the evidence in the terminal.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of one path, as :func:`rankstudio.engine.experiment.units.single_path.single_plan` returns it,
+        with the size of the selection.
+    measure : str
+        Of the losses; "" for the squared error.
+
+    Returns
+    -------
+    str
+        One line for a POSIX shell, without what has its default anyway.
+    """
+    words = ["rankstudio", "evidence", *(["--sample"] if plan.data == SAMPLE else ["--data", plan.data])]
+    always = [*(p.name for p in plan.entry.grids), "n_features_to_select"]  # which have one value here
+    words += ["--method", plan.method, *parameter_words(plan.entry.parameters, plan.parameters, always)]
+    words += option_words("--loss", measure) if measure else []
+    words += option_words("--fold", str(plan.folds[0])) if plan.folds else []
+    words += field_words(plan, ("missing", "normalize", "protocol", "convention", "seed"))
+    return shell_command([*words, *column_words(plan)])
+
+
+def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
+    """Return a short program that gathers the evidence with the library, and prints it.
+
+    Parameters
+    ----------
+    plan, measure
+        As of :func:`evidence_as_command`.
+    computed_with : Mapping of str to str
+        Versions that give the same bits, where these are known.
+    """
+    lines = [
+        *(plan_code(plan), *_gathering(measure)),
+        "for row in evidence_rows(last.found, ids, lambda column: str(ids[column])):",
+        "    print(row)",
+        *_sentences(),
+    ]
+    return program(_IMPORTS, lines, computed_with)
+
+
+def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
+    """Return a Jupyter notebook that gathers the evidence and shows its table; parameters as of a program."""
+    caption = origin(computed_with) or "Evidence for a selection."
+    table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
+    return notebook(
+        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(caption)}"),
+        ("code", "\n".join(["import pandas as pd", "", *_IMPORTS])),
+        ("code", plan_code(plan)),
+        ("code", "\n".join(_gathering(measure))),
+        ("code", table),
+        ("code", "\n".join(_sentences())),
+    )
+
+
+def _gathering(measure: str) -> list[str]:
+    options = f"EvidenceOptions(measure={measure!r}, convention=convention, seed=plan.seed)"
+    return [
+        "dataset = open_data(plan)",
+        "ids, convention = dataset.feature_ids, plan.convention or dataset.convention",
+        f"options = {options}",
+        "*_, last = JudgedSelection.of_plan(plan, dataset, plan.entry.defaults, options).steps()",
+    ]
+
+
+def _sentences() -> list[str]:
+    return [
+        "for sentence in evidence_sentences(last.found, lambda column: str(ids[column])):",
+        "    print(sentence)",
+    ]

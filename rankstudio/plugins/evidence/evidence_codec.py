@@ -1,0 +1,144 @@
+"""Evidence as bytes, as a study keeps it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from io import BytesIO
+from struct import error as struct_error
+from typing import Any, TypeVar
+from zipfile import BadZipFile
+from zlib import error as zlib_error
+
+import numpy as np
+
+from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.storage.codec import archived_arrays
+from rankstudio.engine.experiment.storage.study_rows import IMPOSSIBLE
+from rankstudio.engine.metrics.names import Measure, measure
+from rankstudio.plugins.evidence.best_subset import BestSubset, SizedSubset
+from rankstudio.plugins.evidence.decided_step import DecidedStep
+from rankstudio.plugins.evidence.evidence_checks import check_evidence
+from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+from rankstudio.plugins.evidence.feature_losses import FeatureLosses
+from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.near_best_sets import NearBestSet, SizedNearBestSets
+from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
+from rankstudio.plugins.evidence.repeated_left_out import RepeatedLeftOut
+from rankstudio.plugins.evidence.set_changes import SetChanges
+from rankstudio.plugins.evidence.shapley_shares import ShapleyShares
+from rankstudio.plugins.evidence.stability_selection import StabilitySelection
+from rankstudio.plugins.evidence.step_significance import StepSignificance
+from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference, VerdictRules
+
+Kind = TypeVar("Kind")
+
+_CLASSES: Mapping[str, type[Any]] = {
+    known.__name__: known
+    for known in (
+        *(SelectionEvidence, VerdictRules, StabilitySelection, FeatureLosses, SetChanges, ShapleyShares),
+        *(DecidedStep, BestSubset, SizedSubset, Exchange, SetDifference, NearBestSet, SizedNearBestSets),
+        *(StepSignificance, RepeatedLeftOut, MeasuredImportance, PermutationImportance),
+    )
+}
+_MOST = 1 << 29  # bytes of evidence, of which most is a number for each query and selected feature
+_MOST_PER_FEATURE = 1 << 14  # bytes beyond: 1000 halves, and the exchanges of as many selected features
+_CLASS = "class"
+_ARRAY = "array"
+_ITEMS = "items"
+_VALUES = "values"
+_MEASURE = "measure"
+
+
+def pack_evidence(found: SelectionEvidence | MeasuredImportance) -> bytes:
+    """Return evidence as bytes for :func:`unpack_evidence` or :func:`unpack_importance`."""
+    arrays: list[Any] = []
+    tree = json.dumps(_plain(found, arrays)).encode()
+    buffer = BytesIO()
+    named = {f"a{index}": values for index, values in enumerate(arrays)}
+    np.savez_compressed(buffer, tree=np.frombuffer(tree, dtype=np.uint8), **named)
+    return buffer.getvalue()
+
+
+def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionEvidence:
+    """Return the packed evidence.
+
+    Parameters
+    ----------
+    content : bytes
+    n_features : int, optional
+        Columns of the data, against which the evidence is held.
+
+    Raises
+    ------
+    StoreError
+        If the bytes are not the evidence for a selection, or cannot be that of these data.
+    """
+    return _unpacked(content, SelectionEvidence, n_features)
+
+
+def unpack_importance(content: bytes, n_features: int | None = None) -> MeasuredImportance:
+    """Return the packed importance of a model's features.
+
+    Parameters
+    ----------
+    content : bytes
+    n_features : int, optional
+        Columns of the data, against which the importance is held.
+
+    Raises
+    ------
+    StoreError
+        If the bytes are none, or cannot be that of these data.
+    """
+    return _unpacked(content, MeasuredImportance, n_features)
+
+
+def _unpacked(content: bytes, kind: type[Kind], n_features: int | None) -> Kind:
+    try:
+        stored = archived_arrays(content, _MOST + _MOST_PER_FEATURE * (n_features or 0))
+        evidence = _value(json.loads(stored["tree"].tobytes()), stored)
+        if isinstance(evidence, kind):
+            check_evidence(evidence, n_features)
+    except (*IMPOSSIBLE, BadZipFile, zlib_error, struct_error) as error:
+        raise StoreError(f"evidence: {error}") from error
+    if not isinstance(evidence, kind):
+        raise StoreError(f"evidence: found {type(evidence).__name__}, expected {kind.__name__}")
+    return evidence
+
+
+def _plain(value: Any, arrays: list[Any]) -> Any:
+    """Return a value in terms of JSON, with its arrays aside."""
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {_ARRAY: len(arrays) - 1}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [_plain(member, arrays) for member in value]
+    if isinstance(value, Measure):
+        return {_MEASURE: value.name}
+    if isinstance(value, Mapping):
+        return {_ITEMS: [[_plain(key, arrays), _plain(member, arrays)] for key, member in value.items()]}
+    if is_dataclass(value):
+        values = {field.name: _plain(getattr(value, field.name), arrays) for field in fields(value)}
+        return {_CLASS: type(value).__name__, _VALUES: values}
+    return value
+
+
+def _value(plain: Any, stored: Mapping[str, Any]) -> Any:
+    """Return the value that was made plain."""
+    if isinstance(plain, list):
+        return tuple(_value(member, stored) for member in plain)
+    if not isinstance(plain, dict):
+        return plain
+    if _ARRAY in plain:
+        return stored[f"a{plain[_ARRAY]}"]
+    if _MEASURE in plain:
+        return measure(plain[_MEASURE])
+    if _ITEMS in plain:
+        return {_value(key, stored): _value(member, stored) for key, member in plain[_ITEMS]}
+    return _CLASSES[plain[_CLASS]](
+        **{name: _value(member, stored) for name, member in plain[_VALUES].items()}
+    )

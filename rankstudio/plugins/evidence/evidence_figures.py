@@ -1,0 +1,195 @@
+"""Figures of the evidence for a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import nan
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    Figure,
+    FigureAxis,
+    Level,
+    MapFigure,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import count_text, relative_excess
+from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.verdicts import Named
+
+_MOST_SETS = 20
+_MOST_FEATURES = 30
+
+
+def evidence_figures(found: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
+    """Yield the figures of the evidence for a selection.
+
+    Parameters
+    ----------
+    found : SelectionEvidence
+    of : str
+        Data and method, for titles.
+    named : callable
+        Returns the name of a column.
+    """
+    for make in (_probabilities, _losses, _near_best, _steps, _left_out):
+        figure = make(found, of, named)
+        if figure is not None and not figure.empty:
+            yield figure
+
+
+def _sizes() -> FigureAxis:
+    return FigureAxis(tr("number of features, k"), whole=True)
+
+
+def _probabilities(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if found.stability is None or not found.stability.n_paths:
+        return None
+    probability = found.stability.probability
+    series = [
+        _curve(named(row.column), probability[:, row.column], index) for index, row in enumerate(found.rows)
+    ]
+    caption = tr(
+        "Share of {n} halves of the queries on which each feature is among the first k: the selected "
+        "features and the most frequent others."
+    ).format(n=found.stability.n_paths)
+    return CurvesFigure(
+        "evidence-probability",
+        f"{of}: {tr('selection probability')}",
+        f"{of}. {caption}",
+        _sizes(),
+        FigureAxis(tr("selection probability"), low=0.0, high=1.0),
+        tuple(series),
+        (Level(tr("threshold"), found.rules.threshold), Level("k", float(found.k), vertical=True)),
+    )
+
+
+def _curve(label: str, values: Floats, number: int) -> Series:
+    return Series(label, tuple(map(float, range(1, values.size + 1))), tuple(values.tolist()), number=number)
+
+
+def _losses(found: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
+    if found.losses is None:
+        return None
+    losses = found.losses.losses
+    measure_name = found.losses.measure or tr("squared error")
+    title = tr("{measure} lost without the feature").format(measure=measure_name)
+    ends = tuple(loss.low for loss in losses), tuple(loss.high for loss in losses)
+    series = RowSeries("", tuple(loss.value for loss in losses), *ends)
+    caption = tr("Mean over the left-out queries, with 95 % intervals by the paired bootstrap.")
+    rows = tuple(map(named, found.losses.features))
+    text = f"{of}. {title}. {caption}"
+    axis = FigureAxis(title)
+    return RowsFigure("evidence-loss", f"{of}: {title}", text, axis, rows, (series,), zero=True)
+
+
+def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFigure:
+    """Return a figure of a model's loss with each feature permuted, greatest loss first.
+
+    Parameters
+    ----------
+    kept : MeasuredImportance
+    of : str
+        Data and method, for titles.
+    named : callable
+        Returns the name of a column.
+    """
+    importance = kept.found
+    index_of = {group[0]: index for index, group in enumerate(importance.groups)}
+    columns = kept.columns[:_MOST_FEATURES]
+    order = [index_of[column] for column in columns]
+    title = tr("{measure} lost with the feature permuted").format(measure=importance.measure.name)
+    value, low, high = (
+        tuple(losses[order].tolist()) for losses in (importance.mean, importance.low, importance.high)
+    )
+    caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
+        n=count_text(importance.baseline.size)
+    )
+    if len(columns) < len(kept.columns):
+        cut = tr("The {n} greatest of {total} losses are shown.")
+        caption = f"{caption} {cut.format(n=len(columns), total=len(kept.columns))}"
+    rows = tuple(map(named, columns))
+    axis = FigureAxis(title)
+    text = f"{of}. {title}. {caption}"
+    name = "evidence-importance"
+    return RowsFigure(name, f"{of}: {title}", text, axis, rows, (RowSeries("", value, low, high),), zero=True)
+
+
+def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
+    near = found.near_best_of_k
+    if near is None:
+        return None
+    sets = near.sets[:_MOST_SETS]
+    order = np.argsort(-near.inclusion, kind="stable").tolist()
+    columns = [column for column in order if any(column in near_set.features for near_set in sets)][
+        :_MOST_FEATURES
+    ]
+    above = [100 * relative_excess(near_set.criterion, sets[0].criterion) for near_set in sets]
+    rows = [
+        tuple(
+            value if column in near_set.features else nan for near_set, value in zip(sets, above, strict=True)
+        )
+        for column in columns
+    ]
+    title = tr("sets of {k} features as good as the best").format(k=near.size)
+    caption = tr(
+        "The first {shown} of {n} sets not significantly different from the best one, set 1 (paired test "
+        "over queries). A cell is filled where the set has the feature. Features are ordered by the share "
+        "of all "
+        "these sets with them."
+    ).format(shown=len(sets), n=count_text(len(near.sets)))
+    return MapFigure(
+        "evidence-sets",
+        f"{of}: {title}",
+        f"{of}. {caption}",
+        tuple(map(named, columns)),
+        tuple(str(number + 1) for number in range(len(sets))),
+        tuple(rows),
+        "",
+        tr("number of the set"),
+        # An axis has a length also where the only set is the best one.
+        FigureAxis(tr("left-out error above that of the best set (%)"), low=0.0, high=max(*above, 1e-9)),
+        first_dark=True,
+    )
+
+
+def _steps(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if found.stop is None or found.significance is None:
+        return None
+    p = found.significance.p_values
+    points = Series("", tuple(map(float, range(1, p.size + 1))), tuple(p.tolist()), kind="points")
+    caption = tr("p of each step given those before it, by {n} permutations of the residuals within queries.")
+    stop = Level(tr("stop"), float(found.stop.n_features), vertical=True)
+    return CurvesFigure(
+        "evidence-steps",
+        f"{of}: {tr('p of each step')}",
+        f"{of}. {caption.format(n=found.significance.permuted.shape[0])} {found.stop.sentence}",
+        _sizes(),
+        FigureAxis("p", low=0.0, high=1.0),
+        (points,),
+        (stop,) if found.stop.n_features else (),
+    )
+
+
+def _left_out(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if found.repeated is None or not found.repeated.usual.size:
+        return None
+    usual = found.repeated.usual.mean(axis=0)
+    repeated = found.repeated.repeated.mean(axis=0)
+    title = tr("left-out error with the selection kept and repeated")
+    caption = tr("Squared error of left-out queries. Repeated: each query is left out of the selection, too.")
+    return CurvesFigure(
+        "evidence-left-out",
+        f"{of}: {title}",
+        f"{of}. {caption}",
+        _sizes(),
+        FigureAxis(tr("squared error per query")),
+        (_curve(tr("selection kept"), usual, 0), _curve(tr("selection repeated"), repeated, 1)),
+    )

@@ -1,0 +1,355 @@
+"""All evidence for a selection of features, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from rankstudio.engine.language import tr, trn
+from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS
+from rankstudio.engine.support.number_format import count_text, relative_excess
+from rankstudio.plugins.evidence.best_subset import BestSubset
+from rankstudio.plugins.evidence.decided_step import DecidedStep
+from rankstudio.plugins.evidence.feature_losses import FeatureLosses
+from rankstudio.plugins.evidence.near_best_sets import SizedNearBestSets
+from rankstudio.plugins.evidence.repeated_left_out import RepeatedLeftOut
+from rankstudio.plugins.evidence.set_changes import SetChanges
+from rankstudio.plugins.evidence.shapley_shares import ShapleyShares
+from rankstudio.plugins.evidence.stability_selection import StabilitySelection
+from rankstudio.plugins.evidence.step_significance import StepSignificance, forward_stop
+from rankstudio.plugins.evidence.verdicts import (
+    Exchange,
+    FeatureEvidence,
+    Named,
+    SetDifference,
+    VerdictRules,
+    partner_of,
+    verdict_of,
+)
+
+N_OTHERS = 4
+"""Features among the rows that are not selected: those that the halves select most often."""
+
+
+@dataclass(frozen=True)
+class StopAdvice:
+    """Advice where to stop, from the significance of the steps.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features to stop at.
+    n_tested : int
+        Number of steps tested.
+    p_next : float or None
+        p of the next step; None if it was not tested.
+    """
+
+    n_features: int
+    n_tested: int
+    p_next: float | None
+
+    @property
+    def sentence(self) -> str:
+        """The advice."""
+        if self.p_next is None:
+            return tr("ForwardStop accepts all {n} tested steps. A larger k tests more steps.").format(
+                n=self.n_tested
+            )
+        p_text = f"{self.p_next:.2g}"
+        if not self.n_features:
+            return tr("No step is shown to be better than chance: the first has p = {p}.").format(p=p_text)
+        return tr("Stop at {n}: the next step is not shown to be better than chance (p = {p}).").format(
+            n=self.n_features, p=p_text
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionEvidence:
+    """The evidence for a selection so far; None for parts that do not apply or are not yet computed.
+
+    Attributes
+    ----------
+    selected : tuple of int
+        0-based columns in the order of selection, k of them.
+    n_queries : int
+    required : tuple of int
+        Columns that were given instead of selected.
+    rules : VerdictRules
+        ``dataclasses.replace(evidence, rules=...)`` applies other rules.
+    done : tuple of str
+        Names of the complete parts. Verdicts need "stability" and "alternatives", and six queries.
+    losses : FeatureLosses or None
+    changes : SetChanges or None
+        Exact left-out error of the set, and of each change by one feature.
+    candidates : tuple of int
+        Columns that may join the set: neither banned nor constant in every query.
+    shares : ShapleyShares or None
+    stability : StabilitySelection or None
+    deciding : tuple of DecidedStep or None
+        Deciding queries of each selected feature's step.
+    deciding_by_margins : bool
+        Whether these are approximate: by margins, of other methods than greedy RankRLS.
+    best : BestSubset or None
+        Best set of each size up to k.
+    exchanges : mapping or None
+        Sets with another feature in place of each selected column, for the most likely candidates.
+    smaller : mapping or None
+        A set of k - 1 features without the column, for each selected column.
+    tied : mapping or None
+        A column outside the set with the same score, for each selected column that has one at its step: only
+        the order of the columns decides between them.
+    near_best : tuple of SizedNearBestSets or None
+        Near-best sets of k - 1 features, and of k, if their number is small enough.
+    significance : StepSignificance or None
+        Significance of the whole path.
+    repeated : RepeatedLeftOut or None
+        Left-out errors of the whole path.
+    groups : tuple of tuple of int
+        Columns that are selected jointly.
+    """
+
+    selected: tuple[int, ...]
+    n_queries: int
+    required: tuple[int, ...] = ()
+    rules: VerdictRules = field(default_factory=VerdictRules)
+    done: tuple[str, ...] = ()
+    losses: FeatureLosses | None = None
+    changes: SetChanges | None = None
+    candidates: tuple[int, ...] = ()
+    shares: ShapleyShares | None = None
+    stability: StabilitySelection | None = None
+    deciding: tuple[DecidedStep, ...] | None = None
+    deciding_by_margins: bool = False
+    best: BestSubset | None = None
+    exchanges: Mapping[int, tuple[Exchange, ...]] | None = None
+    smaller: Mapping[int, SetDifference] | None = None
+    tied: Mapping[int, int] | None = None
+    near_best: tuple[SizedNearBestSets, ...] | None = None
+    significance: StepSignificance | None = None
+    repeated: RepeatedLeftOut | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def k(self) -> int:
+        """Number of selected features."""
+        return len(self.selected)
+
+    @property
+    def size(self) -> int:
+        """Number of selected groups and ungrouped features, by which sets are compared; k without groups."""
+        first = {column: group[0] for group in self.groups for column in group}
+        return len({first.get(column, column) for column in self.selected})
+
+    @property
+    def near_best_of_k(self) -> SizedNearBestSets | None:
+        """Near-best sets of the size of the selection."""
+        return next((sets for sets in self.near_best or () if sets.size == self.size), None)
+
+    @cached_property
+    def rows(self) -> tuple[FeatureEvidence, ...]:
+        """Columns of the selected features, then of those selected most often on the halves."""
+        return tuple(map(self._row, (*self.selected, *self._others())))
+
+    @property
+    def stop(self) -> StopAdvice | None:
+        """Advice where to stop; None if no step has enough permutations for a small p."""
+        if self.significance is None or not self.significance.permuted.size:
+            return None
+        if not forward_stop([1 / (self.significance.permuted.shape[0] + 1)], self.rules.stop_level):
+            return None
+        p = self.significance.p_values
+        n = self.significance.n_steps(self.rules.stop_level)
+        return StopAdvice(n, p.size, float(p[n]) if n < p.size else None)
+
+    @property
+    def false_bound(self) -> float | None:
+        """Expected number of features above the threshold that are selected no more often than by chance."""
+        if self.stability is None or not self.stability.n_paths or not self.k:
+            return None
+        return self.stability.bound(self.rules.threshold, unimodal=True, n_features=self._steps)
+
+    @cached_property
+    def by_chance(self) -> bool:
+        """Whether the bound allows all features above the threshold to be there by chance.
+
+        This is the case if most features are selected: of 125 drawn from 131, each is included 95 times in
+        100.
+        """
+        if self.stability is None or (bound := self.false_bound) is None:
+            return False
+        return 0 < len(self.stability.stable(self.rules.threshold, n_features=self._steps)) <= bound
+
+    def best_sentences(self, named: Named) -> tuple[str, ...]:
+        """Return sentences on the best set of k features; () if nothing is known.
+
+        Parameters
+        ----------
+        named : callable
+            Returns the name of a column.
+        """
+        if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.size:
+            return ()
+        best = self.best.sizes[-1]
+        selected = set(self.selected)
+        if not best.features or self.changes is None or best.criterion <= 0:
+            return ()
+        above = max(0.0, relative_excess(self.changes.criterion, best.criterion))
+        inside = sorted(set(best.features) - selected)
+        outside = sorted(selected - set(best.features))
+        sentences = [self._above(above, best.proved, best.relative_gap)]
+        if inside and self.groups:
+            template = (
+                tr("Best set of {k} groups: {features} ({added} for {removed}).")
+                if best.proved
+                else tr("Best set of {k} groups so far: {features} ({added} for {removed}).")
+            )
+        elif inside:
+            template = (
+                trn(
+                    "Best set of {k}: {features}, one swap away ({added} for {removed}).",
+                    "Best set of {k}: {features}, {n} swaps away ({added} for {removed}).",
+                    len(inside),
+                )
+                if best.proved
+                else trn(
+                    "Best set of {k} so far: {features}, one swap away ({added} for {removed}).",
+                    "Best set of {k} so far: {features}, {n} swaps away ({added} for {removed}).",
+                    len(inside),
+                )
+            )
+        if inside:
+            sentences.append(
+                template.format(
+                    k=self.size,
+                    n=len(inside),
+                    features=" ".join(map(named, best.features)),
+                    added=" ".join(map(named, inside)),
+                    removed=" ".join(map(named, outside)),
+                )
+            )
+        near = self.near_best_of_k
+        if near is not None:
+            sentences.append(_as_good(near))
+        return tuple(sentences)
+
+    def _above(self, above: float, proved: bool, gap: float) -> str:
+        if not proved:
+            sentence = (
+                tr("No set with a lower left-out error has been found so far.")
+                if above < _ROUNDING
+                else tr("The selection is {above} % above the lowest left-out error found so far.")
+            ).format(above=_percent(above))
+            least = (
+                tr("How much lower an error can be is not known yet.")
+                if gap > _USELESS
+                else tr("Other sets may reach an error up to {gap} % lower.").format(gap=_percent(gap))
+            )
+            return f"{sentence} {least}"
+        if above < _ROUNDING and self.groups:
+            return trn(
+                "No other single group has a lower left-out error.",
+                "The selection has the lowest possible left-out error of {k} groups.",
+                self.size,
+            ).format(k=self.size)
+        if above < _ROUNDING:
+            return trn(
+                "No other single feature has a lower left-out error.",
+                "The selection has the lowest possible left-out error of {k} features.",
+                self.k,
+            ).format(k=self.k)
+        return tr("The selection is {above} % above the lowest possible left-out error.").format(
+            above=_percent(above)
+        )
+
+    @property
+    def _steps(self) -> int:
+        assert self.stability is not None
+        return min(self.size, int(self.stability.counts.shape[0]))
+
+    def _others(self) -> list[int]:
+        if self.stability is None or not self.k:
+            return []
+        counts = self.stability.counts[self._steps - 1]
+        order = np.argsort(-counts, kind="stable").tolist()
+        return [column for column in order if column not in self.selected and counts[column] > 0][:N_OTHERS]
+
+    def _row(self, column: int) -> FeatureEvidence:
+        row = FeatureEvidence(column, column in self.selected)
+        if self.stability is not None and self.stability.n_paths and self.k:
+            low, median, high = (float(value) for value in self.stability.positions[:, column])
+            probability = float(self.stability.probability[self._steps - 1, column])
+            row = replace(row, probability=probability, position=(low, median, high))
+        if self.near_best_of_k is not None:
+            row = replace(row, near_best_share=float(self.near_best_of_k.inclusion[column]))
+        return self._judged(self._of_set(row)) if row.selected else row
+
+    def _of_set(self, row: FeatureEvidence) -> FeatureEvidence:
+        """Add the numbers that only features of the set have."""
+        index = self.selected.index(row.column)
+        if self.losses is not None:
+            row = replace(row, loss=self.losses.losses[index])
+        if self.shares is not None and self.shares.gain > 0:
+            row = replace(row, share=float(self.shares.shares[index]))
+        if self.changes is not None and self.candidates:
+            errors = self.changes.swapped[index, list(self.candidates)]
+            best = int(errors.argmin())
+            price = self.changes.relative(errors[best])
+            row = replace(row, substitute=self.candidates[best], price=price)
+        if self.deciding is not None:
+            row = replace(row, n_deciding=len(self.deciding[index].queries) or None)
+        return row
+
+    def _judged(self, row: FeatureEvidence) -> FeatureEvidence:
+        """Add the verdict, and what it depends on."""
+        ready = "stability" in self.done and "alternatives" in self.done and row.column not in self.required
+        if not ready or self.stability is None or self.n_queries < LEAST_PAIRS:
+            return row
+        inside = (self.stability.places > 0) & (self.stability.places <= self.size)
+        if self.exchanges is not None:
+            exchanges = self.exchanges.get(row.column, ())
+            n_tests = len(self.exchanges)
+            pair = partner_of(row.column, inside, exchanges, self.rules, n_tests)
+            if pair is not None:
+                twin = pair[0] if pair[0].twins(self.rules, n_tests) else None
+                row = replace(row, partner=pair[0].column, pair_probability=pair[1], twin=twin)
+        if self.smaller is not None:
+            row = replace(row, smaller=self.smaller.get(row.column))
+        if row.probability is not None and row.probability >= self.rules.threshold:
+            row = replace(row, by_chance=self.by_chance, tied=(self.tied or {}).get(row.column))
+        return replace(row, verdict=verdict_of(row, self.rules))
+
+
+def _as_good(near: SizedNearBestSets) -> str:
+    """Return how many sets are as good as the best one."""
+    n_others = len(near.sets) - 1
+    if near.best.n_sets == 1:
+        return tr("There is no other set of this size.")
+    if not n_others and near.complete:
+        return tr("Every other set is significantly worse than the best.")
+    text = (
+        trn(
+            "{n} other set ({share} %) is not significantly different from the best.",
+            "{n} other sets ({share} %) are not significantly different from the best.",
+            n_others,
+        )
+        if near.complete
+        else trn(
+            "At least {n} other set ({share} %) is not significantly different from the best.",
+            "At least {n} other sets ({share} %) are not significantly different from the best.",
+            n_others,
+        )
+    )
+    return text.format(n=count_text(n_others), share=_percent(n_others / max(near.best.n_sets, 1)))
+
+
+_USELESS = 0.5  # share of the criterion: what may be lower by more says nothing
+_ROUNDING = 1e-9  # share of the criterion up to which two are equal
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, with two digits at least."""
+    return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"

@@ -1,0 +1,239 @@
+"""The evidence for a selection as a table of values, and as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import inf, isfinite
+from typing import Any
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.export.tables import TextTable
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.number_format import NOTHING, fixed, percentage, significant
+from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+from rankstudio.plugins.evidence.verdicts import FeatureEvidence, Named
+
+HEADER = (
+    "feature",
+    "name",
+    "selected",
+    "probability",
+    "position_5",
+    "position_50",
+    "position_95",
+    "share",
+    "loss",
+    "loss_low",
+    "loss_high",
+    "loss_per_millisecond",
+    "deciding_queries",
+    "substitute",
+    "price",
+    "near_best_share",
+    "verdict",
+    "partner",
+    "pair_probability",
+    "reason",
+)
+
+
+def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]) -> float | None:
+    """Return a feature's loss per millisecond of its cost; None if one of them is not known or 0.
+
+    Parameters
+    ----------
+    row : FeatureEvidence
+    milliseconds : Mapping of int to float
+        Milliseconds per query by column, as far as they are known.
+    """
+    cost = milliseconds.get(row.column, 0.0)
+    return row.loss.value / cost if row.loss is not None and cost > 0 else None
+
+
+def column_milliseconds(costs: FeatureCosts | None, feature_ids: Iterable[int]) -> dict[int, float]:
+    """Return the milliseconds per query of each column, as far as they are known; none without costs."""
+    if costs is None:
+        return {}
+    numbered = enumerate(map(int, feature_ids))
+    return {column: costs.milliseconds([i]) for column, i in numbered if i in costs.per_query}
+
+
+def evidence_rows(
+    found: SelectionEvidence, feature_ids: Ints, named: Named, costs: FeatureCosts | None = None
+) -> list[dict[str, Any]]:
+    """Return a row of plain values per feature of the evidence, by the names of :data:`HEADER`.
+
+    None for unknown values, and for the position of a feature that is on none of the paths.
+
+    Parameters
+    ----------
+    found : SelectionEvidence
+    feature_ids : ndarray of shape (n,)
+    named : callable
+        Returns the name of a column.
+    costs : FeatureCosts, optional
+    """
+    milliseconds = column_milliseconds(costs, feature_ids)
+
+    def feature(column: int | None) -> int | None:
+        return None if column is None else int(feature_ids[column])
+
+    rows = []
+    for row in found.rows:
+        position = [
+            quantile if isfinite(quantile) else None for quantile in row.position or (float("inf"),) * 3
+        ]
+        loss = [None] * 3 if row.loss is None else [row.loss.value, row.loss.low, row.loss.high]
+        values = [feature(row.column), named(row.column), row.selected, row.probability, *position]
+        values += [
+            row.share,
+            *loss,
+            loss_per_millisecond(row, milliseconds),
+            row.n_deciding,
+            feature(row.substitute),
+            row.price,
+        ]
+        values += [row.near_best_share, _verdict(row), feature(row.partner), row.pair_probability]
+        rows.append(dict(zip(HEADER, [*values, row.reason(named)], strict=True)))
+    return rows
+
+
+def evidence_text(
+    title: str,
+    found: SelectionEvidence,
+    rows: Iterable[FeatureEvidence],
+    id_of: Named,
+    named: Named,
+    milliseconds: Mapping[int, float] = FrozenMapping(),
+) -> TextTable:
+    """Return the evidence for features as a table to print, without empty columns.
+
+    Parameters
+    ----------
+    title : str
+    found : SelectionEvidence
+    rows : iterable of FeatureEvidence
+        Those of its rows that are shown; features that are not selected stand in parentheses.
+    id_of, named : callable
+        From a column to the feature's number as a text, and to its name.
+    milliseconds : Mapping of int to float
+        Milliseconds per query by column, as far as they are known.
+    """
+    features = list(rows)
+    steps = 0 if found.stability is None else found.stability.counts.shape[0]
+    lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
+
+    about = "≈" if found.deciding_by_margins else ""
+
+    def per_millisecond(row: FeatureEvidence) -> str:
+        loss = loss_per_millisecond(row, milliseconds)
+        return NOTHING if loss is None else fixed(loss)
+
+    columns: dict[str, Callable[[FeatureEvidence], str]] = {
+        "feature": lambda row: named(row.column) if row.selected else f"({named(row.column)})",
+        "selected on": lambda row: _percent(row.probability),
+        "place": lambda row: _place(row, steps),
+        "share": lambda row: _percent(row.share),
+        lost: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
+        "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
+        "per ms": per_millisecond,
+        "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
+        "substitute": lambda row: _substitute(row, id_of),
+        "verdict": lambda row: _verdict_text(row, id_of),
+    }
+    cells = {header: [text(row) for row in features] for header, text in columns.items()}
+    filled = {header: texts for header, texts in cells.items() if any(text != NOTHING for text in texts)}
+    return TextTable(
+        title, tuple(filled), list(zip(*filled.values(), strict=True)), (0, len(filled) - 1), _NOTE
+    )
+
+
+def _place(row: FeatureEvidence, steps: int) -> str:
+    """Return the median position of a feature with its range; beyond the last step it has none."""
+    if row.position is None:
+        return NOTHING
+    low, median, high = (f">{steps}" if quantile == inf else f"{quantile:g}" for quantile in row.position)
+    return f"{median} ({low}–{high})"
+
+
+def _substitute(row: FeatureEvidence, id_of: Named) -> str:
+    if row.substitute is None or row.price is None:
+        return NOTHING
+    return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
+
+
+def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
+    label = NOTHING if row.verdict is None else row.verdict.label
+    return label if row.partner is None else f"{label} with {id_of(row.partner)}"
+
+
+def importance_text(title: str, kept: MeasuredImportance, named: Named, most: int | None = None) -> TextTable:
+    """Return the loss of a model with each feature permuted as a table to print, greatest loss first.
+
+    Parameters
+    ----------
+    title : str
+    kept : MeasuredImportance
+    named : callable
+        From a column to the feature's name.
+    most : int, optional
+        Number of features shown at most.
+    """
+    importance = kept.found
+    rows = []
+    index_of = {group[0]: number for number, group in enumerate(importance.groups)}
+    for column in kept.columns[:most]:
+        index = index_of[column]
+        interval = f"{importance.low[index]:.4f} to {importance.high[index]:.4f}"
+        rows.append((named(column), f"{importance.mean[index]:.4f}", interval))
+    header = "feature", f"{importance.measure.name} lost", f"{100 * importance.level:g} % interval"
+    note = f"Lost: with the feature permuted within the queries of the {kept.part} part; the model stays."
+    if len(rows) < len(kept.columns):
+        note = f"{note} The {len(rows)} greatest of {len(kept.columns)} losses are shown."
+    return TextTable(title, header, rows, (0,), note)
+
+
+_NOTE = (
+    "Selected on: share of the half-samples. Lost: without the feature, on left-out queries. "
+    "Queries: how many decide the step."
+)
+
+
+def _percent(share: float | None) -> str:
+    return NOTHING if share is None else percentage(share)
+
+
+def _verdict(row: FeatureEvidence) -> str | None:
+    return None if row.verdict is None else row.verdict.value
+
+
+def evidence_sentences(found: SelectionEvidence, named: Named) -> list[str]:
+    """Return sentences on the whole set: best set, where to stop, optimism and threshold.
+
+    Parameters
+    ----------
+    found : SelectionEvidence
+    named : callable
+        Returns the name of a column.
+    """
+    sentences = list(found.best_sentences(named))
+    if found.stop is not None:
+        sentences.append(found.stop.sentence)
+    if found.repeated is not None and "repeated" in found.done and found.repeated.optimism.size >= found.k:
+        text = tr(
+            "With the selection repeated without each query, the left-out gain at {k} is {share} % smaller."
+        )
+        optimism = 100 * float(found.repeated.optimism[found.k - 1])
+        lost = text.format(k=found.k, share=significant(optimism, 2))
+        sentences.append(found.repeated.no_gain(found.k) or lost)
+    if found.false_bound is not None:
+        text = tr(
+            "Of the features selected on at least {threshold} % of the halves, at most {bound} are expected "
+            "to be selected no more often than by chance (Shah and Samworth 2013)."
+        )
+        threshold = f"{100 * found.rules.threshold:g}"
+        sentences.append(text.format(threshold=threshold, bound=f"{found.false_bound:.2g}"))
+    return sentences

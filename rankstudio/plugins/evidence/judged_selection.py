@@ -1,0 +1,197 @@
+"""The selection of a plan or run for which evidence is gathered, and its data."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Generator, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.results.results import FoldResult
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.experiment.units.preferred import with_preferences
+from rankstudio.engine.experiment.units.single_path import SinglePath, single_plan
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog import Method
+from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.support.work import WorkProgress
+from rankstudio.plugins.evidence.decided_step import MOST_REFITS
+from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+from rankstudio.plugins.evidence.refitted_stability import refitting_seconds, refitting_steps
+from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions, Gathering, evidence_steps
+from rankstudio.plugins.evidence.stability_selection import StabilitySelection
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSelection:
+    """A selection with the data for its evidence.
+
+    Attributes
+    ----------
+    plan : Plan
+        With one value of each parameter.
+    fold : int
+        Number of the fold of the training part.
+    method : LinearRanker
+        A selector.
+    train : RankingDataset
+        That part.
+    data : TrainingData
+        Its documents as they are learned from.
+    options : EvidenceOptions
+        Options with the set of the run's model, and with RankRLS as judge if it ranks with the features.
+    """
+
+    plan: Plan
+    fold: int
+    method: LinearRanker
+    train: RankingDataset
+    data: TrainingData
+    options: EvidenceOptions
+
+    @classmethod
+    def of_plan(
+        cls, plan: Plan, dataset: FoldedDataset, given: Container[str], options: EvidenceOptions
+    ) -> JudgedSelection:
+        """Return the selection of a plan on its first fold.
+
+        Parameters
+        ----------
+        plan, dataset, given
+            As in :meth:`rankstudio.engine.experiment.units.single_path.SinglePath.of`.
+        options : EvidenceOptions
+
+        Raises
+        ------
+        PlanError
+            If the method selects no features, or a parameter has several values.
+        DataError
+            If the preferences do not fit the data.
+        """
+        _check_selects(plan)
+        path = SinglePath.of(plan, dataset, given)
+        combination = path.plan.combinations[0]
+        judge = _judge(path.plan, combination.parameters, combination.ranker, dataset.feature_ids)
+        train = next(fold for fold in dataset.folds if fold.number == path.fold).train
+        options = replace(options, judge=judge, n_refits=refits_of(plan.entry))
+        return cls(path.plan, path.fold, path.method, train, path.data, options)
+
+    @classmethod
+    def of_run(
+        cls, plan: Plan, dataset: FoldedDataset, result: FoldResult, options: EvidenceOptions
+    ) -> JudgedSelection:
+        """Return the features of a run's model on a fold, or the first features of its path for a given size.
+
+        Parameters
+        ----------
+        plan : Plan
+            Plan of the run.
+        dataset : FoldedDataset
+            Data of the run, divided as in the plan.
+        result : FoldResult
+        options : EvidenceOptions
+
+        Raises
+        ------
+        PlanError
+            If the method selects no features.
+        """
+        _check_selects(plan)
+        fold = next(fold for fold in dataset.folds if fold.number == result.fold)
+        unit = result.chosen.unit
+        selected = result.chosen.step.selected
+        ids = dataset.feature_ids
+        method = estimator(plan, plan.entry, unit.parameters, ids)
+        judge = _judge(plan, unit.parameters, unit.combination.ranker, ids)
+        selected_first = selected if options.n_features is None else None
+        options = replace(options, judge=judge, selected=selected_first, n_refits=refits_of(plan.entry))
+        data = with_preferences(plan, fold, group_training(fold))
+        single = single_plan(plan, unit.parameters, fold.number)
+        return cls(single, fold.number, method, fold.train, data, options)
+
+    def steps(
+        self,
+        known: SelectionEvidence | None = None,
+        study: Study | None = None,
+        executor: Executor | None = None,
+    ) -> Gathering:
+        """Compute the evidence, continuing from an interrupted run.
+
+        Parameters
+        ----------
+        known : SelectionEvidence, optional
+        study, executor
+            As of :func:`rankstudio.plugins.evidence.refitted_stability.refitting_steps`, for methods
+            that learn anew on each half of the queries; one half after the other without an executor.
+        """
+
+        def refit(method: Selector) -> Generator[WorkProgress, None, StabilitySelection]:
+            n_halves = self.options.n_halves
+            seed = self.options.seed
+            return refitting_steps(self._plan_of(method), self.train, study, n_halves, seed, executor)
+
+        learns_here = executor is None or bool(preferences_of(self.plan))
+        return evidence_steps(self.method, self.data, self.options, known, None if learns_here else refit)
+
+    def refitting_seconds(self, workers: int = 1) -> float:
+        """Estimate how long it takes to train again, on the halves and for deciding queries.
+
+        It is 0 where paths follow from sums over queries.
+        """
+        if preferences_of(self.plan) or self.method.paths_from_sums(self.data) is not None:
+            return 0.0
+        seconds = refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
+        return seconds + self.n_refits * refitting_seconds(self.plan, self.train, 1)
+
+    @property
+    def n_refits(self) -> int:
+        """How often the method is trained again at most for deciding queries."""
+        fast = self.method.paths_from_sums(self.data) or self.method.compared_by_query(self.data, 1)
+        return 0 if fast is not None else self.options.n_refits
+
+    def _plan_of(self, method: Selector) -> Plan:
+        """Return the plan of the method with a path as long as wanted."""
+        if not isinstance(method, GrowingSelector):
+            return self.plan
+        size = {"n_features_to_select": method.n_features_to_select}
+        return self.plan.changed(parameters={**self.plan.parameters, **size})
+
+
+def _check_selects(plan: Plan) -> None:
+    if plan.entry.given or not issubclass(plan.entry.load(), Selector):
+        raise PlanError(
+            tr("{method} selects no features, so there is no evidence for a selection.").format(
+                method=plan.entry.label
+            )
+        )
+
+
+def refits_of(entry: Method) -> int:
+    """Return how often a method is trained again at most for deciding queries: methods of others only.
+
+    Those of RankStudio say themselves what they know of queries.
+    """
+    return MOST_REFITS if entry.origin is not None else 0
+
+
+def _judge(
+    plan: Plan, parameters: Mapping[str, Any], ranker: Mapping[str, Any], feature_ids: Ints
+) -> LinearRanker | None:
+    """Return the ranker of the selected features, if it has exact left-out errors.
+
+    None for methods that select by these errors: the evidence has them as judge.
+    """
+    entry = plan.ranker_entry
+    if entry is None and plan.entry.lacking:
+        return None
+    judge = estimator(plan, entry or plan.entry, parameters if entry is None else ranker, feature_ids)
+    exchange = judge.exact_exchange()
+    return None if exchange is None or (entry is None and exchange.is_criterion) else judge

@@ -1,0 +1,197 @@
+"""Permutation importance of the models of runs and of model files."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.errors import DataError, ParameterError
+from rankstudio.engine.export.models import Model
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.names import Measure
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.sparse_rows import Features, SparseRows
+from rankstudio.engine.support.work import WorkProgress, told_as
+from rankstudio.plugins.evidence.partial_result import PartialResult
+from rankstudio.plugins.evidence.permutation_importance import (
+    MeasuredDocuments,
+    PermutationImportance,
+    Score,
+    importance_steps,
+)
+
+N_REPEATS = 10
+"""How often each feature is permuted, unless it is said."""
+
+Importance = Generator[WorkProgress, None, PermutationImportance]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredImportance:
+    """Permutation importance of a run's model, as a study keeps it.
+
+    Attributes
+    ----------
+    found : PermutationImportance
+    part : str
+        Part of the fold with the documents: "validation", or "training" without one.
+    convention : str
+        Convention of the measure.
+    n_features : int
+        Number of features of the model.
+    """
+
+    found: PermutationImportance
+    part: str
+    convention: str
+    n_features: int
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """0-based columns of the features, greatest loss first."""
+        mean = self.found.mean
+        order = sorted(range(mean.size), key=lambda at: (-mean[at], at))
+        return tuple(self.found.groups[index][0] for index in order)
+
+    def place(self, model: str) -> str:
+        """Return the key under which a study keeps it, for a model named by its run."""
+        return importance_place(self.part, self.found.measure.name, self.convention, model)
+
+
+def importance_place(part: str, measure: str, convention: str, model: str) -> str:
+    """Return the key of :meth:`MeasuredImportance.place`."""
+    return f"importance:{part}:{measure}:{convention}:{model}"
+
+
+def model_place(position: int | str, selected: Sequence[int]) -> str:
+    """Return the name of a model of a run's fold in a study, by its combination and its columns."""
+    return f"{position}:{','.join(map(str, selected))}"
+
+
+def step_importance(
+    step: Step,
+    part: RankingDataset,
+    measure: Measure,
+    convention: str,
+    n_repeats: int | None = N_REPEATS,
+    seed: int = 0,
+) -> Importance:
+    """Permute each feature that a model of a run uses, or leave it out, and measure the loss.
+
+    Parameters
+    ----------
+    step : Step
+        The model, which was learned from features.
+    part : RankingDataset
+        Best one that it was not learned from.
+    measure, convention, n_repeats, seed
+        As of :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
+
+    Yields
+    ------
+    WorkProgress
+    """
+    return _importance(*_of_step(step, part), measure, convention, n_repeats, seed)
+
+
+def _of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+    """Return a score function of the columns of the data, the data, and the columns that count."""
+    if not step.learned:
+        raise ParameterError("model", type(step).__name__, "a model that was learned from features")
+
+    def score(X: Features) -> Floats:
+        columns: Features = X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
+        return step.scores(columns)
+
+    return score, part, tuple(sorted(step.selected))
+
+
+def model_importance(
+    model: Model,
+    data: RankingDataset,
+    measure: Measure,
+    convention: str,
+    n_repeats: int | None = N_REPEATS,
+    seed: int = 0,
+) -> Importance:
+    """Permute each feature that a model of a file uses, or leave it out, and measure the loss.
+
+    Parameters
+    ----------
+    model : Model
+    data : RankingDataset
+        As :func:`rankstudio.engine.export.model_files.model_and_data` reads it for the model.
+    measure, convention, n_repeats, seed
+        As of :func:`step_importance`.
+
+    Yields
+    ------
+    WorkProgress
+    """
+    return _importance(*_scored(model, data), measure, convention, n_repeats, seed)
+
+
+def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+    """Return a score function of the columns of the data, the data, and the columns that count."""
+    ids = data.feature_ids
+    # A sparse file leaves out features that are 0 in all documents.
+    absent = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
+    all_ids = np.concatenate([ids, absent])
+
+    def score(X: Features) -> Floats:
+        if isinstance(X, SparseRows):
+            wide: Features = X.widened(all_ids.size)
+            return model.predict(wide, all_ids)
+        return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent.size))]), all_ids)
+
+    return score, data, tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
+
+
+def _importance(
+    score: Score,
+    part: RankingDataset,
+    used: tuple[int, ...],
+    measure: Measure,
+    convention: str,
+    n_repeats: int | None,
+    seed: int,
+) -> Importance:
+    if not used:
+        raise DataError(tr("The model uses no features, so that no loss without one can be measured."))
+    score, part, columns = _of_few(score, part, used)
+    groups = [(column,) for column in columns]
+    of_used = tuple((column,) for column in used)
+
+    def named(progress: WorkProgress) -> WorkProgress:
+        """Return progress whose results name the columns of the data, not those of the few."""
+        if isinstance(progress, PartialResult):
+            return replace(progress, found=replace(progress.found, groups=of_used))
+        return progress
+
+    work = importance_steps(score, _documents(part), measure, n_repeats, seed, groups, convention)
+    return replace((yield from told_as(work, named)), groups=of_used)
+
+
+def _of_few(
+    score: Score, part: RankingDataset, used: tuple[int, ...]
+) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+    """Return the same for sparse documents with the columns that count alone, as an array."""
+    X = part.X
+    if not isinstance(X, SparseRows):
+        return score, part, used
+    columns = np.array(used, dtype=np.int64)
+    n = X.shape[1]
+
+    def of_few(rows: Floats) -> Floats:
+        wide: Features = SparseRows.spread(rows, columns, n)
+        return score(wide)
+
+    return of_few, part.changed(X=X[:, columns]), tuple(range(len(used)))
+
+
+def _documents(part: RankingDataset) -> MeasuredDocuments:
+    return MeasuredDocuments(part.X, part.y, slice(0, part.n_documents), part.query_ptr, part.grading)

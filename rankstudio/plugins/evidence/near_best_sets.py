@@ -1,0 +1,204 @@
+"""The sets of features that a paired test over queries cannot tell from the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.near_search import NearSets, search_near
+from rankstudio.engine.methods.shards.training_data import GivenData
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+from rankstudio.plugins.evidence.best_subset import SizedSubset, SubsetSpace, find_best_subset
+
+NORMAL = 1.96
+"""Standard errors within which two sets are not distinguishable: a two-sided test at 5 %."""
+
+_WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
+_FEWEST = 1000  # sets in a window: where there are fewer, the next one may be as good, however far it is
+_WIDEST = 0.08  # at which doubling ends: the number of sets to compare grows many times with each
+_MOST_ERRORS = 1e8  # of all sets in all queries: with no more, all are compared in seconds
+
+
+@dataclass(frozen=True)
+class NearBestSet:
+    """A set that is not significantly different from the best one of its size.
+
+    Attributes
+    ----------
+    features : tuple of int
+        0-based columns, ascending.
+    criterion : float
+        Its leave-query-out error, summed over documents.
+    difference : float
+        Excess of the criterion over that of the best set.
+    standard_error : float
+        Standard error of the difference, from its values in each query.
+    """
+
+    features: tuple[int, ...]
+    criterion: float
+    difference: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class SizedNearBestSets:
+    """The sets of one size that are not significantly different from the best one.
+
+    Attributes
+    ----------
+    best : SizedSubset
+    sets : tuple of NearBestSet
+        Near-best sets, lowest criterion first, including the best set.
+    inclusion : ndarray of shape (n,)
+        Share of the sets that contain each feature: 1 for a necessary feature, about 1/2 for each of two
+        interchangeable ones.
+    window : float
+        Relative window: all sets with a criterion up to this share above the best one were compared; infinity
+        for all sets.
+    complete : bool
+        Whether all sets were compared, or enough in the window with none kept in its outer half, so that
+        none is expected beyond it.
+    n_evaluated : int
+        Number of sets with a computed criterion.
+    """
+
+    best: SizedSubset
+    sets: tuple[NearBestSet, ...]
+    inclusion: Floats
+    window: float
+    complete: bool
+    n_evaluated: int
+
+    @property
+    def size(self) -> int:
+        """Number of features or groups per set."""
+        return self.best.size
+
+    def containing(
+        self, required: Collection[int] = (), excluded: Collection[int] = ()
+    ) -> tuple[NearBestSet, ...]:
+        """Return the sets that contain some features and not others, best first."""
+        inside = set(required)
+        outside = set(excluded)
+        return tuple(
+            near_set
+            for near_set in self.sets
+            if inside <= set(near_set.features) and not outside & set(near_set.features)
+        )
+
+
+def near_best_sets(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike,
+    n_features: int,
+    regularization: float,
+    required: Sequence[int] = (),
+    excluded: Sequence[int] = (),
+    groups: Sequence[Sequence[int]] = (),
+    cost: str = "magnitude",
+    ties: bool | None = None,
+    weighting: str = "size",
+    window: float | None = None,
+) -> tuple[SizedNearBestSets, ...]:
+    """Find all sets of features that are not significantly different from the best one of their size.
+
+    Parameters
+    ----------
+    X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
+        As in :func:`rankstudio.plugins.evidence.best_subset.best_subset`.
+    window : float, optional
+        Sets with a criterion up to this share above the best one are compared. By default the window is
+        doubled until it contains a thousand sets, and its outer half no kept one. Beyond 8 % all sets are
+        compared, if that takes seconds.
+
+    Returns
+    -------
+    tuple of SizedNearBestSets
+        One per size.
+
+    Notes
+    -----
+    With d_q the difference between the errors of a set and of the best set in query q, a set is kept if sum_q
+    d_q <= 1.96 se, where se² is Q times the variance of d_q. The test is not adjusted for the number of sets:
+    each set is compared only with the best one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((60, 4)), np.repeat(np.arange(10), 6)
+    >>> y = np.round(4 * X[:, 1])
+    >>> X[:, 2] = X[:, 1]
+    >>> [one.features for one in near_best_sets(X, y, qid=qid, n_features=1, regularization=1.0)[0].sets]
+    [(1,), (2,)]
+    """
+    pairs = PairCost(cost, cost == "magnitude" if ties is None else ties, weighting)
+    joint = tuple(tuple(members) for members in groups)
+    space = SubsetSpace(n_features, regularization, tuple(required), tuple(excluded), joint, cost=pairs)
+    return finish(find_near_best_sets(group(X, y, qid), space, window))
+
+
+def find_near_best_sets(
+    data: GivenData, space: SubsetSpace, window: float | None = None
+) -> Waiting[tuple[SizedNearBestSets, ...]]:
+    """Yield progress, and return as :func:`near_best_sets`; close the generator to interrupt it."""
+    sizes: tuple[SizedSubset, ...] = ()
+    with closing(find_best_subset(data, space)) as work:
+        for progress in work:
+            sizes = progress.found.sizes
+            yield progress
+    near_sets: list[SizedNearBestSets] = []
+    for best in (subset for subset in sizes if subset.features):
+        sized = yield from near_sets_of_size(data, space, best, window)
+        near_sets.append(sized)
+    return tuple(near_sets)
+
+
+def near_sets_of_size(
+    data: GivenData, space: SubsetSpace, best: SizedSubset, window: float | None = None
+) -> Waiting[SizedNearBestSets]:
+    """Yield progress, and return the result of :func:`near_best_sets` for one size with a known best set."""
+    _, problem, _ = space.problem(data)
+    criterion, reference = problem.errors(best.features)
+    width = _WINDOW if window is None else window
+    evaluated = 0
+    remaining = 1.0
+    while True:
+        state = NearSets()
+        limit = inf if width == inf else criterion * (1 + width) + problem.tie
+        with closing(search_near(problem, best.size, reference, limit, NORMAL, state)) as work:
+            for _ in work:
+                yield WorkProgress("near-best sets", 1.0 - remaining * (1.0 - state.share / 2))
+        evaluated += state.n_evaluated
+        criteria = np.array(state.criteria)
+        within_limit = criteria <= limit
+        none_outside = criteria[within_limit].max(initial=0.0) <= criterion * (1 + width / 2)
+        complete = limit == inf or (bool(none_outside) and state.n_evaluated >= _FEWEST)
+        slow = best.n_sets * problem.n_queries > _MOST_ERRORS
+        if complete or window is not None or (slow and width >= _WIDEST):
+            break
+        width = width * 2 if width < _WIDEST else inf
+        remaining /= 2  # the last search takes the longest, and which it is is not known
+    sets = [
+        NearBestSet(columns, value, value - criterion, deviation)
+        for columns, value, deviation, inside in zip(
+            state.columns, state.criteria, state.deviations, within_limit, strict=True
+        )
+        if inside
+    ]
+    sets.sort(key=lambda one: (one.features != best.features, one.criterion, one.features))
+    inclusion = np.zeros(data.X.shape[1])
+    for near_set in sets:
+        inclusion[list(near_set.features)] += 1 / len(sets)
+    return SizedNearBestSets(best, tuple(sets), inclusion, width, complete, evaluated)

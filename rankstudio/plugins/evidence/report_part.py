@@ -1,0 +1,96 @@
+"""How sure the selections of runs are: the evidence that a study keeps with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TypeVar
+
+from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource
+from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.errors import StoreError
+from rankstudio.engine.export.figures.values import Figure
+from rankstudio.engine.export.tables import TextTable
+from rankstudio.engine.plugins.report_parts import Paragraph
+from rankstudio.plugins.evidence.evidence_codec import unpack_evidence, unpack_importance
+from rankstudio.plugins.evidence.evidence_figures import evidence_figures, importance_figure
+from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+from rankstudio.plugins.evidence.evidence_table import (
+    column_milliseconds,
+    evidence_sentences,
+    evidence_text,
+    importance_text,
+)
+from rankstudio.plugins.evidence.model_importance import MeasuredImportance
+
+Block = Paragraph | TextTable | Figure
+Kind = TypeVar("Kind")
+
+_MOST = 6  # selections, and models, with figures
+_MOST_FEATURES = 30  # of a model: the others lose less
+
+
+def evidence_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield the stored evidence: a table, sentences and figures for each selection, then those of models."""
+    selections = _stored(source, unpack_evidence)
+    importances = _stored(source, unpack_importance)
+    if not selections and not importances:
+        yield Paragraph("No evidence has been gathered for a selection of these runs.", muted=True)
+    for number, (run, fold, evidence) in enumerate(selections):
+        yield from _of_selection(run, fold, evidence, drawn=number < _MOST)
+    for number, (run, fold, measured) in enumerate(importances):
+        yield from _of_model(run, fold, measured, drawn=number < _MOST)
+
+
+def _stored(
+    source: ReportSource, unpack: Callable[[bytes, int], Kind]
+) -> list[tuple[ReportedRun, int, Kind]]:
+    """Return the stored evidence of one kind with its run and fold; damaged entries are left out."""
+    unpacked = []
+    for run in source.runs:
+        for fold, content in run.evidence:
+            with suppress(StoreError):
+                unpacked.append((run, fold, unpack(content, len(run.result.feature_ids))))
+    return unpacked
+
+
+def _of_selection(run: ReportedRun, fold: int, found: SelectionEvidence, drawn: bool) -> Iterator[Block]:
+    names = _Names(run)
+    result = next((fold_result for fold_result in run.result.folds if fold_result.fold == fold), None)
+    sets = smallest_set_beside(run.plan, result, found.selected) if result is not None else None
+    if sets is not None:
+        yield Paragraph(f"Run {run.number}, fold {fold}: {sets.sentence}")
+    title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
+    selected = [row for row in found.rows if row.selected]
+    milliseconds = column_milliseconds(run.plan.extension(FeatureCosts), run.result.feature_ids.tolist())
+    yield evidence_text(title, found, selected, names.id, names.full, milliseconds)
+    sentences = evidence_sentences(found, names.id)
+    if sentences:
+        yield Paragraph(" ".join(sentences))
+    if drawn:
+        of = f"Run {run.number}, fold {fold}, k = {found.k}"
+        yield from evidence_figures(found, of, names.full)
+
+
+def _of_model(run: ReportedRun, fold: int, found: MeasuredImportance, drawn: bool) -> Iterator[Block]:
+    names = _Names(run)
+    of = f"Run {run.number}, fold {fold}"
+    title = f"{of}: permutation importance in a model with {found.n_features} features"
+    yield importance_text(title, found, names.full, _MOST_FEATURES)
+    if drawn:
+        yield importance_figure(found, of, names.full)
+
+
+class _Names:
+    """Ids and names of the features of a run."""
+
+    def __init__(self, run: ReportedRun) -> None:
+        self._ids = run.result.feature_ids.tolist()
+        self._names = run.result.feature_names
+
+    def id(self, column: int) -> str:
+        return str(self._ids[column])
+
+    def full(self, column: int) -> str:
+        return f"{self._names[column]} ({self._ids[column]})"

@@ -1,0 +1,178 @@
+"""Shares of the left-out gain that do not depend on the order of selection: Shapley values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.features.set_checks import columns_of, exact_exchange
+from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.capabilities import ExactExchange
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+
+_WHAT = "learning from all subsets"
+MOST_FEATURES = 15
+"""Most features whose subsets can all be computed."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShapleyShares:
+    """Share of each feature of a model in its left-out gain.
+
+    Attributes
+    ----------
+    features : tuple of int
+        0-based columns of the model, k of them.
+    values : ndarray of shape (k,)
+        Shapley value of each feature: its mean gain over all orders of the features.
+    in_order : ndarray of shape (k,)
+        Gain of each feature in the given order.
+    gain : float
+        Left-out gain of the model over the empty one; both kinds of gains sum to it.
+    """
+
+    features: tuple[int, ...]
+    values: Floats
+    in_order: Floats
+    gain: float
+
+    @property
+    def shares(self) -> Floats:
+        """The Shapley values over the gain, shape (k,); NaN where nothing is gained."""
+        return self.values / self.gain if self.gain > 0 else np.full_like(self.values, np.nan)
+
+
+def shapley_shares(
+    estimator: LinearRanker,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike | None,
+    features: Sequence[int] | None = None,
+) -> ShapleyShares:
+    """Divide the left-out gain of RankRLS among the features of a model, independent of their order.
+
+    Parameters
+    ----------
+    estimator : GreedyRankRLS, RankRLS or another method with exact left-out errors
+        Its λ and loss are used; it is not fitted here.
+    X : array-like of shape (m, n)
+        Features; a row is a document.
+    y : array-like of shape (m,)
+        Labels of the documents.
+    qid : array-like of shape (m,)
+        Query of each document.
+    features : sequence of int, optional
+        0-based columns of the model, at most 15; by default those that greedy RankRLS selects.
+
+    Returns
+    -------
+    ShapleyShares
+        Share of each feature.
+
+    Notes
+    -----
+    The leave-query-out errors of all 2^k subsets are exact, and no model is trained: O(2^k k² Q) from the
+    Gram matrices of Q queries.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import RankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((60, 3)), np.repeat(np.arange(10), 6)
+    >>> X[:, 1] = X[:, 0]  # twins share
+    >>> found = shapley_shares(RankRLS(), X, X[:, 0] + 0.1 * X[:, 2], qid=qid, features=(0, 1))
+    >>> found.shares.round(2)
+    array([0.5, 0.5])
+    """
+    return finish(shapley_steps(estimator, group(X, y, qid), features))
+
+
+def shapley_steps(
+    estimator: LinearRanker, data: GivenData, features: Sequence[int] | None = None
+) -> Waiting[ShapleyShares]:
+    """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
+    rows = training_data(data)
+    judge = exact_exchange(estimator, rows, "Shapley shares")
+    return (yield from exchanged_shares(judge, rows, _columns(estimator, rows, features)))
+
+
+def exchanged_shares(
+    judge: ExactExchange, data: TrainingData, columns: tuple[int, ...]
+) -> Waiting[ShapleyShares]:
+    """Yield progress, and return the shares of some columns by the λ and loss of a judge."""
+    with STEADY:
+        narrow = summed_rows(data, judge.cost, columns)
+        search = on_demand_search(narrow, judge.regularization, len(columns))
+    errors = yield from _errors_of_subsets(search, len(columns))
+    gains = errors[0] - errors
+    prefixes = gains[(1 << np.arange(len(columns) + 1)) - 1]
+    return ShapleyShares(columns, shapley_values(gains), np.diff(prefixes), float(gains[-1]))
+
+
+def _columns(estimator: LinearRanker, data: TrainingData, features: Sequence[int] | None) -> tuple[int, ...]:
+    """Return the columns of the model, checked."""
+    n = data.X.shape[1]
+    if features is None and not estimator.entry.selects:
+        raise ParameterError("features", None, "columns, as RankRLS selects none")
+    if features is None:
+        *_, last = estimator.learn(data)
+        features = last.selected
+    return columns_of(features, n, least=1, most=MOST_FEATURES)
+
+
+def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
+    """Return the leave-query-out error of each subset of k columns, by the bits of its number, (2^k,)."""
+    errors = np.empty(1 << k)
+    errors[0] = search.criterion()
+    # Depth first, so that what comes next has the most features in common; those without later ones are
+    # known from the comparison before.
+    waiting: list[tuple[int, ...]] = [()]
+    while waiting:
+        subset = waiting.pop()
+        later = np.arange(subset[-1] + 1 if subset else 0, k)
+        with STEADY:
+            search.move_to(subset)
+            costs = search.costs(later)
+        number = sum(1 << column for column in subset)
+        errors[number + (1 << later)] = costs
+        waiting += [(*subset, column) for column in later[:-1].tolist()]
+        if len(subset) <= 2:
+            yield WorkProgress(_WHAT, 1.0 - len(waiting) / k**2)
+    return errors
+
+
+def shapley_values(gains: Floats) -> Floats:
+    """Return the Shapley value of each of k players, from the gain of each coalition.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (2^k,)
+        Gain of each coalition; the bits of its index are the players.
+
+    Examples
+    --------
+    >>> shapley_values(np.array([0.0, 1.0, 2.0, 4.0]))
+    array([1.5, 2.5])
+    """
+    numbers = np.arange(gains.size)
+    k = int(gains.size).bit_length() - 1
+    sizes = np.array([int(number).bit_count() for number in numbers])
+    weights = np.array([1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)])
+    values = np.empty(k)
+    for player in range(k):
+        without = numbers[numbers >> player & 1 == 0]
+        values[player] = weights[sizes[without]] @ (gains[without + (1 << player)] - gains[without])
+    return values

@@ -1,0 +1,333 @@
+"""Stability selection: how often each feature is selected on halves of the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.features.set_checks import enough_queries
+from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.data.splitting.query_halves import half_of_queries
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
+from rankstudio.engine.methods.capabilities import PathsFromSums
+from rankstudio.engine.methods.foreign.instances import as_method
+from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
+from rankstudio.engine.methods.shards.sums import informative_columns
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.steps import Step, steps_of
+from rankstudio.engine.support.threads import STEADY, pool, share
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish, without_notes
+from rankstudio.plugins.evidence.partial_result import PartialResult
+
+_WHAT = "selecting on halves of the queries"
+MOST_HALVES = 1_000_000  # pairs; a greater number is taken for a slip
+_AT_ONCE = 16  # halves between two partial results, where a path is fast
+_ROUNDING = 1e-9  # of a number of halves
+
+
+@dataclass(frozen=True, eq=False)
+class StabilitySelection:
+    """Selection frequencies of n features on halves of the queries.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (k, n)
+        Number of halves that select each feature within 1, 2, … k steps.
+    places : ndarray of shape (N, n)
+        Position at which each of the N halves selects each feature, from 1; 0 for not selected.
+    n_candidates : int
+        Number of features that vary within some query, p; other features cannot change a ranking.
+    seed : int
+        Seed of the halves.
+
+    Notes
+    -----
+    All parameters, including λ, are those of the estimator on every half; a half has only half of the squared
+    errors. Features that are pinned count as selected.
+    """
+
+    counts: Ints
+    places: Ints
+    n_candidates: int
+    seed: int
+
+    @property
+    def n_paths(self) -> int:
+        """Number of halves, N: two per division of the queries."""
+        return int(self.places.shape[0])
+
+    @property
+    def probability(self) -> Floats:
+        """Share of the halves on which each feature is selected within 1, 2, … steps, shape (k, n)."""
+        shares: Floats = self.counts / self.n_paths
+        return shares
+
+    @property
+    def positions(self) -> Floats:
+        """5, 50 and 95 % quantiles of each feature's position, shape (3, n); inf for not selected."""
+        places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
+        indices = np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(np.int64) - 1
+        quantiles: Floats = places[indices]
+        return quantiles
+
+    def stable(self, threshold: float = 0.75, *, n_features: int | None = None) -> tuple[int, ...]:
+        """Return the 0-based columns with a probability of at least a threshold, most probable first.
+
+        Parameters
+        ----------
+        threshold : float, default 0.75
+            τ, greater than 0.5, at most 1.
+        n_features : int, optional
+            Number of steps; k by default.
+        """
+        counts = self.counts[self._row(n_features)]
+        order = np.argsort(-counts, kind="stable")
+        return tuple(order[counts[order] >= self._least(threshold)].tolist())
+
+    def bound(
+        self, threshold: float = 0.75, *, unimodal: bool = False, n_features: int | None = None
+    ) -> float:
+        """Bound the expected number of stable features that are selected no more often than by chance.
+
+        Parameters
+        ----------
+        threshold, n_features
+            As in :meth:`stable`; the bound holds for values chosen beforehand.
+        unimodal : bool, default False
+            Whether to assume that the share of pairs of halves that both select a feature is unimodal. If the
+            theorem does not hold for the threshold or number of features, the bound without the assumption is
+            used.
+
+        Notes
+        -----
+        With q of p features selected on a half, these are the stable features that a half selects with a
+        probability of at most q / p. Their expected number is at most q² / ((2τ - 1) p), and C(τ, B) q² / p
+        for B unimodal pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)). Queries must be
+        independent.
+        """
+        tau = self._least(threshold) / self.n_paths
+        selected = float(self.probability[self._row(n_features)].sum())
+        return selection_bound(tau, selected, self.n_candidates, self.n_paths // 2 if unimodal else None)
+
+    def _row(self, n_features: int | None) -> int:
+        k = self.counts.shape[0]
+        return k - 1 if n_features is None else between("n_features", n_features, 1, k) - 1
+
+    def _least(self, threshold: float) -> int:
+        """Return on how many halves at least a stable feature is selected."""
+        if not 0.5 < threshold <= 1:
+            raise ParameterError("threshold", threshold, "a number greater than 0.5 and at most 1")
+        return int(np.ceil(threshold * self.n_paths - _ROUNDING))
+
+
+def selection_bound(tau: float, selected: float, n_candidates: int, n_pairs: int | None = None) -> float:
+    """Return the bound of Shah and Samworth (2013) on stable features of low selection probability.
+
+    Parameters
+    ----------
+    tau : float
+        Threshold, greater than 0.5.
+    selected : float
+        Number of features selected on a half, q.
+    n_candidates : int
+        Number of candidates, p.
+    n_pairs : int, optional
+        Number of pairs of halves, B, to assume unimodal distributions; by default there is no assumption.
+
+    Examples
+    --------
+    >>> round(selection_bound(0.8, 20, 88), 4)
+    7.5758
+    >>> round(selection_bound(0.8, 20, 88, n_pairs=50), 4)
+    3.7433
+    """
+    theta = selected / n_candidates
+    factor = 1.0 / (2.0 * tau - 1.0)
+    if n_pairs is not None and theta <= 1 / np.sqrt(3):
+        half = 0.5 / n_pairs
+        if tau > 0.75:
+            factor = min(factor, 4.0 * (1.0 - tau + half) / (1.0 + 2.0 * half))
+        elif tau > min(0.5 + theta**2, 0.5 + half + 0.75 * theta**2) and 2.0 * tau - 1.0 > half:
+            factor = min(factor, 0.5 / (2.0 * tau - 1.0 - half))
+    return factor * theta * selected
+
+
+def stability_selection(
+    estimator: LinearRanker,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike | None,
+    n_halves: int = 50,
+    seed: int = 0,
+) -> StabilitySelection:
+    """Select features on complementary halves of the queries, and count how often each is selected.
+
+    Parameters
+    ----------
+    estimator : Selector
+        A method that selects features; it is not fitted here.
+    X : array-like of shape (m, n)
+        Features; a row is a document.
+    y : array-like of shape (m,)
+        Labels of the documents.
+    qid : array-like of shape (m,)
+        Query of each document; at least four queries.
+    n_halves : int, default 50
+        Number of divisions of the queries into halves, B; with an odd number of queries one is in neither
+        half.
+    seed : int, default 0
+        Equal seeds give equal halves.
+
+    Returns
+    -------
+    StabilitySelection
+        Frequencies of the features.
+
+    Notes
+    -----
+    Greedy RankRLS uses sums of per-query statistics, computed once; other methods are trained on each of the
+    2B halves. Both select the same features.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((120, 5)), np.repeat(np.arange(20), 6)
+    >>> y = np.round(2 * X[:, 3] + 0.1 * rng.random(120))
+    >>> found = stability_selection(GreedyRankRLS(n_features_to_select=1), X, y, qid=qid)
+    >>> found.stable(0.9), found.probability[0]
+    ((3,), array([0., 0., 0., 1., 0.]))
+    >>> round(found.bound(0.9), 3), round(found.bound(0.9, unimodal=True), 3)
+    (0.25, 0.086)
+    """
+    return finish(stability_steps(estimator, group(X, y, qid), n_halves, seed))
+
+
+def stability_steps(
+    estimator: LinearRanker,
+    data: GivenData,
+    n_halves: int = 50,
+    seed: int = 0,
+    known: StabilitySelection | None = None,
+) -> Waiting[StabilitySelection]:
+    """Yield progress with the results so far, and return the whole of :func:`stability_selection`.
+
+    Parameters
+    ----------
+    estimator, n_halves, seed
+        As in :func:`stability_selection`.
+    data : QueryData or TrainingData
+    known : StabilitySelection, optional
+        Result of an interrupted run with the same arguments; its halves are not repeated.
+
+    Yields
+    ------
+    PartialResult
+        :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
+    """
+    estimator = as_method(estimator)
+    if not isinstance(estimator, Selector):
+        raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
+    count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
+    start = between("seed", seed, 0, MOST_SEED)
+    rows = training_data(data)
+    enough_queries(rows.ptr.size - 1, 4, "Stability selection")
+    if known is None:
+        known = without_paths(estimator, (yield from informative_columns(rows)), start)
+    stability = known
+    if stability.seed != start or stability.places.shape[1] != rows.X.shape[1]:
+        raise ParameterError("known", stability.seed, f"a result for the same data with the seed {start}")
+    halves = _Halves(rows.ptr.size - 1, start, range(stability.n_paths, count))
+    add_up = estimator.paths_from_sums(rows)
+    learned = _learned_paths(estimator, rows, halves) if add_up is None else _summed_paths(add_up, halves)
+    for event in learned:
+        if isinstance(event, WorkProgress):
+            yield event
+        else:
+            stability = with_paths(stability, event)
+            yield PartialResult(_WHAT, stability.n_paths / count, stability)
+    return stability
+
+
+Path = Sequence[tuple[int, ...]]
+"""The features after 1, 2, … steps."""
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """The halves of some queries that are to be learned from, by their numbers."""
+
+    n_queries: int
+    seed: int
+    numbers: range
+
+    def queries(self, number: int) -> Ints:
+        return half_of_queries(self.n_queries, self.seed, number)
+
+
+def without_paths(estimator: Selector, informative: Bools, seed: int) -> StabilitySelection:
+    """Return the empty result for features that vary within some query or not, (n,)."""
+    n = informative.size
+    k = min(estimator.n_steps(n), n) if isinstance(estimator, GrowingSelector) else n
+    counts = np.zeros((k, n), dtype=np.int64)
+    places = np.zeros((0, n), dtype=np.int64)
+    return StabilitySelection(counts, places, max(1, int(informative.sum())), seed)
+
+
+def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
+    """Return the result extended by paths; one that ended early is extended by its last features."""
+    counts = found.counts.copy()
+    places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
+    for path_places, path in zip(places, paths, strict=True):
+        for row, chosen in zip(counts, path, strict=False):  # a path may be longer or shorter
+            row[list(chosen)] += 1
+        counts[len(path) :, list(path[-1])] += 1
+        path_places[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
+        if len(path[-1]) > len(path):  # groups: their features come in at one step
+            for step in range(len(path), 0, -1):
+                path_places[list(path[step - 1])] = step
+    return StabilitySelection(counts, np.vstack((found.places, places)), found.n_candidates, found.seed)
+
+
+def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Iterator[list[Path]]:
+    """Yield the paths from sums over queries on some halves, a few at a time."""
+    with STEADY:
+        paths = add_up()
+    with pool() as (executor, workers):
+        for first in range(0, len(halves.numbers), _AT_ONCE):
+            part = halves.numbers[first : first + _AT_ONCE]
+            path_by_number: dict[int, Path] = {}
+
+            def learn(number: int, found: dict[int, Path] = path_by_number) -> None:
+                steps = paths.path_of(halves.queries(number))
+                found[number] = [step.selected for step in steps]
+
+            with STEADY:
+                share(executor, workers, learn, part)
+            yield [path_by_number[number] for number in part]
+
+
+def _learned_paths(
+    estimator: Selector, data: TrainingData, halves: _Halves
+) -> Iterator[list[Path] | WorkProgress]:
+    """Yield the paths of any method on some halves, one at a time, and what it says in between."""
+    for number in halves.numbers:
+        half = data.taken(halves.queries(number))
+        fresh = type(estimator)(**estimator.get_params(deep=False))
+        steps = yield from without_notes(steps_of(fresh.work(half)))
+        yield [path_of_steps(fresh, steps)]
+
+
+def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
+    """Return the features after each step; for the model of an optimiser, by absolute weight."""
+    if isinstance(estimator, GrowingSelector):
+        return [step.selected for step in steps]
+    last = steps[-1]
+    order = sorted(last.selected, key=lambda column: (-abs(last.coef[column]), column))
+    return [tuple(order[:size]) for size in range(1, len(order) + 1)] or [()]

@@ -1,0 +1,145 @@
+"""How far the selection is from the best set of its size, in sentences, and what to do with that set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
+
+from rankstudio.engine.support.number_format import count_text
+from rankstudio.plugins.evidence.window.work_row import WorkRow
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.style.number_format import duration
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.evidence.best_subset import SizedSubset
+    from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+
+_LEAST = 5e-6  # share of the error, below which two sets are equally good
+_USELESS = 0.5  # share of the error: a greater gap says nothing, as in the engine's sentences
+_WHAT = tr("Compare all sets of this size by their exact leave-query-out error.")
+
+
+def best_of_size(found: SelectionEvidence | None) -> SizedSubset | None:
+    """Return the best known set of the size of a selection."""
+    best = found.best if found is not None else None
+    sized = (
+        [subset for subset in best.sizes if subset.size == found.size]
+        if best is not None and found is not None
+        else []
+    )
+    return sized[0] if sized and sized[0].features else None
+
+
+class BestSetPanel(Panel):
+    """Sentences on the best set, and three buttons.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    use, compare, sizes : QPushButton
+    work : WorkRow
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Best set"), name="best-set-panel")
+        self.gap = named(WrappedLabel(), "best-set-gap", role="title")
+        self.best = named(WrappedLabel(), "best-set-features")
+        self.near = named(WrappedLabel(), "best-set-near", role="muted")
+        for label in (self.gap, self.best, self.near):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.work = WorkRow(
+            "best-set-work",
+            tr("Search for the best set"),
+            tr("Search for the best set (up to {time})"),
+            _WHAT,
+        )
+        tip = tr("Run RankRLS on this fold with exactly these features.")
+        self.use = named(QPushButton(tr("Use the best set")), "use-best-set", tip=tip, role="primary")
+        tip = tr("Run RankRLS with each of the two sets and compare them on the Compare page.")
+        self.compare = named(QPushButton(tr("Compare the two")), "compare-best-set", tip=tip)
+        tip = tr("List the best set of each size.")
+        self.sizes = named(QPushButton(tr("All sizes…")), "best-set-sizes", tip=tip)
+        buttons = fill(QHBoxLayout(), self.use, self.compare, self.sizes, 1, spacing=8)
+        fill(self.body, self.gap, self.best, self.near, 1, self.work, buttons)
+        self.body.setSpacing(6)
+        self.clear()
+
+    def show_best(self, found: SelectionEvidence, criterion: float, ids: Sequence[int], missing: str) -> None:
+        """Show the best set.
+
+        Parameters
+        ----------
+        found : SelectionEvidence
+            Of the shown selection.
+        criterion : float
+            Its leave-query-out error.
+        ids : sequence of int
+            Of the data's columns.
+        missing : str
+            Why there is no best set, if there is none.
+        """
+        sized = best_of_size(found)
+        title = tr("Best set of {k}")
+        if found.groups:
+            title = trn("Best group", "Best set of {k} groups", found.size)
+        self.set_title(title.format(k=found.size))
+        if sized is None:
+            self._say("", "", missing, "")
+            return
+        sentences = found.best_sentences(lambda column: str(ids[column]))
+        other = set(sized.features) != set(found.selected) and criterion > (1 + _LEAST) * sized.criterion
+        near_sentence = sentences[-1] if sentences and found.near_best_of_k is not None else ""
+        texts = [sentence for sentence in sentences if sentence != near_sentence]
+        self._say(
+            texts[0] if texts else "",
+            texts[1] if other and texts[1:] else "",
+            near_sentence,
+            _searched(sized),
+        )
+        for button in (self.use, self.compare):
+            button.setVisible(other)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_title(tr("Best set"))
+        self._say("", "", "", "")
+
+    def _say(self, gap: str, best: str, near: str, caption: str) -> None:
+        texts = (self.gap, gap), (self.best, best), (self.near, near)
+        for label, text in texts:
+            label.setText(text)
+            label.setVisible(bool(text))
+        self.set_caption(caption)
+        for button in (self.use, self.compare):
+            button.setVisible(False)
+
+
+def gap_so_far(found: SelectionEvidence | None) -> str:
+    """Return by how much a set may be better than the best one known by now; "" where hardly anything is."""
+    sized = best_of_size(found)
+    if sized is None or sized.proved or sized.relative_gap > _USELESS:
+        return ""
+    least = f"{100 * sized.relative_gap:.2g}"
+    return tr("Gap so far: {least} %").format(least=least)
+
+
+def _searched(sized: SizedSubset) -> str:
+    """Return of how many sets it is the best one, and how that is known."""
+    if sized.proved:
+        text = trn("{n:,} set · proved in {time}", "{n:,} sets · proved in {time}", sized.n_sets)
+        seconds = sized.seconds
+        time = f"{max(seconds, 0.01):.2g} s" if seconds < 10 else duration(seconds)
+        return text.format(n=sized.n_sets, time=time)
+    return tr("{n} sets · {share:.0f} % searched").format(
+        n=count_text(sized.n_sets) if sized.n_sets < 1e10 else f"{sized.n_sets:.2g}", share=100 * sized.share
+    )

@@ -1,0 +1,561 @@
+"""The Evidence page's controller: how sure the shown selection is, computed while the page is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.data.feature_groups import feature_groups_of
+from rankstudio.engine.data.summary import is_wide
+from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices, hand_choices_text
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_source import preferences_of
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
+from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
+from rankstudio.plugins.evidence.window.best_set_panel import BestSetPanel, best_of_size, gap_so_far
+from rankstudio.plugins.evidence.window.evidence import Evidence, Package, Progress
+from rankstudio.plugins.evidence.window.evidence_panel import DECIDING, NOTHING, EvidencePanel, EvidenceRow
+from rankstudio.plugins.evidence.window.importance import Importance
+from rankstudio.plugins.evidence.window.probability_panel import ProbabilityPanel
+from rankstudio.plugins.evidence.window.sets_panel import NOTHING as NO_SETS
+from rankstudio.plugins.evidence.window.sets_panel import TOO_MANY, SetsPanel
+from rankstudio.plugins.evidence.window.sizes_dialog import SizesDialog
+from rankstudio.plugins.evidence.window.stop_panel import TOO_LARGE, StopPanel
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import SelectedModel
+from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.page.page_controller import PageController, PanelsOf
+from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
+from rankstudio.ui.process.turns import single_shot, turns
+from rankstudio.ui.select.shown_paths import smallest_set_of
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.table import RowAction
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.evidence.best_subset import SizedSubset
+    from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see the evidence for them.")
+_ONE_RANKING = tr("The evidence compares queries, and the training documents are one ranking.")
+_NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
+_TOO_MANY = tr(
+    "The evidence compares sets of features, and these are too many, or sparse. Run a filter such as Mutual "
+    "information, export “Data with the selected features” and open them."
+)
+_ALL = tr("This method uses all features, so there is no selection to judge.")
+_DOING = {
+    Package.FEATURES: tr("Selecting on halves of the queries …"),
+    Package.BEST: tr("Searching …"),
+    Package.NEAR: tr("Comparing sets with the best one …"),
+    Package.STOP: tr("Testing the steps …"),
+}
+_RANKS = tr(
+    "This method uses all features. Permute them to see what the model loses without the values of each."
+)
+_LEAST_QUERIES = 3  # with which there is a best set
+_LOSS = "regularization", "cost", "ties", "weighting"
+"""Parameters of greedy RankRLS that RankRLS has, too."""
+_SOON_MILLISECONDS = 60  # between two times that what grows is drawn
+_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
+
+
+class EvidenceController(PageController):
+    """Feeds the panels of the Evidence page.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    """
+
+    queriesAsked = Signal(int, object)
+    """Some queries of a fold's training part are to be listed: their positions there."""
+    comparisonShown = Signal(int)
+    """Two runs are compared: the Compare page is to be seen, with the run of this number in sight."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._models = models
+        self._session = models.session
+        self._current = models.current
+        self._absence = models.absence
+        model_sources = models.session, models.runs, models.current
+        worker = models.task_worker
+        self.evidence = Evidence(*model_sources, worker, models.fold_cache, models.study_store, self)
+        self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
+        self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
+        self.importance = Importance(*model_sources, worker, self.evidence, self)
+        self.panels = self.panel, self.best, self.sets, self.probability, self.stop
+        self.evidence.seen = self.panel.isVisible
+        self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
+        self._wanted: dict[int, int] = {}  # what is asked of features in the sets, by their ids
+        self._wanted_of: object = None
+        self._constrained: SizedSubset | None = None
+        for panel in (self.panel, self.probability):
+            panel.inspected.connect(self._session.inspectAsked)
+        self.panel.appeared.connect(self.update)
+        self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
+        self.panel.table.cellClicked.connect(self._on_clicked)
+        self.panel.smallest.asked.connect(self._choose)
+        self.sets.plot.picked.connect(self._toggle)
+        self.best.use.clicked.connect(self.use_best)
+        self.best.compare.clicked.connect(self.compare_best)
+        self.best.sizes.clicked.connect(self.show_sizes)
+        self._rows = {
+            Package.FEATURES: self.panel.work,
+            Package.BEST: self.best.work,
+            Package.NEAR: self.sets.work,
+            Package.STOP: self.stop.work,
+        }
+        for package, line in self._rows.items():
+            line.button.clicked.connect(lambda _=False, package=package: self.evidence.start(package))
+            line.stop.clicked.connect(lambda _=False: self.evidence.stop())
+        self.panel.permuting.button.clicked.connect(lambda _=False: self.importance.start())
+        self.panel.permuting.stop.clicked.connect(lambda _=False: self.importance.stop())
+        self.importance.changed.connect(self._ask)
+        self.importance.failed.connect(self.failed)
+        self.evidence.changed.connect(self.importance.look)
+        arguments = self, worker, self._asked_key, self._search, self.failed.emit
+        self._best_with = OnDemand(*arguments, slot="best-with", panel=self.sets)
+        for signal in (self.evidence.changed, self.evidence.grew):
+            signal.connect(self._ask)
+        self.evidence.failed.connect(self.failed)
+        self._session.inspected.connect(self._mark)
+        models.absence.changed.connect(self._ask)
+        self._shown: dict[str, tuple[object, ...]] = {}  # what each panel shows
+        self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
+
+    def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
+        left_column = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
+        self._right = column(
+            "evidence-right", (self.best, 0, 132), (self.probability, 1, 220), (self.stop, 1, 243)
+        )
+        return row("evidence", (left_column, 5, 750), (self._right, 3, 438))
+
+    @Slot()
+    def update(self) -> None:
+        """Show the evidence of the shown selection, and have it computed while visible."""
+        self.evidence.look()
+        self._ask()
+
+    @Slot(object, str)
+    def _on_clicked(self, row: EvidenceRow, column: str) -> None:
+        if column == DECIDING:
+            self.show_deciding(row.feature)
+
+    def show_deciding(self, feature: int) -> None:
+        """Have the queries listed that decide the step of a feature."""
+        queries = self._deciding(feature)
+        model = self.evidence.model
+        if queries and model is not None:
+            self.queriesAsked.emit(model.fold.number, queries)
+
+    def _deciding(self, feature: int) -> tuple[int, ...]:
+        """Return the positions of the queries that decide the step of a feature."""
+        evidence, (ids, _) = self.evidence.found, self._columns
+        steps = evidence.deciding if evidence is not None else None
+        return next((step.queries for step in steps or () if ids[step.feature] == feature), ())
+
+    def actions(self, feature: int) -> list[RowAction]:
+        """Return the actions of the menu of a row."""
+        action = RowAction(tr("List the deciding queries"), partial(self.show_deciding, feature))
+        return [action] if self.panel.table.lists_queries and self._deciding(feature) else []
+
+    @Slot(int)
+    def _mark(self, feature: int) -> None:
+        """Highlight the inspected feature."""
+        self.probability.plot.mark(feature)
+        rows = [evidence_row for evidence_row in self.panel.table.rows() if evidence_row.feature == feature]
+        self.panel.table.select(rows[0] if rows else None, scroll=False)
+
+    def show_path(self) -> None:
+        """Show the view of the whole path."""
+        self.stop.show_path()
+        self._place_stop()
+
+    # What is shown
+
+    @Slot()
+    def _ask(self) -> None:
+        """Show soon what is known by then: what is found in a moment is shown at once."""
+        if not self._soon.isActive():
+            self._soon.start()
+
+    @Slot()
+    def _begin(self) -> None:
+        turns().ask(
+            self._show_smallest,
+            self._show_work,
+            self._show_features,
+            self._show_best,
+            self._show_sets,
+            self._show_stop,
+        )
+
+    @Slot()
+    def _show_smallest(self) -> None:
+        """Show the smallest set that is not significantly worse than the best, beside the chosen one."""
+        if self.panel.isVisible():
+            model, (ids, _) = self._current.model, self._columns
+            sets = None if model is None else smallest_set_of(model, self._current.shown.record)
+            self.panel.smallest.show_sets(sets, ids)
+
+    @Slot(int)
+    def _choose(self, x_value: int) -> None:
+        """Choose another set of the path."""
+        model = self._current.model
+        if model is not None:
+            self._session.select(model.values, x_value)
+
+    @Slot()
+    def _show_work(self) -> None:
+        """Show how far everything is, and which panels there are."""
+        if not self.panel.isVisible():
+            return
+        evidence = self.evidence
+        model = self.evidence.model
+        gap = gap_so_far(evidence.found)
+        for package, line in self._rows.items():
+            text = gap if package is Package.BEST and gap else _DOING[package]
+            line.show_state(
+                evidence.progress(package),
+                evidence.seconds(package),
+                evidence.share,
+                text,
+                is_bound=evidence.is_bound(package),
+            )
+        permuted = self.importance
+        progress = permuted.progress if self._permutes else Progress.ABSENT
+        doing = tr("Permuting features …")
+        self.panel.permuting.show_state(progress, permuted.seconds, permuted.share, doing)
+        selects = evidence.whole or (model is None and not self._ranks)
+        self.stop.show_steps(evidence.steps_tested or (model is None and not self._ranks))
+        self.best.setVisible(selects)
+        self.sets.setVisible(selects and not evidence.too_many)
+        self._place_stop()
+        self.probability.setVisible(not self._ranks)
+        self._right.setVisible(not self._ranks or self.stop.isVisibleTo(self._right))
+        if evidence.found is None or model is None:
+            offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
+            reason = self._why_none() if model is None else tr("Computing …")
+            self._shown.clear()
+            if not self._show_importance():
+                self.panel.clear(tr("The evidence has not been computed.") if offered else reason)
+            for other in (self.best, self.probability, self.stop):
+                other.clear()
+            self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
+        self.best.sizes.setText(tr("Sizes 1 to {most}…").format(most=evidence.most_size))
+        self.best.sizes.setVisible(evidence.whole and model is not None)
+
+    @property
+    def _permutes(self) -> bool:
+        """Whether the features of the model are permuted: no losses without them can be known."""
+        evidence = self.evidence
+        model = self._current.model
+        if model is None or preferences_of(model.plan):
+            return False
+        if evidence.model is None:
+            return not model.plan.entry.selects
+        selection_evidence = evidence.found
+        is_measured = selection_evidence is not None and evidence.progress(Package.FEATURES) is Progress.DONE
+        return is_measured and selection_evidence is not None and selection_evidence.losses is None
+
+    @property
+    def _ranks(self) -> bool:
+        """Whether the model is one of a method that selects no features."""
+        return self._permutes and self.evidence.model is None
+
+    def _show_importance(self) -> bool:
+        """Show the losses of a model that selects no features; return whether they are known."""
+        importance = self.importance.found if self._permutes else None
+        if importance is None:
+            return False
+        self.panel.show_importance(importance, *self._columns, by_validation=self.importance.by_validation)
+        return True
+
+    def _known(self, what: str, *parts: object) -> SelectionEvidence | None:
+        """Return the evidence, where some parts of it differ from those that a panel shows."""
+        evidence = self.evidence.found
+        model = self.evidence.model
+        if evidence is None or model is None or not self.panel.isVisible():
+            return None
+        state = self.evidence.key, evidence.rules, *(getattr(evidence, str(part), part) for part in parts)
+        before = self._shown.get(what, ())
+        is_same = len(before) == len(state) and all(
+            a is b or a == b for a, b in zip(before, state, strict=True)
+        )
+        self._shown[what] = state
+        return None if is_same else evidence
+
+    @property
+    def _columns(self) -> tuple[list[int], tuple[str, ...]]:
+        """Ids and names of the data's columns."""
+        dataset = self._session.dataset
+        return (dataset.feature_ids.tolist(), dataset.feature_names) if dataset is not None else ([], ())
+
+    @Slot()
+    def _show_features(self) -> None:
+        parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
+        permuted = self.importance.found if self._permutes else None
+        costs = self._session.plan.extension(FeatureCosts)
+        evidence = self._known("features", *parts, id(permuted), costs)
+        if evidence is not None:
+            self.panel.show_evidence(evidence, *self._columns, self._session.measure, permuted, costs)
+        evidence = self._known("probability", "stability")
+        if evidence is not None:
+            self.probability.show_probability(evidence, *self._columns)
+
+    @Slot()
+    def _show_best(self) -> None:
+        is_done = self.evidence.progress(Package.BEST) is Progress.DONE
+        evidence = self._known("best", "best", "near_best", self.evidence.whole, is_done)
+        model = self.evidence.model
+        if evidence is not None and model is not None and self.evidence.whole:
+            missing = TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
+            self.best.show_best(evidence, model.step.criterion, self._columns[0], missing)
+
+    @Slot()
+    def _show_sets(self) -> None:
+        self._forget_wishes()
+        wishes = tuple(sorted(self._wanted.items()))
+        evidence = self._known("sets", "best", "near_best", wishes, self._constrained, self.evidence.whole)
+        model = self.evidence.model
+        if evidence is not None and self.evidence.too_many:
+            self.sets.clear(TOO_MANY)
+        elif evidence is not None and model is not None and self.evidence.whole:
+            arguments = evidence, model.step.criterion, *self._columns, self._wanted, self._constrained
+            self.sets.show_sets(*arguments)
+
+    @Slot()
+    def _show_stop(self) -> None:
+        progress = self.evidence.progress(Package.STOP)
+        has_steps = self.evidence.steps_tested
+        final = progress is not Progress.RUNNING
+        is_done = progress is Progress.DONE
+        evidence = self._known("stop", "significance", "repeated", final, has_steps, is_done)
+        if evidence is not None:
+            self.stop.show_stop(evidence, self._columns[0], whole=has_steps, final=final, done=is_done)
+
+    def _place_stop(self) -> None:
+        """Show the panel where there is something to say of steps or of the whole path."""
+        selects = self.evidence.steps_tested or (self.evidence.model is None and not self._ranks)
+        self.stop.setVisible(selects or self.stop.path_possible())
+
+    def _why_none(self) -> str:
+        model = self._current.model
+        if model is None:
+            return self._absence.fold_model(_EVERY_FOLD, NOTHING)
+        if not model.plan.entry.selects:
+            return _RANKS if self._permutes and self.importance.progress is not Progress.ABSENT else _ALL
+        if model.fold.train.n_queries == 1:
+            return _ONE_RANKING
+        if is_wide(model.fold.train):
+            return _TOO_MANY
+        return self._absence.documents(_NO_DOCUMENTS)
+
+    # Sets with some features
+
+    @Slot(int)
+    def _toggle(self, feature: int) -> None:
+        """Require a feature, exclude it, or neither.
+
+        As the page appears it may still show the sets of another selection, perhaps of other data, for a
+        moment: a click on those asks nothing.
+        """
+        if self._shown.get("sets", (None,))[0] != self.evidence.key:
+            return
+        self._forget_wishes()
+        state = _NEXT[self._wanted.pop(feature, FREE)]
+        if state != FREE:
+            self._wanted[feature] = state
+        self._constrained = None
+        self._best_with.update()
+        self._ask()
+
+    def _forget_wishes(self) -> None:
+        """Forget the wishes for features once another selection is shown."""
+        if self._wanted_of != self.evidence.key:
+            self._wanted_of = self.evidence.key
+            self._wanted.clear()
+            self._constrained = None
+            self._best_with.forget()
+
+    def _asked_key(self) -> Key | None:
+        key = self.evidence.key
+        if key is None or key != self._wanted_of or not self._wanted:
+            return None
+        return (*key, *sorted(self._wanted.items()))
+
+    def _search(self) -> Computation | None:
+        request = self.evidence.wanted
+        dataset = self._session.dataset
+        if request is None or dataset is None:
+            return None
+        columns = {int(feature): index for index, feature in enumerate(dataset.feature_ids)}
+        required, excluded = (
+            [columns[feature] for feature, state in self._wanted.items() if state == choice]
+            for choice in (REQUIRED, EXCLUDED)
+        )
+        text = tr("Searching for the best set")
+        best_with = self.evidence.tasks.best_with
+        return computation(text, self._take_best, best_with, request, required, excluded)
+
+    def _take_best(self, found: SizedSubset) -> None:
+        self._constrained = found
+        self._ask()
+
+    # Runs of sets
+
+    @Slot()
+    def use_best(self) -> None:
+        """Run the best set."""
+        best_set = best_of_size(self.evidence.found)
+        if best_set is not None:
+            self._use(best_set)
+
+    @Slot()
+    def compare_best(self) -> None:
+        """Run the best set and the selection, and compare the two."""
+        best_set = best_of_size(self.evidence.found)
+        model = self.evidence.model
+        if best_set is None or model is None:
+            return
+        k = best_set.size
+        selection = self.run_set(model.step.selected, tr("Selection of {k}").format(k=k), shown=False)
+        best = self.run_set(best_set.features, tr("Best set of {k}").format(k=k), shown=False)
+        if selection is None or best is None:
+            return
+        marks = self._models.marks
+        marks.refer_to(selection.key)
+        for record in self._models.runs.records:
+            marks.tick(record.key, record in (selection, best))
+        self.comparisonShown.emit(best.key)
+
+    @Slot()
+    def show_sizes(self) -> None:
+        """List the best set of each size."""
+        request = self.evidence.wanted
+        dataset = self._session.dataset
+        models = self._models
+        if request is None or dataset is None:
+            return
+        largest = max(self.evidence.most_size, 2)
+        search = partial(self.evidence.tasks.best_sets, request, largest)
+        ids = dataset.feature_ids.tolist()
+        self.sizes = SizesDialog(self._theme, models.task_worker, search, ids, self.best.window())
+        self.sizes.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.sizes.chosen.connect(self._use)
+        self.sizes.search.failed.connect(self.failed)
+        self.sizes.open()
+
+    @Slot(object)
+    def _use(self, found: SizedSubset) -> None:
+        self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
+
+    def compare_set(self, columns: Sequence[int], name: str) -> None:
+        """Run exactly some features on the folds of the run that is shown, and compare the two runs."""
+        source = self._models.runs.shown
+        marks = self._models.marks
+        record = self.run_set(columns, name, shown=False, all_folds=True)
+        if record is None:
+            return
+        for compared in (source, record):
+            if compared is not None:
+                marks.tick(compared.key, True)
+        self.comparisonShown.emit(record.key)
+
+    def run_set(
+        self, columns: Sequence[int], name: str, *, shown: bool = True, all_folds: bool = False
+    ) -> RunRecord | None:
+        """Run exactly some features on the shown fold, unless there is such a run.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Of the data, 0-based.
+        name : str
+            Of the run.
+        shown : bool
+            Whether the run is shown from now on.
+        all_folds : bool
+            Whether the run has all folds of the run whose model is shown: on one fold alone the two could
+            not be compared.
+        """
+        model = self.evidence.model
+        dataset = self._session.dataset
+        runs = self._models.runs
+        if model is None or dataset is None:
+            return None
+        ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
+        values = _greedy_values(model)
+        if all_folds:  # λ is chosen on each fold
+            values |= _greedy_grids(model)
+        settings = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
+        one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
+        before = model.plan.extension(HandChoices)
+        looked_at = HandChoice(model.plan.fold_origin, model.fold.number)
+        choices = {*(before.choices if before is not None else ()), looked_at}
+        plan = model.plan.changed(
+            method=GREEDY_RANKRLS.key,
+            parameters={**values, **settings},
+            **({} if model.plan.method == GREEDY_RANKRLS.key else {"ranker": "", "ranker_parameters": {}}),
+            groups={tr("set"): ids},  # as a whole: a path has this one model
+            folds=model.plan.folds if all_folds else one_fold,
+            rule="best",
+            hand_chosen=hand_choices_text(tuple(choices)),
+        )
+        for record in runs.records:
+            is_same = _learned(record.plan) == _learned(plan) and record.dataset is dataset
+            if is_same and not record.failure:
+                break
+        else:
+            record = runs.start(plan, dataset, is_shown=False)
+            record.label = RunLabel(name)
+            runs.labelled.emit(record)
+        if shown:
+            look_at(self._session, runs, record)
+        return record
+
+
+def _greedy_values(model: SelectedModel) -> dict[str, Any]:
+    """Return greedy RankRLS's parameters with the loss of a model: that of RankRLS after another selector."""
+    chosen = model.plan.combination(model.values)
+    if model.plan.method == GREEDY_RANKRLS.key:
+        values = dict(chosen.parameters)
+    else:
+        ranked = chosen.ranker if model.plan.ranker else chosen.parameters
+        defaults = {
+            parameter.name: parameter.values(parameter.default)[0] for parameter in GREEDY_RANKRLS.parameters
+        }
+        values = {**defaults, **{name: ranked[name] for name in _LOSS if name in ranked}}
+    return {**values, **{grid.name: (values[grid.name],) for grid in GREEDY_RANKRLS.grids}}
+
+
+def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
+    """Return the values of λ that the plan of a model tries; the usual ones after another loss."""
+    plan = model.plan
+    is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
+    tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters
+    return {grid.name: tried_parameters.get(grid.name, grid.default) for grid in GREEDY_RANKRLS.grids}
+
+
+def _learned(plan: Plan) -> tuple[object, ...]:
+    """Return the parts of a plan that determine the models learned, their folds and measures."""
+    models = (
+        plan.method,
+        plan.parameters,
+        plan.ranker,
+        plan.ranker_parameters,
+        feature_groups_of(plan),
+        plan.folds,
+    )
+    return *models, plan.select_by, plan.extension(HandChoices)

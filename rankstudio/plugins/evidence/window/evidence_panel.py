@@ -1,0 +1,677 @@
+"""The table of a selection's features with all that says how sure each is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isinf, nan
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QVBoxLayout
+
+from rankstudio.engine.support.number_format import fixed, signed
+from rankstudio.plugins.evidence.window.smallest_set_row import SmallestSetRow
+from rankstudio.plugins.evidence.window.work_row import WorkRow
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.columns import PAD
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.feature_costs import FeatureCosts
+    from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+    from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
+    from rankstudio.plugins.evidence.verdicts import FeatureEvidence, Loss
+
+NOTHING = tr("Run a method to see how sure its selection is.")
+_SHOWN_BY_CLICK = tr("Click to list these queries")
+_TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "muted", "dispensable": "error"}
+"""Colours of the verdicts: red for what speaks against a feature, and no colour for what is not known."""
+_NUMBER = 42  # pixels of "100 %" beside its bar
+_LOSS = 56  # of a loss beside its interval
+_GRAB = 5  # pixels beside the line in which the mouse takes it
+_BOUNDS = (0.51, 1.0)
+"""Range of the threshold τ: the bound on selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
+_NAMES = 116  # pixels for names, for which other columns give way
+_GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # the first one first
+DECIDING = "deciding"
+"""Key of the column with the numbers of deciding queries."""
+_PROBABILITY = "probability"
+_POSITION = "position"
+_LOST = "loss"
+_PER_MILLISECOND = "per_millisecond"
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceRow:
+    """A feature, as the table shows it.
+
+    Attributes
+    ----------
+    feature : int
+        Id.
+    name : str
+    found : FeatureEvidence
+    verdict : str
+        "secure", or what it is instead of selected.
+    reason : str
+        Of the verdict; "" without one.
+    tone : str
+        Role of the colour of the verdict.
+    substitute : str
+        Id of the best exchange, with what it does to the error; "" without one.
+    per_millisecond : float or None
+        Loss per millisecond of its cost; None where one of them is not known.
+    """
+
+    feature: int
+    name: str
+    found: FeatureEvidence
+    verdict: str
+    reason: str
+    tone: str
+    substitute: str = ""
+    per_millisecond: float | None = None
+
+    @property
+    def selected(self) -> bool:
+        """Whether it is in the selection."""
+        return self.found.selected
+
+    @property
+    def middle(self) -> float:
+        """Its median place; infinity where it has none."""
+        return self.found.position[1] if self.found.position is not None else nan
+
+
+def evidence_rows(
+    found: SelectionEvidence,
+    ids: Sequence[int],
+    names: Sequence[str],
+    permuted: PermutationImportance | None = None,
+    costs: FeatureCosts | None = None,
+) -> tuple[EvidenceRow, ...]:
+    """Return the rows of the table.
+
+    Parameters
+    ----------
+    found : SelectionEvidence
+    ids, names : sequence of length n
+        Of the data's columns.
+    permuted : PermutationImportance, optional
+        Its losses are shown where there are none without a feature.
+    costs : FeatureCosts, optional
+    """
+    from rankstudio.plugins.evidence.evidence_table import (  # noqa: PLC0415 - brings kernels
+        column_milliseconds,
+        loss_per_millisecond,
+    )
+
+    losses = {} if permuted is None else permuted_losses(permuted)
+    milliseconds = column_milliseconds(costs, ids)
+
+    def called(column: int) -> str:
+        return f"{names[column]} ({ids[column]})"
+
+    rows = []
+    for row in found.rows:
+        verdict = ""  # tooltips do not wrap
+        tone = "muted"
+        reason = row.reason(called).replace(". ", ".\n")
+        if row.verdict is not None:
+            verdict = row.verdict.label
+            tone = _TONES[row.verdict.value]
+        elif not row.selected:
+            verdict = tr("not selected")
+        elif row.column in found.required:
+            verdict = tr("pinned")
+        shown_row = replace(row, loss=losses.get(row.column)) if row.loss is None else row
+        other = ""
+        if row.substitute is not None and row.price is not None:
+            other = f"{ids[row.substitute]} ({signed(100 * row.price)} %)"
+            sentence = tr("Best substitute: {other}, which changes the left-out error by {price} %.").format(
+                other=called(row.substitute), price=signed(100 * row.price)
+            )
+            reason = f"{reason}\n{sentence}" if reason else sentence
+        identity = int(ids[row.column]), names[row.column]
+        per_ms = loss_per_millisecond(shown_row, milliseconds)
+        rows.append(EvidenceRow(*identity, shown_row, verdict, reason, tone, other, per_ms))
+    return tuple(rows)
+
+
+def permuted_losses(found: PermutationImportance) -> dict[int, Loss]:
+    """Return the loss of a model with each of its columns permuted."""
+    from rankstudio.plugins.evidence.verdicts import Loss  # noqa: PLC0415 - brings kernels
+
+    values = zip(found.groups, found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    return {group[0]: Loss(mean, low, high) for group, mean, low, high in values}
+
+
+def importance_rows(
+    found: PermutationImportance, ids: Sequence[int], names: Sequence[str]
+) -> tuple[EvidenceRow, ...]:
+    """Return the rows of a model that selects no features: those that it uses, the greatest loss first."""
+    from rankstudio.plugins.evidence.verdicts import FeatureEvidence  # noqa: PLC0415 - brings kernels
+
+    losses = permuted_losses(found)
+    return tuple(
+        EvidenceRow(
+            int(ids[column]),
+            names[column],
+            FeatureEvidence(column, True, loss=losses[column]),
+            "",
+            "",
+            "muted",
+        )
+        for column in sorted(losses, key=lambda column: (-losses[column].value, column))
+    )
+
+
+class EvidenceTable(TableView):
+    """The table, with a threshold that can be dragged in one of its columns.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    thresholdMoved : Signal(float)
+        From 0.51 to 1.
+    lists_queries : bool
+        Whether there is a page that lists the deciding queries.
+    """
+
+    thresholdMoved = Signal(float)
+
+    def __init__(self, theme: Theme) -> None:
+        self.lists_queries = False
+        self.threshold = 0.9
+        self.k = 1
+        self.n_steps = 12
+        self._reach = 1.0
+        self._dragged = False
+        about = tr("Evidence for each selected feature, with its verdict.")
+        super().__init__(
+            *(theme, self._columns(""), "evidence-table", lambda row: row.feature),
+            accessible_name=tr("Evidence"),
+            shared=Shared("evidence", tr("Evidence"), about, always=True),
+            feature_of=lambda row: row.feature,
+        )
+        self.set_spare(*((key,) for key in _GIVING_WAY), names=_NAMES)
+        self.setAccessibleDescription(tr("Left and Right move the threshold of the selection probability."))
+
+    def show_rows(
+        self,
+        rows: Sequence[EvidenceRow],
+        measure: str,
+        k: int,
+        n_steps: int,
+        *,
+        permuted: bool = False,
+        by_margins: bool = False,
+    ) -> None:
+        """Show features.
+
+        Parameters
+        ----------
+        rows : sequence of EvidenceRow
+        measure : str
+            By which losses are measured.
+        k, n_steps : int
+            Features of the selection, and of the paths on the halves.
+        permuted : bool
+            Whether losses are those of permuted features.
+        by_margins : bool
+            Whether the numbers of deciding queries are approximate.
+        """
+        self.k = k
+        self.n_steps = n_steps
+        losses = [row.found.loss for row in rows if row.found.loss is not None]
+        self._reach = max((abs(end) for loss in losses for end in (loss.low, loss.high)), default=1.0) or 1.0
+        columns = self._columns(measure, permuted=permuted, by_margins=by_margins)
+        visible = [column for column in columns if column.key not in _absent(rows)]
+        if [(c.key, c.title) for c in visible] != [(c.key, c.title) for c in self.rows_model.columns]:
+            self.set_columns(visible)
+        self.set_rows(rows)
+        self.horizontalHeader().setVisible(bool(rows))
+
+    def move_threshold(self, threshold: float) -> None:
+        """Draw the line elsewhere."""
+        self.threshold = threshold
+        self.viewport().update()
+
+    # The threshold
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take the line."""
+        if event.button() == Qt.MouseButton.LeftButton and self._at_line(event.position()):
+            self._dragged = True
+            event.accept()
+            return
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the line."""
+        if self._dragged:
+            bar = self._bar()
+            share = (event.position().x() - bar.left()) / max(1.0, bar.width())
+            self._ask(round(share, 2))
+            return
+        is_over_line = self._at_line(event.position())
+        self.viewport().setCursor(Qt.CursorShape.SplitHCursor if is_over_line else Qt.CursorShape.ArrowCursor)
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let the line go."""
+        if self._dragged:
+            self._dragged = False
+            return
+        super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the line by a hundredth."""
+        move = {Qt.Key.Key_Left: -0.01, Qt.Key.Key_Right: 0.01}.get(Qt.Key(event.key()))
+        if move is not None and self.rows():
+            self._ask(round(self.threshold + move, 2))
+            return
+        super().keyPressEvent(event)
+
+    def _ask(self, threshold: float) -> None:
+        new_threshold = min(max(threshold, _BOUNDS[0]), _BOUNDS[1])
+        if new_threshold != self.threshold:
+            self.move_threshold(new_threshold)
+            self.thresholdMoved.emit(new_threshold)
+
+    def _bar(self) -> QRectF:
+        """Return where the bars of the probability are, in the first row."""
+        for number, column in enumerate(self.rows_model.columns):
+            if column.key == _PROBABILITY:
+                room = self.visualRect(self.rows_model.index(0, number)).adjusted(PAD, 0, -PAD, 0)
+                return QRectF(_bar_room(room))
+        return QRectF()
+
+    def _at_line(self, at: QPointF) -> bool:
+        if not self.rows():
+            return False
+        bar = self._bar()
+        return bar.width() > 0 and abs(at.x() - bar.left() - self.threshold * bar.width()) <= _GRAB
+
+    # The columns
+
+    def _columns(
+        self, measure: str, *, permuted: bool = False, by_margins: bool = False
+    ) -> tuple[Column, ...]:
+        lost_title = tr("{measure} lost").format(measure=measure) if measure else tr("lost")
+        without = tr(
+            "What the left-out queries lose if the feature is left out and the model learned again, "
+            "with the paired 95 % interval"
+        )
+        exactly = tr(
+            "Minimum number of queries to leave out before the step selects another feature. Click a number "
+            "to list them on Queries."
+        )
+        about = tr(
+            "Approximate number of queries to leave out before the step selects another feature, by the "
+            "margins of the scores. Click a number to list them on Queries."
+        )
+        shuffled = tr(
+            "What the model loses if the feature is permuted among the documents of each query, "
+            "with the 95 % interval over queries"
+        )
+        return (
+            Column("feature", tr("id"), "right", width=42, tone="muted", full_title="feature"),
+            Column("name", tr("feature"), stretch=True, tone=_tone),
+            Column(
+                _PROBABILITY,
+                tr("selected in"),
+                "right",
+                _percent,
+                value=lambda row: row.found.probability,
+                tooltip=tr(
+                    "Share of 100 halves of the queries on which the feature is among the first k. Drag the "
+                    "line, or press Left and Right, to move the threshold of the verdicts."
+                ),
+                width=108,
+                tone=_tone,
+                paint=self._paint_probability,
+                hint=_probability_hint,
+            ),
+            Column(
+                _POSITION,
+                tr("position"),
+                value=lambda row: row.middle,
+                format=lambda _: "",
+                tooltip=tr("Position on the path over the halves: median, and 5 % to 95 % quantile"),
+                width=66,
+                paint=self._paint_position,
+                hint=_position_hint,
+            ),
+            Column(
+                "share",
+                tr("share"),
+                "right",
+                _percent,
+                value=lambda row: row.found.share,
+                tooltip=tr("Shapley share of the left-out gain: independent of the order of selection"),
+                width=58,
+                tone=_faint,
+            ),
+            Column(
+                _LOST,
+                tr("{lost}, permuted").format(lost=lost_title) if permuted else lost_title,
+                "right",
+                lambda value: fixed(value, 3),
+                value=lambda row: row.found.loss.value if row.found.loss is not None else None,
+                tooltip=shuffled if permuted else without,
+                width=(190 if self.k else 460) if permuted else 118,
+                tone=_faint,
+                paint=self._paint_loss,
+                hint=_loss_hint,
+            ),
+            Column(
+                _PER_MILLISECOND,
+                tr("per ms"),
+                "right",
+                lambda value: fixed(value, 4),
+                value=lambda row: row.per_millisecond,
+                tooltip=tr("Loss divided by the milliseconds per query that the feature costs"),
+                width=64,
+                tone=_faint,
+            ),
+            Column(
+                DECIDING,
+                tr("≈ queries") if by_margins else tr("queries"),
+                "right",
+                value=lambda row: row.found.n_deciding,
+                tooltip=about if by_margins else exactly,
+                width=72 if by_margins else 56,
+                hint=lambda row: _SHOWN_BY_CLICK if self.lists_queries and row.found.n_deciding else "",
+                tone=_faint,
+            ),
+            Column(
+                "substitute",
+                tr("substitute"),
+                "right",
+                tooltip=tr("The best exchange for the feature, and what it does to the left-out error"),
+                width=118,
+                tone=_faint,
+            ),
+            Column(
+                "verdict",
+                tr("verdict"),
+                tooltip=tr("Verdict from the halves, the near-best sets and the loss"),
+                width=134,
+                tone=lambda row: row.tone,
+                paint=_paint_verdict,
+                hint=lambda row: row.reason,
+            ),
+        )
+
+    def _paint_probability(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+        """Draw the share as a bar with the threshold; its number follows."""
+        bar = QRectF(_bar_room(room))
+        share = row.found.probability
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q("line_soft"))
+        track = QRectF(bar.left(), bar.center().y() - 4.5, bar.width(), 9)
+        painter.drawRoundedRect(track, 2, 2)
+        if share:
+            painter.setBrush(colors.q("accent" if row.selected else "bar"))
+            painter.drawRoundedRect(
+                QRectF(track.left(), track.top(), max(2.0, share * track.width()), 9), 2, 2
+            )
+        x = bar.left() + self.threshold * bar.width()
+        painter.setPen(QPen(colors.q("error"), 1.5))
+        painter.drawLine(QPointF(x, bar.center().y() - 8), QPointF(x, bar.center().y() + 8))
+        return room.adjusted(round(bar.width()), 0, 0, 0)
+
+    def _paint_position(
+        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+    ) -> QRect | None:
+        """Draw the median place, and the line from the 5 to the 95 % quantile."""
+        position = row.found.position
+        if position is None or isinf(position[0]):
+            return room
+        last_step = max(2, self.n_steps)
+
+        def x(place: float) -> float:
+            share = (min(place, last_step + 0.6) - 1) / (last_step - 1)
+            return room.left() + 4 + min(share, 1.0) * (room.width() - 8)
+
+        y = room.center().y() + 0.5
+        color = colors.q("accent" if row.selected else "bar")
+        painter.setPen(QPen(color, 1.5))
+        painter.drawLine(QPointF(x(position[0]), y), QPointF(x(position[2]), y))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        if not isinf(position[1]):
+            painter.drawEllipse(QPointF(x(position[1]), y), 3.5, 3.5)
+        return None
+
+    def _paint_loss(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+        """Draw the loss with its interval, and zero; its number follows."""
+        loss = row.found.loss
+        bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
+        if loss is None:
+            return room
+        low = min(0.0, -0.25 * self._reach)
+
+        def x(value: float) -> float:
+            share = (max(value, low) - low) / (self._reach - low)
+            return bar.left() + min(share, 1.0) * bar.width()
+
+        y = bar.center().y() + 0.5
+        painter.setPen(QPen(colors.q("line_hover"), 1.0))
+        painter.drawLine(QPointF(x(0.0), y - 9), QPointF(x(0.0), y + 9))
+        painter.setPen(QPen(colors.q("text"), 1.3))
+        painter.drawLine(QPointF(x(loss.low), y), QPointF(x(loss.high), y))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q("text"))
+        painter.drawRect(QRectF(x(loss.value) - 3, y - 3, 6, 6))
+        return room.adjusted(round(bar.width()), 0, 0, 0)
+
+
+def _bar_room(room: QRect) -> QRect:
+    return room.adjusted(0, 0, -scaled(_NUMBER), 0)
+
+
+def _tone(row: EvidenceRow) -> str:
+    return "text" if row.selected else "muted"
+
+
+def _faint(row: EvidenceRow) -> str:
+    return "text" if row.selected else "faint"
+
+
+def _features(n: int) -> str:
+    return trn("{n} feature", "{n} features", n).format(n=n)
+
+
+def _percent(value: float) -> str:
+    return tr("{share} %").format(share=fixed(round(100 * value), 0))
+
+
+def _absent(rows: Sequence[EvidenceRow]) -> set[str]:
+    """Return the columns that have nothing to say of any feature."""
+    selected = [row.found for row in rows if row.selected]
+    has_values = {
+        _PROBABILITY: any(feature.probability is not None for feature in selected),
+        _POSITION: any(feature.position is not None for feature in selected),
+        "verdict": any(row.verdict for row in rows),
+        "substitute": any(row.substitute for row in rows),
+        "share": any(feature.share is not None for feature in selected),
+        _LOST: any(feature.loss is not None for feature in selected),
+        _PER_MILLISECOND: any(row.per_millisecond is not None for row in rows),
+        DECIDING: any(feature.n_deciding is not None for feature in selected),
+    }
+    return {key for key, has_any in has_values.items() if rows and not has_any}
+
+
+def _probability_hint(row: EvidenceRow) -> str:
+    if row.found.near_best_share is None:
+        return ""
+    return tr("In {share:.0f} % of the sets that are as good as the best").format(
+        share=100 * row.found.near_best_share
+    )
+
+
+def _position_hint(row: EvidenceRow) -> str:
+    position = row.found.position
+    if position is None:
+        return ""
+    low, middle, high = ("–" if isinf(quantile) else f"{quantile:.0f}" for quantile in position)
+    return tr("The median position is {middle}, from {low} to {high}. A dash means not selected.").format(
+        middle=middle, low=low, high=high
+    )
+
+
+def _loss_hint(row: EvidenceRow) -> str:
+    loss = row.found.loss
+    if loss is None:
+        return ""
+    return tr("95 % interval {low} to {high}").format(low=fixed(loss.low, 4), high=fixed(loss.high, 4))
+
+
+def _paint_verdict(painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+    """Draw a dot before the verdict."""
+    if row.selected and row.verdict:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q(row.tone))
+        painter.drawEllipse(QPointF(room.left() + 4, room.center().y() + 0.5), 4, 4)
+    return room.adjusted(14, 0, 0, 0)
+
+
+class EvidencePanel(Panel):
+    """A row a feature: those of the selection, then those that are selected most often besides.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the feature whose row the user moved to.
+    appeared : Signal()
+        The panel has become visible.
+    smallest : SmallestSetRow
+    table : EvidenceTable
+    work : WorkRow
+    """
+
+    inspected = Signal(int)
+    appeared = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Evidence"), padding=0, name="evidence-panel")
+        self.table = EvidenceTable(theme)
+        self.work = WorkRow(
+            "evidence-work",
+            tr("Compute the evidence"),
+            tr("Compute the evidence (about {time})"),
+            tr("Repeat the selection on 100 halves of the queries, and leave out each feature."),
+            tr("Compute the evidence (at most {time})"),
+        )
+        self.permuting = WorkRow(
+            "permuting",
+            tr("Permute the features"),
+            tr("Permute the features (about {time})"),
+            tr("Permute each feature within the queries, ten times, and measure what the model loses."),
+        )
+        self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
+        self.smallest = SmallestSetRow()
+        # Above the table: messages stand over the foot of a page, and must not hide its first button.
+        work = fill(QVBoxLayout(), self.work, self.permuting, margins=(12, 4, 12, 4), spacing=0)
+        foot = fill(QVBoxLayout(), self.foot, margins=(12, 4, 12, 6), spacing=4)
+        fill(self.body, self.smallest, work, (self.table, 1), foot, spacing=0)
+        self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
+        self.clear(NOTHING)
+
+    def show_importance(
+        self,
+        found: PermutationImportance,
+        ids: Sequence[int],
+        names: Sequence[str],
+        *,
+        by_validation: bool,
+    ) -> None:
+        """Show the losses of a model without selection, on queries of the validation or training part."""
+        self.table.placeholder = ""
+        self.table.show_rows(importance_rows(found, ids, names), found.measure.name, 0, 0, permuted=True)
+        text = (
+            tr("{features} · {n_queries} validation queries")
+            if by_validation
+            else tr("{features} · {n_queries} training queries")
+        )
+        self.set_caption(text.format(features=_features(len(found.groups)), n_queries=found.baseline.size))
+        self.foot.setText(
+            tr("The model stays as it is. Of features that say the same, each may show little loss alone.")
+        )
+
+    def show_evidence(
+        self,
+        found: SelectionEvidence,
+        ids: Sequence[int],
+        names: Sequence[str],
+        measure: str,
+        permuted: PermutationImportance | None = None,
+        costs: FeatureCosts | None = None,
+    ) -> None:
+        """Show the evidence of a selection; columns of the data are called by ``ids`` and ``names``."""
+        stability = found.stability
+        self.table.placeholder = ""
+        steps = stability.counts.shape[0] if stability is not None else found.k
+        self.table.move_threshold(found.rules.threshold)
+        rows = evidence_rows(found, ids, names, permuted, costs)
+        by_permutation = permuted is not None and found.losses is None
+        self.table.show_rows(
+            *(rows, measure, found.k, steps),
+            permuted=by_permutation,
+            by_margins=found.deciding_by_margins,
+        )
+        if stability is None or not stability.n_paths:
+            self.set_caption(_features(found.k))
+            self.foot.setText("")
+            return
+        text = trn(
+            "{k} of {n} feature · {n_paths} half-samples of {n_queries} queries",
+            "{k} of {n} features · {n_paths} half-samples of {n_queries} queries",
+            len(ids),
+        )
+        self.set_caption(
+            text.format(k=found.k, n=len(ids), n_paths=stability.n_paths, n_queries=found.n_queries)
+        )
+        self.foot.setText(bound_sentence(found))
+
+    def clear(self, why: str) -> None:
+        """Show no selection, but a sentence."""
+        self.table.placeholder = why
+        self.table.set_rows(())
+        self.table.horizontalHeader().hide()  # of columns that may not apply
+        self.set_caption("")
+        self.foot.setText("")
+
+
+def bound_sentence(found: SelectionEvidence) -> str:
+    """Return how many of the features above the threshold are expected to be there by chance at most."""
+    stability = found.stability
+    bound = found.false_bound if stability is not None and stability.n_paths > 1 else None
+    if bound is None:
+        return ""
+    if found.by_chance:
+        return tr(
+            "Line at {share:.0f} %: the bound says nothing for a selection of this size. Every feature above "
+            "the line may be there by chance (Shah and Samworth 2013)."
+        ).format(share=100 * found.rules.threshold)
+    return tr(
+        "Line at {share:.0f} %: at most {bound} features above it are expected to be there by chance "
+        "(Shah and Samworth 2013)."
+    ).format(share=100 * found.rules.threshold, bound=fixed(bound, 1))

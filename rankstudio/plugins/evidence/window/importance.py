@@ -1,0 +1,291 @@
+"""Loss of a model when its features are permuted within queries: on demand, kept for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.steps import Step
+from rankstudio.plugins.evidence.window.evidence import (
+    AT_ONCE_SECONDS,
+    SETTLED_MILLISECONDS,
+    Evidence,
+    Place,
+    Progress,
+)
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.process.turns import single_shot
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
+
+N_REPEATS = 10
+_SECONDS = 3e-7  # a document, feature and permutation; linear models, on one core
+_KEPT = 50
+
+_Key = tuple[int, int, str, str]
+"""Identities of the model and of the part, measure and convention."""
+
+
+@dataclass(eq=False)
+class _Known:
+    """State of a model on a part; both stay alive: their ids would be those of others later."""
+
+    step: Step
+    part: RankingDataset
+    seed: int
+    found: PermutationImportance | None = None
+    stopped: bool = False
+    read: bool = False  # or being read, from the study
+
+
+class Importance(QObject):
+    """Permutes the features of the shown model, while a view of it is visible.
+
+    Parameters
+    ----------
+    session, runs, current
+        The shown model.
+    worker : Worker
+        Which has other tasks between two steps.
+    evidence : Evidence
+        Which knows where the study keeps what is found of a model.
+
+    Attributes
+    ----------
+    wanted : callable
+        Returns whether a view that judges models so is visible.
+    """
+
+    changed = Signal()
+    """Another model is shown, or the work begins, ends or is offered."""
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        current: CurrentModel,
+        worker: Worker,
+        evidence: Evidence,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._runs = runs
+        self._current = current
+        self._evidence = evidence
+        self.wanted: Callable[[], bool] = lambda: False
+        self._models: dict[_Key, _Known] = {}
+        self._reading: _Known | None = None
+        self._working: _Known | None = None
+        self.share = 0.0
+        self._last: PermutationImportance | None = None
+        self._work = BackgroundSimulation(worker, tr("Permuting features"), "importance", self)
+        self._work.grew.connect(self._grow)
+        self._work.changed.connect(self._follow)
+        self._work.failed.connect(self.failed)
+        self._settled = single_shot(SETTLED_MILLISECONDS, self._begin_alone, self)
+        for signal in (session.datasetChanged, session.measureChanged, current.changed, runs.ended):
+            signal.connect(self.look)
+
+    @property
+    def part(self) -> RankingDataset | None:
+        """The documents: those of the validation part, where there is one."""
+        model = self._current.model
+        if model is None or not self._session.has_documents:
+            return None
+        return model.fold.vali if model.fold.vali is not None else model.fold.train
+
+    @property
+    def by_validation(self) -> bool:
+        """Whether these are documents that the model was not learned from."""
+        model = self._current.model
+        return model is not None and self.part is model.fold.vali
+
+    @property
+    def _known(self) -> _Known | None:
+        """State of the shown model, on the part and by the measure; None for no model."""
+        model = self._current.model
+        part = self.part
+        if model is None or part is None or not model.step.learned or part.n_queries < 2:
+            return None
+        key = id(model.step), id(part), self._session.measure, self._session.convention
+        if key not in self._models:
+            self._models[key] = _Known(model.step, part, model.plan.seed)
+            if len(self._models) > _KEPT:
+                del self._models[next(iter(self._models))]
+        return self._models[key]
+
+    @property
+    def found(self) -> PermutationImportance | None:
+        """The importance found of the shown model."""
+        analysis = self._known
+        return analysis.found if analysis is not None else None
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        analysis = self._known
+        if analysis is None:
+            return Progress.ABSENT
+        if analysis.found is not None:
+            return Progress.DONE
+        if analysis is self._working:
+            return Progress.RUNNING
+        return Progress.STOPPED if analysis.stopped else Progress.OFFERED
+
+    @property
+    def seconds(self) -> float:
+        """Estimated seconds of the permutations; infinity for models without an estimate."""
+        analysis = self._known
+        if analysis is None or not analysis.step.linear:
+            return inf
+        return _SECONDS * analysis.part.n_documents * len(analysis.step.selected) * N_REPEATS
+
+    @Slot()
+    def look(self) -> None:
+        """Follow the shown model; stop a computation for another one."""
+        if self._working is not None and self._working is not self._known:
+            self.stop()
+        self.changed.emit()
+        if self.wanted():
+            self._read()
+            self._settled.start()
+
+    @Slot()
+    def start(self) -> None:
+        """Permute the features of the shown model."""
+        analysis = self._known
+        if analysis is None or analysis.found is not None:
+            return
+        analysis.stopped = False
+        self._working = analysis
+        self.share = 0.0
+        self._last = None
+        measured = self._session.measure, self._session.convention
+        self._work.start(lambda: _steps(analysis.step, analysis.part, *measured, analysis.seed))
+        self.changed.emit()
+
+    @Slot()
+    def stop(self) -> None:
+        """End it."""
+        if self._working is not None:
+            self._working.stopped = True
+            self._working = None
+            self._work.stop()
+            self.changed.emit()
+
+    @property
+    def busy(self) -> bool:
+        """Whether features are permuted just now, or soon."""
+        waits = self._settled.isActive() or self._reading is not None
+        return self._working is not None or waits
+
+    @Slot()
+    def _begin_alone(self) -> None:
+        idle = self._working is None and self._reading is None and not self._runs.busy
+        if idle and self.wanted() and self.progress is Progress.OFFERED and self.seconds <= AT_ONCE_SECONDS:
+            self.start()
+
+    @Slot(object)
+    def _grow(self, told: tuple[float, PermutationImportance | None]) -> None:
+        self.share, self._last = told
+        self.changed.emit()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Keep the importance found at the end."""
+        if self._working is None or self._work.busy:
+            return
+        analysis = self._working
+        self._working = None
+        if self._last is not None and self._work.state is SimulationState.DONE and analysis is self._known:
+            analysis.found = self._last
+            self._keep(analysis.step, analysis.found)
+        else:
+            analysis.stopped = True
+        self.changed.emit()
+
+    # What the study keeps
+
+    def _place(self) -> Place | None:
+        """Return where the study keeps the importance of the shown model."""
+        location = self._evidence.place()
+        if location is None:
+            return None
+        from rankstudio.plugins.evidence.model_importance import importance_place  # noqa: PLC0415 - brings kernels
+
+        measured = self._part_name, self._session.measure, self._session.convention
+        return *location[:3], importance_place(*measured, location[3])
+
+    @property
+    def _part_name(self) -> str:
+        return "validation" if self.by_validation else "training"
+
+    def _keep(self, step: Step, found: PermutationImportance) -> None:
+        """Have the study store what was found, where it is of a stored run."""
+        location = self._place()
+        if location is None:
+            return
+        from rankstudio.plugins.evidence.model_importance import MeasuredImportance  # noqa: PLC0415 - brings kernels
+
+        fields = found, self._part_name, self._session.convention, len(step.selected)
+        self._evidence.store(location, MeasuredImportance(*fields))
+
+    def _read(self) -> None:
+        """Have it read what the study knows of the shown model, once."""
+        analysis, location = self._known, self._place()
+        if (
+            analysis is None
+            or location is None
+            or analysis.found is not None
+            or analysis.read
+            or analysis is self._working
+        ):
+            return
+        analysis.read = True
+        self._reading = analysis
+
+        def take(found: PermutationImportance | None) -> None:
+            if self._reading is analysis:
+                self._reading = None
+            if analysis.found is None:
+                analysis.found = found
+            self.look()
+
+        self._evidence.fetch(location, _unpacked, take)
+
+
+def _steps(
+    step: Step, part: RankingDataset, measure: str, convention: str, seed: int
+) -> Iterator[tuple[float, PermutationImportance | None]]:
+    """Yield how far it is, and what is known by then."""
+    from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.evidence.partial_result import PartialResult  # noqa: PLC0415 - on the worker only
+
+    importance = None
+    for update in step_importance(step, part, find_measure(measure), convention, N_REPEATS, seed):
+        if isinstance(update, PartialResult):
+            importance = update.found
+            _ = importance.intervals  # which takes a while: not in the window
+        yield update.share, importance
+
+
+def _unpacked(content: bytes, n_features: int) -> PermutationImportance:
+    from rankstudio.plugins.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
+
+    importance = unpack_importance(content, n_features).found
+    _ = importance.intervals  # which takes a while: not in the window
+    return importance

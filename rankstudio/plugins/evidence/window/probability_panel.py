@@ -1,0 +1,80 @@
+"""How the selection probability of each feature grows with the size of the selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Signal
+
+from rankstudio.engine.export.figures.values import Level
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.step_curves import BEHIND, StepCurve, StepCurvesPlot
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import named
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+
+_MOST_NAMED = 8
+
+
+class ProbabilityPanel(Panel):
+    """A curve a feature; those of the selection have names.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the feature whose curve was clicked.
+    """
+
+    inspected = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Selection probability"), name="probability-panel")
+        self.plot = named(
+            StepCurvesPlot(theme, tr("share of the halves"), tr("features selected, k"), (0.0, 1.0)),
+            "probability-plot",
+        )
+        self.plot.decimals = 2
+        self.plot.feature_at = lambda feature, _: feature
+        self.plot.shared = Shared("probability", tr("Selection probability"))
+        self.plot.placeholder = tr("The share of the halves that select each feature appears here.")
+        self.set_content(self.plot)
+        self.plot.picked.connect(lambda feature, _: self.inspected.emit(feature))
+        self.set_caption("")
+
+    def show_probability(self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str]) -> None:
+        """Show the curves; columns of the data are called by ``ids`` and ``names``."""
+        stability = found.stability
+        if stability is None or not stability.n_paths:
+            self.clear()
+            return
+        probability = stability.probability
+        x = np.arange(1.0, probability.shape[0] + 1)
+        named_columns = {column: index for index, column in enumerate(found.selected[:_MOST_NAMED])}
+        curves = [
+            StepCurve(
+                int(ids[column]),
+                f"{ids[column]} {names[column]}",
+                x,
+                probability[:, column],
+                named_columns.get(column, BEHIND),
+            )
+            for column in np.flatnonzero(probability[-1] > 0).tolist()
+        ]
+        level = Level(tr("threshold"), found.rules.threshold)
+        self.plot.set_curves(curves, level, min(found.size, probability.shape[0]))
+        self.set_caption(tr("by number of features, k"))
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.plot.set_curves(())
+        self.set_caption("")

@@ -1,0 +1,97 @@
+"""Effect of one feature more or less on the left-out error of a set, in numbers and in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstudio.engine.support.number_format import signed
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.readout import Line
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.evidence.set_changes import SetChanges
+
+SAME = 5e-6
+"""Share of the error, up to which two are the same."""
+_SWAPS_SAID = 8  # in a box, the best ones
+
+
+@dataclass(frozen=True)
+class FeatureChange:
+    """The error of a set with one feature more or less.
+
+    Attributes
+    ----------
+    column : int
+        Of the feature.
+    inside : bool
+        Whether it is in the set.
+    alone : float
+        Relative change of the error with the feature added, or removed.
+    swaps : tuple of (int, float)
+        Columns of the members that the feature can replace, or of the features that can replace it, with the
+        relative change of the error; the least error first.
+    """
+
+    column: int
+    inside: bool
+    alone: float
+    swaps: tuple[tuple[int, float], ...]
+
+    @classmethod
+    def of(cls, found: SetChanges, column: int) -> FeatureChange:
+        """Return the changes by a feature, by its column."""
+        inside = column in found.features
+        if inside:
+            position = found.features.index(column)
+            changed_error = float(found.without[position])
+            errors = found.swapped[position]
+            columns = tuple(range(errors.size))
+        else:
+            changed_error = float(found.added[column])
+            errors = found.swapped[:, column]
+            columns = found.features
+        order = [index for index in np.argsort(errors, kind="stable").tolist() if not np.isnan(errors[index])]
+        swaps = tuple((int(columns[index]), found.relative(errors[index])) for index in order)
+        return cls(column, inside, found.relative(changed_error), swaps)
+
+    def sentence(self, called: Callable[[int], str]) -> str:
+        """Return the change in words; features are those that ``called`` returns for columns."""
+        feature = called(self.column)
+        change = signed_percent(self.alone)
+        if not self.inside:
+            swaps = ", ".join(f"{called(member)} {signed_percent(share)}" for member, share in self.swaps)
+            return tr("Adding {feature} changes the error by {change}; as a replacement: {swaps}.").format(
+                feature=feature, change=change, swaps=swaps
+            )
+        if not self.swaps:
+            return tr("Without {feature} the error changes by {change}.").format(
+                feature=feature, change=change
+            )
+        other, swapped = self.swaps[0]
+        return tr(
+            "Without {feature} the error changes by {change}, with {other} in its place by {swapped}."
+        ).format(feature=feature, change=change, other=called(other), swapped=signed_percent(swapped))
+
+    def lines(self, called: Callable[[int], str]) -> list[Line]:
+        """Return the change as lines of a box, with the best swaps."""
+        first = tr("left-out error without it") if self.inside else tr("left-out error if added")
+        text = tr("{feature} in its place") if self.inside else tr("replacing {feature}")
+        return [
+            Line(first, signed_percent(self.alone)),
+            *(
+                Line(text.format(feature=called(column)), signed_percent(share))
+                for column, share in self.swaps[:_SWAPS_SAID]
+            ),
+        ]
+
+
+def signed_percent(share: float) -> str:
+    """Return a change in percent with its sign: "+1.30 %", "−0.21 %", "±0 %"."""
+    if abs(share) < SAME:
+        return "±0 %"
+    return f"{signed(100 * share)} %"

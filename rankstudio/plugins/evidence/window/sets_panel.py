@@ -1,0 +1,172 @@
+"""The sets of features that are as good as the best one, by which features they have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.number_format import relative_excess
+from rankstudio.plugins.evidence.window.work_row import WorkRow
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.plots.maps.set_matrix import (
+    EXCLUDED,
+    FREE,
+    REQUIRED,
+    MatrixColumn,
+    MatrixRow,
+    SetMatrixPlot,
+)
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.evidence.best_subset import SizedSubset
+    from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+
+NOTHING = tr("Sets not significantly different from the best one (paired test over queries) appear here.")
+TOO_MANY = tr("There are too many sets of this size to compare them all.")
+_UNPROVED = tr("The best set of this size is not proved, so the sets as good as it are not known.")
+
+
+class SetsPanel(Panel):
+    """A row a set, a column a feature.
+
+    Parameters
+    ----------
+    theme : Theme
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Sets as good as the best"), name="sets-panel")
+        self.plot = named(SetMatrixPlot(theme), "sets-matrix")
+        self.plot.shared = Shared("near-best", tr("Sets as good as the best"))
+        self.work = WorkRow(
+            "sets-work",
+            tr("Find these sets"),
+            tr("Find these sets (about {time})"),
+            tr("Compare the sets near the best one with it, query by query."),
+        )
+        self.sentence = named(WrappedLabel(), "sets-sentence", role="caption")
+        fill(self.body, (self.plot, 1), self.work, self.sentence)
+        self.body.setSpacing(4)
+        self.clear()
+
+    def show_sets(
+        self,
+        found: SelectionEvidence,
+        criterion: float,
+        ids: Sequence[int],
+        names: Sequence[str],
+        wanted: Mapping[int, int],
+        constrained: SizedSubset | None = None,
+    ) -> None:
+        """Show the sets.
+
+        Parameters
+        ----------
+        found : SelectionEvidence
+        criterion : float
+            Error of the selection.
+        ids, names : sequence
+            Of the data's columns.
+        wanted : mapping of int to int
+            What is asked of features, by their ids.
+        constrained : SizedSubset, optional
+            The best set that has what is asked for; None while that is searched.
+        """
+        near_best = found.near_best_of_k
+        if near_best is None:
+            best = found.best
+            unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
+            self.clear(_UNPROVED if unproved else NOTHING)
+            return
+        column_of = {int(feature): column for column, feature in enumerate(ids)}
+        required, excluded = (
+            [column_of[feature] for feature, state in wanted.items() if state == choice]
+            for choice in (REQUIRED, EXCLUDED)
+        )
+        sets = near_best.containing(required, excluded)
+        lowest = near_best.best.criterion
+        listed = [(near_set.criterion, near_set.features) for near_set in sets]
+        if constrained is not None and constrained.features and not sets:
+            listed = [(constrained.criterion, constrained.features)]
+        elif not wanted and all(set(columns) != set(found.selected) for _, columns in listed):
+            listed.append((criterion, found.selected))  # last, as it is not as good as the best
+        selection = frozenset(int(ids[column]) for column in found.selected)
+        rows = [
+            _row(relative_excess(error, lowest), columns, ids, selection, not index)
+            for index, (error, columns) in enumerate(listed)
+        ]
+        shares = np.zeros(len(ids))
+        for subset in sets:
+            shares[list(subset.features)] += 1 / len(sets)
+        always = {*found.selected, *required, *excluded, *(constrained.features if constrained else ())}
+        self.plot.show_sets(_columns(shares, always, found.selected, ids, names, wanted), rows, len(sets))
+        self.set_caption(tr("click a feature to require it, again to exclude it"))
+        self._say(constrained, lowest, len(sets), bool(wanted))
+
+    def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, asked: bool) -> None:
+        text = ""
+        if asked and constrained is None:
+            text = tr("Searching for the best set under these conditions …")
+        elif asked and constrained is not None and not constrained.features:
+            text = tr("No set of this size meets these conditions.")
+        elif asked and constrained is not None:
+            above = f"{100 * relative_excess(constrained.criterion, best):.2g}"
+            text = trn(
+                "The error of the best set under these conditions is {above} % above the lowest; "
+                "{n} set is as good.",
+                "The error of the best set under these conditions is {above} % above the lowest; "
+                "{n} sets are as good.",
+                n_sets,
+            ).format(above=above, n=n_sets)
+        self.sentence.setText(text)
+        self.sentence.setVisible(bool(text))
+
+    def clear(self, why: str = NOTHING) -> None:
+        """Show no sets."""
+        self.plot.show_nothing(why)
+        self.set_caption("")
+        self.sentence.setText("")
+        self.sentence.hide()
+
+
+def _row(
+    above: float, columns: Sequence[int], ids: Sequence[int], own: frozenset[int], first: bool
+) -> MatrixRow:
+    """Return the row of a set, by how much its error is above the lowest one."""
+    features = frozenset(int(ids[column]) for column in columns)
+    label = tr("best", "set") if first else tr("selection") if features == own else ""
+    return MatrixRow(above, features, label, features == own)
+
+
+def _columns(
+    shares: Floats,
+    always: Collection[int],
+    selected: Collection[int],
+    ids: Sequence[int],
+    names: Sequence[str],
+    wanted: Mapping[int, int],
+) -> list[MatrixColumn]:
+    """Return the features that are in some set or always shown, the most frequent first.
+
+    What is asked for stands before all, so that it can be taken back where it is in no set.
+    """
+    columns = [
+        MatrixColumn(
+            int(ids[column]),
+            names[column],
+            float(shares[column]),
+            column in selected,
+            wanted.get(int(ids[column]), FREE),
+        )
+        for column in (-shares).argsort(kind="stable").tolist()
+        if shares[column] > 0 or column in always
+    ]
+    return sorted(columns, key=lambda column: column.wanted == FREE)

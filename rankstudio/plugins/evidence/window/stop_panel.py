@@ -1,0 +1,211 @@
+"""Where to stop: the significance of each step, the left-out curve, and a recommendation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+
+from rankstudio.engine.export.figures.values import Level
+from rankstudio.plugins.evidence.window.work_row import WorkRow
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.step_curves import StepCurve, StepCurvesPlot
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.choices import Segmented
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
+    from rankstudio.plugins.evidence.step_significance import StepSignificance
+
+P = "p"
+CURVE = "curve"
+PATH = "path"
+_VIEWS = (P, tr("steps")), (CURVE, tr("curve"))
+_PATH_VIEW = PATH, tr("path")
+_BLUE = 0
+_ORANGE = 1
+_P_HERE = tr("The p value of each step appears here.")
+_CURVE_HERE = tr("The left-out error with the whole selection repeated appears here.")
+TOO_LARGE = tr("Not possible: the products of all features in each query take too much space.")
+_NO_TIES = tr(
+    "Not possible if documents with equal labels do not count (ties): permuted residuals compare them."
+)
+_TOO_LONG = tr("Not possible with this number of queries: the time grows with its square.")
+
+
+class StopPanel(Panel):
+    """The p of each step or the left-out curve, a sentence, and what an ability says of the whole path.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    path_possible : callable
+        Returns whether there is something to see of the whole path.
+    view : Segmented
+    work : WorkRow
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Where to stop"), name="stop-panel", keeps_title=True)
+        x = tr("features selected, k")
+        self.p_plot = named(StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot")
+        self.p_plot.decimals = 2
+        self.p_plot.shared = Shared("step-p", tr("Significance of the steps"))
+        self.curve = named(StepCurvesPlot(theme, tr("left-out error per query"), x), "left-out-plot")
+        self.curve.shared = Shared("repeated", tr("Left-out error with repeated selection"))
+        self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
+        self.tools.addWidget(self.view)
+        self.advice = named(WrappedLabel(), "stop-advice")
+        self.optimism = named(WrappedLabel(), "stop-optimism", role="caption")
+        self.work = WorkRow(
+            "stop-work",
+            tr("Test the steps"),
+            tr("Test the steps (about {time})"),
+            tr(
+                "Test each step by 99 permutations of the residuals, and repeat the whole selection without "
+                "each query."
+            ),
+        )
+        self._steps = QWidget()
+        self._path: QWidget | None = None
+        self._path_title = ""
+        self.path_possible: Callable[[], bool] = lambda: False
+        widgets = self.work, self.advice, self.optimism
+        fill(QVBoxLayout(self._steps), *widgets, margins=(0, 0, 0, 0), spacing=4)
+        fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps)
+        self.body.setSpacing(4)
+        self._whole = True
+        self._path_ids: tuple[int, ...] = ()
+        for plot in (self.p_plot, self.curve):
+            plot.feature_at = self._selected_at
+        self.view.chosen.connect(self._show_view)
+        self.clear()
+
+    def add_path(self, widget: QWidget, title: str, possible: Callable[[], bool]) -> None:
+        """Add a view of the whole path.
+
+        Parameters
+        ----------
+        widget : QWidget
+        title : str
+            What the panel is called where it shows nothing else.
+        possible : callable
+            Returns whether there is something to see.
+        """
+        self._path = widget
+        self._path_title = title
+        self.path_possible = possible
+        self.view.set_options((*_VIEWS, _PATH_VIEW))
+        self.body.addWidget(widget, 1)
+        self._show_view()
+
+    def show_stop(
+        self, found: SelectionEvidence, ids: Sequence[int], *, whole: bool, final: bool, done: bool = False
+    ) -> None:
+        """Show the tests of the steps.
+
+        Parameters
+        ----------
+        found : SelectionEvidence
+        ids : sequence of int
+            Of the data's columns.
+        whole : bool
+            Whether there is something to know: of other methods than greedy RankRLS there is not.
+        final : bool
+            Whether no more permutations are on their way, so that it can be said where to stop.
+        done : bool
+            Whether the steps were tested, as far as that is possible.
+        """
+        self.show_steps(whole)
+        tests = found.significance
+        repeated = found.repeated
+        self._path_ids = tuple(int(ids[column]) for column in found.selected)
+        neither = tests is None and repeated is None
+        self.p_plot.placeholder = (TOO_LARGE if neither else _NO_TIES) if done and tests is None else _P_HERE
+        reason = TOO_LARGE if neither else _TOO_LONG
+        self.curve.placeholder = reason if done and repeated is None else _CURVE_HERE
+        self.p_plot.set_curves(())
+        self.curve.set_curves(())
+        if tests is not None and tests.permuted.shape[0]:
+            p = tests.p_values
+            level = Level(tr("level"), found.rules.stop_level)
+            filled = np.arange(1, p.size + 1) <= tests.n_steps(found.rules.stop_level)
+            curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE, filled)
+            self.p_plot.set_curves([curve], level, found.k)
+        if repeated is not None and repeated.repeated.shape[0]:
+            count = repeated.repeated.shape[0]
+            x = np.arange(1.0, repeated.repeated.shape[1] + 1)
+            usual_curve = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
+            repeated_curve = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
+            self.curve.set_curves([usual_curve, repeated_curve], None, found.k)
+        self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
+        self.optimism.setText(optimism_sentence(found))
+        self._show_view()
+        self._say_permutations(tests)
+
+    def show_steps(self, whole: bool) -> None:
+        """Show the plots of greedy RankRLS; else the panel is that of the whole path alone, if any."""
+        self._whole = whole or self._path is None
+        self.set_title(tr("Where to stop") if self._whole else self._path_title)
+        self.view.setVisible(self._whole)
+        self._show_view()
+
+    def show_path(self) -> None:
+        """Show the view of the whole path, if there is one."""
+        self.view.select(PATH)
+        self._show_view()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.p_plot.placeholder, self.curve.placeholder = _P_HERE, _CURVE_HERE
+        self.p_plot.set_curves(())
+        self.curve.set_curves(())
+        self.advice.setText("")
+        self.optimism.setText("")
+        self._say_permutations(None)
+        self._show_view()
+
+    def _say_permutations(self, tests: StepSignificance | None) -> None:
+        """Say in the title of the plot how many permutations p follows from."""
+        n = 0 if tests is None else tests.permuted.shape[0]
+        title = tr("p of each step, {n} permutations").format(n=n) if n else tr("p of each step")
+        self.p_plot.set_axes(replace(self.p_plot.axes, title=title))
+
+    def _selected_at(self, _: int, step: int) -> int:
+        """Return the feature that a step selects, as far as the selection goes."""
+        return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
+
+    def _show_view(self) -> None:
+        view = self.view.value() if self._whole else PATH
+        self.p_plot.setVisible(view == P)
+        self.curve.setVisible(view == CURVE)
+        self._steps.setVisible(view != PATH)
+        self.advice.setVisible(view == P and bool(self.advice.text()))
+        self.optimism.setVisible(view == CURVE and bool(self.optimism.text()))
+        if self._path is not None:
+            self._path.setVisible(view == PATH)
+        figure = self.findChild(QToolButton, "figure-button")  # of the page; there is no plot then
+        if figure is not None:
+            figure.setVisible(view != PATH)
+
+
+def optimism_sentence(found: SelectionEvidence) -> str:
+    """Return how much of the gain is lost with repeated selection; "" where that is not known."""
+    repeated = found.repeated
+    if repeated is None or repeated.repeated.shape[0] < found.n_queries:
+        return ""
+    index = min(found.k, repeated.usual.shape[1]) - 1
+    return repeated.no_gain(index + 1) or tr(
+        "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
+        "is lost."
+    ).format(share=f"{100 * repeated.optimism[index]:.1f}", k=index + 1)
