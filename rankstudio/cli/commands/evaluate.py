@@ -102,9 +102,14 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
     read = input_file(args.data)
     scored = input_file(source)
-    options = columns_from(args), args.greatest_grade
     result, data, notes = evaluate_file(
-        read, scored, args.convention, measures, *options, model=args.scores is None
+        read,
+        scored,
+        args.convention,
+        measures,
+        columns_from(args),
+        args.greatest_grade,
+        model=args.scores is None,
     )
     for note in notes:
         tell(f"Note: {note}", file=sys.stderr)

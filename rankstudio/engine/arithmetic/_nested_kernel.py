@@ -1,4 +1,19 @@
-"""Compiled inner loop of leave-query-out errors along a given order of features."""
+"""Compiled inner loop of leave-query-out errors along a given order of features.
+
+With TS + λI = LL', the rows of V (m, k) are those of X^ L^-T and z = L^-1 T[S, y]. With the first t columns
+V_q of a query, the residuals of the model without it, and the inverse that gives them, are
+
+(1) M = (I - V_q V_q')^-1
+(2) e = M (y_q - V_q z).
+
+A further column v with the number ζ of z changes both by rank one (Sherman and Morrison), with p = Mv:
+
+(3) s = 1 - v'p, the pivot without the query over the one with it, so that s ≥ λ / L_tt²
+(4) M ← M + pp' / s
+(5) e ← e + (v'(e - ζ p) / s - ζ) p.
+
+M stays positive definite. O(|q|²) for a column, O(k |q|²) for a query.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +27,7 @@ from rankstudio.engine.support.jit import fused
 def nested_errors(V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats, errors: Floats) -> None:
     """Add to ``errors`` (k,) the left-out squared errors of the queries with 1, 2, … k features.
 
-    With TS + λI = LL', the rows of V (m, k) are those of X^ L^-T, ``along`` is L^-1 T[S, y] and ``least[t]``
-    is λ / L_tt². With H = V_q V_q' of the first t columns, the left-out residual of a query is
-    e = (I - H)^-1 (y_q - V_q z), and both the inverse M and e follow each further column by an update of
-    rank one. O(k |q|²) for a query.
+    ``along`` is z (k,), and ``least`` is λ / L_tt² of each column (k,).
     """
     for q in range(ptr.size - 1):
         begin = ptr[q]
@@ -36,14 +48,13 @@ def nested_errors(V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats,
                 p[i] = value
                 s -= V[begin + i, t] * value
                 dot += V[begin + i, t] * (e[i] - along[t] * value)
-            # The pivot without the query over the one with it; but for rounding neither is below λ.
-            s = max(s, least[t])
+            s = max(s, least[t])  # (3)
             step = dot / s - along[t]
             total = 0.0
             for i in range(n):
                 factor = p[i] / s
                 for j in range(n):
-                    M[i, j] += factor * p[j]  # Sherman and Morrison: M + pp' / s, s = 1 - v'Mv
-                e[i] += step * p[i]
+                    M[i, j] += factor * p[j]  # (4)
+                e[i] += step * p[i]  # (5)
                 total += e[i] * e[i]
             errors[t] += total

@@ -1,10 +1,16 @@
 """Compiled sweeps over the sorted scores of each query that add up over its pairs without listing them.
 
-A pair is (i, j) with y_i > y_j in one query; it is violated where s_i - s_j < margin. With the documents of
-a query sorted by score, those that violate with document k are a suffix (as the less relevant one) or a
-prefix (as the more relevant one) of the sorted documents, and both grow along the sweep. What is left is
-"how much of what was added has a lower label", which running sums answer for few labels and a Fenwick tree
-for many.
+A pair is (i, j) with y_i > y_j in one query. Of document k,
+
+(1) V_k = {j : y_j < y_k, s_k - s_j < margin} and W_k = {j : y_j > y_k, s_j - s_k < margin} violate with it
+(2) |V_k|, |W_k| and the sums of s_j over each are what the squared hinge needs
+(3) |W_k| - |V_k| is the subgradient of the hinge, whose margin is 1
+(4) d_k v_k - Σ_{j in V_k ∪ W_k} v_j is the Laplacian of the violated pairs, times v.
+
+With the documents of a query sorted by score, what violates with document k is a suffix (as the less
+relevant one) or a prefix (as the more relevant one) of the sorted documents, and both grow along the sweep.
+What is left is "how much of what was added has a lower label", which running sums answer for few labels L,
+O(m L), and a Fenwick tree for many, O(m log L).
 """
 
 from __future__ import annotations
@@ -124,7 +130,7 @@ def longest(ptr: Ints, first: int, last: int) -> int:
 def arrange(
     scores: Floats, ptr: Ints, margin: float, first: int, last: int, order: Ints, start: Ints, stop: Ints
 ) -> None:
-    """Sort queries first … last - 1, and find who is within the margin.
+    """Sort queries first … last - 1, and find the bounds of V and W (1).
 
     For the document at sorted place k, the places from ``start[k]`` on hold the documents j with
     s_k - s_j < margin, and the places before ``stop[k]`` those with s_j - s_k < margin. Both come from the
@@ -161,7 +167,7 @@ def violations(
     counts: Floats,
     sums: Floats,
 ) -> None:
-    """Count each document's violated pairs and add up its partners' scores.
+    """Count each document's violated pairs and add up its partners' scores (2).
 
     Row 0 of the results is over the less relevant partners, row 1 over the more relevant ones.
     """
@@ -203,7 +209,7 @@ def hinge(
     order: Ints,
     slopes: Floats,
 ) -> float:
-    """Sort queries first … last - 1, and find the hinge's subgradient and its number of violated pairs.
+    """Sort queries first … last - 1, and find (3) and the number of violated pairs.
 
     One walk up the sorted scores: ``position`` goes ahead of k, to the first document that is not within the
     margin above k. A document that ``position`` comes to has left the documents before k a margin behind, and
@@ -250,7 +256,7 @@ def laplacian(
     last: int,
     out: Floats,
 ) -> None:
-    """Compute each document's degree times its value minus the sum of its partners' values."""
+    """Compute (4): each document's degree times its value minus the sum of its partners' values."""
     tree = np.empty(n_levels[first:last].max() + 1)
     for q in range(first, last):
         begin = ptr[q]

@@ -1,9 +1,12 @@
 """Compiled inner loops of leave-pair-out: a system of two equations for each pair.
 
-With H the hat matrix and r = y^ - Hy^, the residuals e of a pair that was held out solve Me = r, where
+With H the hat matrix and r = y^ - Hy^, the residuals e of a pair U that was held out solve
 
-    M = I - H_UU (I + 11'/c)   for squared differences, c documents being left (``inverse_count`` = 1/c),
-    M = I - H_UU - 11'/m       for squared errors of documents, with a bias (``border`` = 1/m).
+(1) Me = r_U, where
+(2) M = I - H_UU (I + 11'/c) for squared differences, c documents being left (``inverse_count`` = 1/c), or
+(3) M = I - H_UU - 11'/m for squared errors of documents, with a bias (``border`` = 1/m).
+
+The predictions without the pair are y^_U - e. O(1) for a pair.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 def _solve(
     a: float, b: float, d: float, r: float, s: float, inverse_count: float, border: float
 ) -> tuple[float, float]:
-    """Return the two residuals, from the entries (a, b; b, d) of H and (r, s) of the residuals."""
+    """Solve (1) for the two residuals, from the entries (a, b; b, d) of H and (r, s) of the residuals."""
+    # (2) or (3)
     first = inverse_count * (a + b) + border
     second = inverse_count * (b + d) + border
     m11 = 1.0 - a - first

@@ -1,8 +1,11 @@
 """Compiled inner loops of RankBoost, without a list of pairs.
 
-With H the scores so far, the weight of a pair is D(x0, x1) ∝ exp(H(x0) - H(x1)) for labels y(x0) < y(x1) of
-one query: a product, whose sums over all lower or all higher labels of the query need no pair (Freund et
-al. 2003, section 3.2, for any number of labels).
+With H the scores so far, a pair is (x0, x1) with labels y(x0) < y(x1) of one query (Freund et al. 2003,
+section 3.2, for any number of labels):
+
+(1) D(x0, x1) = exp(H(x0) - H(x1)), the weight of a pair, is a product of terms of its documents
+(2) π(x) = Σ D(x0, x) - Σ D(x, x1) therefore needs sums over all lower and all higher labels alone
+(3) r(θ) = Σ π(x) over documents above a threshold; the weak ranker has the greatest |r|.
 """
 
 from __future__ import annotations
@@ -18,10 +21,9 @@ Bins = NDArray[np.uint16]
 
 @kernel
 def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> float:
-    """Write to ``out`` (m,) the weight of the pairs a document should win less that of those it should lose.
+    """Write π (2) to ``out`` (m,): the weight of the pairs a document should win less that of the others.
 
-    ``by_label`` has the documents of each query by ascending label. Returns the sum of exp(H(x0) - H(x1))
-    over pairs. O(m).
+    ``by_label`` has the documents of each query by ascending label. Returns the sum of D over pairs. O(m).
     """
     total = 0.0
     for q in range(ptr.shape[0] - 1):
@@ -75,7 +77,7 @@ def add_to_bins(bins: Bins, starts: Ints, weights: Floats, first: int, last: int
 
 @kernel
 def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) -> None:
-    """Find the threshold θ of each feature with the greatest |r|, r = sum of weights above θ.
+    """Find the threshold θ of each feature with the greatest |r(θ)| (3).
 
     ``in_bins`` as of :func:`add_to_bins`. ``places`` gets the number of the threshold among those of the
     feature, of equal ones the greatest θ, -1 where it has none. O(bins).

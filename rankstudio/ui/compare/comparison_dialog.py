@@ -268,10 +268,12 @@ class ComparisonDialog(QDialog):
         labels = ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed, data, labels)
         self._offered |= {row.run for row in pipelines if row.run is not None}
-        shows_columns = len(data) > 1, len(labels) > 1
-        if shows_columns != self._several:
-            self._several = shows_columns
-            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, *shows_columns))
+        several_data = len(data) > 1
+        several_labels = len(labels) > 1
+        if (several_data, several_labels) != self._several:
+            self._several = several_data, several_labels
+            columns = _columns(lambda row: row.plan not in self._unticked, several_data, several_labels)
+            self.table.set_columns(columns)
         self.table.set_rows(pipelines)
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]

@@ -156,8 +156,16 @@ class PairedTests(Controller):
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         self._found: dict[Pair, PairedComparison] = {}
         # Comparisons are jobs of their own, so that a path that the slider asks for waits for one at most.
-        arguments = self, scope.worker, self._key, self._test, self.failed.emit
-        self._demand = OnDemand(*arguments, slot="paired tests", panel=panel, on=scope.changes)
+        self._demand = OnDemand(
+            self,
+            scope.worker,
+            self._key,
+            self._test,
+            self.failed.emit,
+            slot="paired tests",
+            panel=panel,
+            on=scope.changes,
+        )
         self._runs.removed.connect(self._forget)
         self._runs.cleared.connect(self._forget_all)
 
@@ -259,8 +267,9 @@ class CurvesFeeder(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self._view = view
-        arguments = self, scope.worker, self._key, self._compare, self.failed.emit
-        self._demand = OnDemand(*arguments, slot="run curves", panel=view)
+        self._demand = OnDemand(
+            self, scope.worker, self._key, self._compare, self.failed.emit, slot="run curves", panel=view
+        )
         signals = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
         for signal in (*scope.changes, *signals):
             signal.connect(self.update)
@@ -311,8 +320,8 @@ class CurvesFeeder(Controller):
             return None
         data = [self._runs.record(key).dataset for key in runs]
         position = list(runs).index(reference) if reference is not None else None
-        arguments = list(runs.values()), name, position, data, *self._by()
-        return computation(tr("Comparing the curves of runs"), show, run_curves, *arguments)
+        compared = partial(run_curves, list(runs.values()), name, position, data, *self._by())
+        return computation(tr("Comparing the curves of runs"), show, compared)
 
     @Slot()
     def _mark(self) -> None:
@@ -353,8 +362,16 @@ class ViewFeeder(Controller):
         }
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, self._runs.removed, self._runs.labelled
-        arguments = self, scope.worker, self._key, self._update_view, self.failed.emit
-        self._demand = OnDemand(*arguments, slot="insight", panel=views, on=(*scope.changes, *signals))
+        self._demand = OnDemand(
+            self,
+            scope.worker,
+            self._key,
+            self._update_view,
+            self.failed.emit,
+            slot="insight",
+            panel=views,
+            on=(*scope.changes, *signals),
+        )
         views.tests.referenceChosen.connect(scope.marks.refer_to)
         self._runs.cleared.connect(self._forget)
         tests.changed.connect(self._tell_tests)
@@ -426,9 +443,13 @@ class ViewFeeder(Controller):
             return None
         show = partial(self._views.stability.show_stability, run_name(record))
         data = record.dataset
-        arguments = folds, data.feature_ids, data.feature_names
         return computation(
-            tr("Comparing selected features between folds"), show, selection_stability, *arguments
+            tr("Comparing selected features between folds"),
+            show,
+            selection_stability,
+            folds,
+            data.feature_ids,
+            data.feature_names,
         )
 
     def _compare_sizes(self) -> Computation | None:
@@ -446,8 +467,9 @@ class ViewFeeder(Controller):
             self._views.pareto.show_pareto_front(plans, front, name)
             self._mark()
 
-        arguments = tuple(paired.values()), name, data, x_key
-        return computation(tr("Computing the Pareto front"), show, pareto_front_of, *arguments)
+        return computation(
+            tr("Computing the Pareto front"), show, pareto_front_of, tuple(paired.values()), name, data, x_key
+        )
 
     def _look_at(self, view: ContributedView) -> Computation | None:
         return view.look_at(self._record, self._session.measure)

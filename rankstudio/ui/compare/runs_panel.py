@@ -252,7 +252,10 @@ class RunsPanel(Panel):
         self._sealed: Mapping[int, str] = {}
         self._folded: set[Hashable] = set()  # identities of the groups whose runs are not listed
         self.table = TableView(
-            *(theme, (), "runs-table", lambda row: row.key),
+            theme,
+            (),
+            "runs-table",
+            lambda row: row.key,
             accessible_name=tr("Runs"),
             placeholder=tr("Runs appear here. Press Run to start one."),
             shared=Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True),

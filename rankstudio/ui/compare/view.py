@@ -87,8 +87,15 @@ class View(QWidget):
             What a screen reader calls the table.
         """
         shared = Shared(key, label, about)
-        arguments = self._theme, (), f"{key}-table", identity
-        return TableView(*arguments, accessible_name=accessible_name, placeholder=placeholder, shared=shared)
+        return TableView(
+            self._theme,
+            (),
+            f"{key}-table",
+            identity,
+            accessible_name=accessible_name,
+            placeholder=placeholder,
+            shared=shared,
+        )
 
     def caption(self) -> str:
         """Return the caption: the content of the view, and how to act on it."""

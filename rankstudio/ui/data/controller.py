@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,8 +56,9 @@ class DataController(PageController):
         fail = self.failed.emit
         panel = self.statistics
         self._described = OnDemand(self, worker, self._described_key, self._describe, fail)
-        arguments = self, worker, self._quality_key, self._look_at_features, fail
-        self._qualities = OnDemand(*arguments, slot="feature quality", panel=panel)
+        self._qualities = OnDemand(
+            self, worker, self._quality_key, self._look_at_features, fail, slot="feature quality", panel=panel
+        )
         self._contributed = contributed_columns(session, worker, fail, panel, self)
         for column in self._contributed:
             column.changed.connect(self._show_statistics)
@@ -243,5 +245,5 @@ class DataController(PageController):
             self._reports[view] = report
             self._show_statistics()
 
-        arguments = dataset, *view, summary
-        return computation(tr("Computing feature statistics"), show, look_at_features, *arguments)
+        work = partial(look_at_features, dataset, *view, summary)
+        return computation(tr("Computing feature statistics"), show, work)

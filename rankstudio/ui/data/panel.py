@@ -329,8 +329,17 @@ class DataPanel(Panel):
 
     def _lay_out(self) -> None:
         self._many.setMaxVisibleItems(24)
-        widgets = (self._name, self._folds, self._many, self._facts, self._labels_title, self._labels)
-        fill(self.body, *widgets, 1, spacing=6)
+        fill(
+            self.body,
+            self._name,
+            self._folds,
+            self._many,
+            self._facts,
+            self._labels_title,
+            self._labels,
+            1,
+            spacing=6,
+        )
 
     def _refresh(self) -> None:
         if self._dataset is None:

@@ -331,7 +331,10 @@ class StatisticsPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Statistics"), padding=0, name="statistics-panel")
         self.table = TableView(
-            *(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id),
+            theme,
+            feature_columns(()),
+            "statistics-table",
+            lambda row: row.feature_id,
             accessible_name=tr("Statistics of the features"),
             placeholder=NOTHING,
             feature_of=lambda row: int(row.feature_id),

@@ -227,8 +227,13 @@ def _there(table: TableView) -> bool:
 def _table_item(table: TableView, name: str) -> ExportItem:
     shared = table.shared
     return ExportItem(
-        *(shared.key, shared.label, shared.about, FORMATS, f"{name}-{shared.key}"),
-        *(table.export, table.rows_as_csv),
+        shared.key,
+        shared.label,
+        shared.about,
+        FORMATS,
+        f"{name}-{shared.key}",
+        table.export,
+        table.rows_as_csv,
         unavailable="" if table.rows() else tr("The table is empty."),
     )
 
@@ -255,7 +260,11 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     )
     writer = FormatWriter(paths=paths, begin=begin)
     return ExportItem(
-        *(f"plot-{key}", plot.shared.label, text, PLOT_FORMATS, f"{name}-{key}"),
+        f"plot-{key}",
+        plot.shared.label,
+        text,
+        PLOT_FORMATS,
+        f"{name}-{key}",
         unavailable=empty,
         writers=(writer,) * len(PLOT_FORMATS),
     )
@@ -297,8 +306,13 @@ def code_items(
         source = code.get(suffix, "")
         formats = ((suffix.removeprefix("."), suffix),)
         yield ExportItem(
-            *(f"{key}{suffix}", label, text, formats, name),
-            *(partial(_write_text, source), source.rstrip),
+            f"{key}{suffix}",
+            label,
+            text,
+            formats,
+            name,
+            partial(_write_text, source),
+            source.rstrip,
             unavailable="" if code else unavailable,
         )
 

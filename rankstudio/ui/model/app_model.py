@@ -164,8 +164,9 @@ class Models(QObject):
         self.current = CurrentModel(
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )
-        sources = self.session, self.runs, self.measured, self.current
-        self.left_out = LeftOutMeasures(*sources, self.task_worker, self.fold_cache, self)
+        self.left_out = LeftOutMeasures(
+            self.session, self.runs, self.measured, self.current, self.task_worker, self.fold_cache, self
+        )
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)

@@ -572,9 +572,14 @@ class CurrentModel(QObject):
                     self._test = measures
                     self.tested.emit()
 
-            arguments = model.plan, model.fold, model.step
             self._worker.task(
-                tr("Testing the model"), self._fold_cache.test, *arguments, on_done=handle, slot="test"
+                tr("Testing the model"),
+                self._fold_cache.test,
+                model.plan,
+                model.fold,
+                model.step,
+                on_done=handle,
+                slot="test",
             )
         self.changed.emit()
         self.tested.emit()

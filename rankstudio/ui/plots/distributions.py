@@ -349,8 +349,14 @@ class HistogramPlot(Plot):
         half = (self.width_of_bins - 1) / 2
         x = tuple(float(start) + half for start in self.starts)
         y = floats(self.counts)
-        axes = FigureAxis(self.axes.x_label, whole=True), FigureAxis(self.axes.title, whole=True, low=0.0)
-        return CurvesFigure(NAME, self.axes.title, "", *axes, (Series("", x, y, kind="bars"),))
+        return CurvesFigure(
+            NAME,
+            self.axes.title,
+            "",
+            FigureAxis(self.axes.x_label, whole=True),
+            FigureAxis(self.axes.title, whole=True, low=0.0),
+            (Series("", x, y, kind="bars"),),
+        )
 
     def numbers(self) -> Numbers:
         """Return first and last number of each bin, and how often they occur."""

@@ -181,12 +181,14 @@ class ParetoPlot(Plot):
         series = []
         if marks is not None:
             front = [spots[i] for i in marks.front]
-            points = tuple(s.x for s in front), tuple(s.y for s in front)
-            series.append(Series(tr("models on the Pareto front"), *points, kind="steps", number=NEUTRAL))
+            xs = tuple(spot.x for spot in front)
+            ys = tuple(spot.y for spot in front)
+            series.append(Series(tr("models on the Pareto front"), xs, ys, kind="steps", number=NEUTRAL))
         for category in dict.fromkeys(spot.category for spot in spots):
             members = [spot for spot in spots if spot.category == category]
-            points = tuple(s.x for s in members), tuple(s.y for s in members)
-            series.append(Series(members[0].title, *points, kind="points", number=category))
+            xs = tuple(spot.x for spot in members)
+            ys = tuple(spot.y for spot in members)
+            series.append(Series(members[0].title, xs, ys, kind="points", number=category))
         rings = []
         if marks is not None:
             labels = {marks.suggested: tr(marks.rule), marks.best: tr("best")}

@@ -470,8 +470,12 @@ class CurvesPanel(Panel):
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
         self._below.setWordWrap(True)  # or the form would give way to a long name
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        plots = (self.criterion_plot, 1), (self.validation_plot, 1)
-        self._row = fill(QBoxLayout(QBoxLayout.Direction.LeftToRight), *plots, spacing=12)
+        self._row = fill(
+            QBoxLayout(QBoxLayout.Direction.LeftToRight),
+            (self.criterion_plot, 1),
+            (self.validation_plot, 1),
+            spacing=12,
+        )
         self._foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
         self._asked = fill(QHBoxLayout(), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)

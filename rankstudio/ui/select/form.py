@@ -323,13 +323,26 @@ class MethodForm(Panel):
         self._scroll.ensureWidgetVisible(field)
 
     def _lay_out(self) -> None:
-        method_fields = (self._method, self._warning, self._groups, self._preferences, self._own)
-        ranker_fields = (self._ranker, self._own_ranking, self._ranker_section)
-        choice_fields = (self._heading, self._protocol, self._select_by, self._rule)
         self._heading.setContentsMargins(0, 8, 0, 0)
         column = QVBoxLayout(self._page)
-        fields = (*method_fields, *ranker_fields, *choice_fields)
-        fill(column, *fields, 1, margins=(12, 12, 12, 12), spacing=6)
+        fill(
+            column,
+            self._method,
+            self._warning,
+            self._groups,
+            self._preferences,
+            self._own,
+            self._ranker,
+            self._own_ranking,
+            self._ranker_section,
+            self._heading,
+            self._protocol,
+            self._select_by,
+            self._rule,
+            1,
+            margins=(12, 12, 12, 12),
+            spacing=6,
+        )
         self._scroll.setWidget(self._page)
         self.set_content(self._scroll)
 

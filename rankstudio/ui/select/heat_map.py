@@ -69,8 +69,9 @@ class HeatView(QWidget):
             box.hide()
         self._caption = named(PlainLabel(wraps=True), role="caption")
         self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        title = tr("validation measure"), tr("features selected, k")
-        self.plot = named(HeatMapPlot(theme, *title), "heat-map")
+        self.plot = named(
+            HeatMapPlot(theme, tr("validation measure"), tr("features selected, k")), "heat-map"
+        )
         self.plot.placeholder = _NO_RUN
         self.plot.shared = Shared("heat", self.accessibleName(), always=True)  # as its title has it
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)

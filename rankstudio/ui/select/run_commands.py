@@ -56,7 +56,11 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
         self._demand = OnDemand(
-            *(self, worker, self._key, self._compute, lambda _: self._show(None)),
+            self,
+            worker,
+            self._key,
+            self._compute,
+            lambda _: self._show(None),
             slot="memory estimate",
             on=(session.datasetChanged, session.planChanged, backend.changed, budget.changed),
             clear=partial(self._show, None),

@@ -126,8 +126,16 @@ class AnalysisDialog(QDialog):
         buttons = fill(QHBoxLayout(), (self.start, 1), self.stop, spacing=8)
         left = QWidget()
         left.setFixedWidth(_FORM_WIDTH)
-        parts = self.choice, self.summary, (area, 1), buttons, self.bar
-        fill(QVBoxLayout(left), *parts, margins=(0, 0, 0, 0), spacing=10)
+        fill(
+            QVBoxLayout(left),
+            self.choice,
+            self.summary,
+            (area, 1),
+            buttons,
+            self.bar,
+            margins=(0, 0, 0, 0),
+            spacing=10,
+        )
         right = fill(QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8)
         right.addStretch(0)
         above = fill(QHBoxLayout(), left, (right, 1), spacing=16)

@@ -264,8 +264,9 @@ class LambdaSlider(QWidget):
         self._symbol.set_term("λ (lambda)", "λ")
         self._slider.valueChanged.connect(self._on_value)
         self._label = named(PlainLabel(), role="title")
-        row = (self._symbol, (self._slider, 1), self._label)
-        fill(QHBoxLayout(self), *row, margins=(0, 0, 0, 0), spacing=10)
+        fill(
+            QHBoxLayout(self), self._symbol, (self._slider, 1), self._label, margins=(0, 0, 0, 0), spacing=10
+        )
         self.setFocusProxy(self._slider)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.set_values((1.0,))

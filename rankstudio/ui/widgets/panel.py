@@ -311,8 +311,16 @@ class Panel(QFrame):
         header = named(PanelHeader(), role="header")
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        items = (self._title, (self._caption, _CAPTION), self._links, 1, self.tools)
-        fill(QHBoxLayout(header), *items, margins=(12, 0, 8, 0), spacing=10).addSpacing(3)
+        fill(
+            QHBoxLayout(header),
+            self._title,
+            (self._caption, _CAPTION),
+            self._links,
+            1,
+            self.tools,
+            margins=(12, 0, 8, 0),
+            spacing=10,
+        ).addSpacing(3)
         return header
 
 

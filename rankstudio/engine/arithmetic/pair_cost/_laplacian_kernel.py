@@ -1,9 +1,18 @@
 """Compiled Gaussian elimination of Laplacians: triangular factors of the preferences of queries.
 
-A Laplacian is its graph: eliminating document i adds w_ij w_ik / sum_l w_il to the weight between others j
-and k. Nothing is ever subtracted, so that each weight keeps its digits, however different they are
-(Grassmann, Taksar and Heyman 1985). Row i of the factor sums weighted differences of document i to
-later ones.
+A Laplacian is its graph. With w the weights between documents and b the right side of the normal equations,
+eliminating document i changes, for later ones j and k,
+
+(1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents
+(2) b_j ← b_j + w_ij b_i / W_i.
+
+Nothing is ever subtracted from a weight, so that each keeps its digits, however different they are
+(Grassmann, Taksar and Heyman 1985). Row i of the factor and its target are then
+
+(3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i
+(4) s_i = (b_i / √W_i + Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the first.
+
+O(|q|³) for a query.
 """
 
 from __future__ import annotations
@@ -58,7 +67,7 @@ def eliminate(
             b = loser[e]
             i = min(a, b)
             j = max(a, b)
-            # The Laplacian's weight of the edge, and the right side of the normal equations.
+            # w of the preference, and its part of b.
             factor[starts[i] + j - i - 1] += scale[e] * scale[e]
             targets[a] += scale[e] * target[e]
             targets[b] -= scale[e] * target[e]
@@ -76,14 +85,14 @@ def eliminate(
                 part = factor[row + j] / total
                 if part == 0.0:
                     continue
-                targets[j] += part * value
+                targets[j] += part * value  # (2)
                 other = starts[j] - j - 1
-                for k in range(j + 1, end):  # w_jk + w_ij w_ik / total: a sum of positive numbers
+                for k in range(j + 1, end):  # (1): a sum of positive numbers
                     factor[other + k] += part * factor[row + k]
-            for j in range(i + 1, end):
+            for j in range(i + 1, end):  # (3)
                 factor[row + j] /= root
             targets[i] = value / root
-        for i in range(end - 1, begin - 1, -1):  # back substitution: each row has later documents only
+        for i in range(end - 1, begin - 1, -1):  # (4): each row has later documents only
             scores[i] = 0.0
             if targets[i] == targets[i]:  # not NaN
                 row = starts[i] - i - 1

@@ -1,4 +1,18 @@
-"""Compiled inner loops of RankRLS's leave-query-out cross-validation."""
+"""Compiled inner loops of RankRLS's leave-query-out cross-validation.
+
+T is the Gram matrix of all rows of X^ with the labels y^ as last column, G_q that of the rows of query q.
+
+(1) (T - G_q + λI) w = (T - G_q)[:, y] for the model without q. O(n³) for a query.
+
+With X^'X^ = U diag(e) U', V = X^_q U diag(1 / √(e + λ)) and the residuals r_q = y^_q - X^_q w of the
+model of all queries:
+
+(2) e_q = (I - VV')^-1 r_q, the residuals of the model without q: |q| unknowns; or
+(3) e_q = r_q + V (I - V'V)^-1 V'r_q: n unknowns.
+
+The smaller system is solved, O(|q|² n + |q|³) or O(|q| n² + n³). Both are positive definite, and no pivot is
+below λ / (λ + the greatest e), but for rounding.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +63,7 @@ def leave_out(
 ) -> None:
     """Learn without each of the queries first … last - 1.
 
-    Solves (T - G_q + λI) w = (T - G_q)[:, y] by LDL' without square roots.
+    Solves (1) by LDL' without square roots.
     """
     n = total.shape[0] - 1
     left = np.empty((n, n))
@@ -84,10 +98,7 @@ def left_out_errors(
 
     Queries whose smaller side is more than ``max_size`` are passed over.
 
-    With X^'X^ = U diag(e) U', ``rows`` are X^U, ``root`` is 1 / √(e + λ) and ``residuals`` are y^ - X^w. For
-    V = X^_q U diag(root) those of the model without the query are (I - VV')^-1 (y^_q - X^_q w), and the
-    inverse is I + V (I - V'V)^-1 V': the smaller of the two matrices is made, O(|q|² n + |q|³) or
-    O(|q| n² + n³). No pivot of either is below ``smallest``, λ / (λ + the greatest e), but for rounding.
+    ``rows`` are X^U, ``root`` is 1 / √(e + λ), ``residuals`` are r, and ``smallest`` is the bound of pivots.
     """
     n = root.shape[0]
     for q in range(first, last):
@@ -110,6 +121,7 @@ def left_out_errors(
                     right[f] += value * residuals[begin + i]
             if by_documents:
                 right[i] = residuals[begin + i]
+        # Of (2) or (3), whose right-hand sides are r_q or V'r_q.
         left = np.zeros((width, width))
         for i in range(width):
             left[i, i] = 1.0
@@ -123,7 +135,7 @@ def left_out_errors(
         error = 0.0
         for i in range(size):
             value = right[i] if by_documents else residuals[begin + i]
-            if not by_documents:
+            if not by_documents:  # (3)
                 for f in range(n):
                     value += parts[i, f] * right[f]
             error += value * value

@@ -3,11 +3,16 @@
 The fast sums are a Gauss transform (Greengard & Strain 1991) on one axis. Space is cut into boxes one
 bandwidth wide. With c a box's centre, s = (x_j - c) / h and u = (x - c) / h,
 
-    exp(-(u - s)² / 2) = sum_l  s^l / l!  H_l(u),      H_l(u) = He_l(u) exp(-u² / 2),
+(1) exp(-(u - s)² / 2) = sum_l s^l / l! H_l(u) with H_l(u) = He_l(u) exp(-u² / 2),
+(2) H_{l+1}(u) = u H_l(u) - l H_{l-1}(u).
 
-so a box is known by its moments A_l = sum_j w_j s^l / l!, and seen from another box, at a whole number of
-bandwidths, as a Taylor series, because H_l' = -H_{l+1}. Both series end after ``TERMS`` terms, and boxes
-further than ``REACH`` are left out.
+(3) So a box is known by its moments A_l = sum_j w_j s^l / l!,
+(4) and seen from another box, at a whole number of bandwidths r, as a Taylor series in δ, because
+    H_l' = -H_{l+1}: sum_k (-δ)^k / k! sum_l A_l H_{k+l}(r).
+
+Both series end after ``TERMS`` terms, and boxes further than ``REACH`` are left out.
+
+(5) 2 JS(p, q) = sum_v [p_v log(2 p_v / (p_v + q_v)) + q_v log(2 q_v / (p_v + q_v))].
 """
 
 from __future__ import annotations
@@ -48,7 +53,7 @@ def fast_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: 
         z = (points[j] - origin) / h
         box = int(z)
         s = z - box - 0.5  # |s| <= 1/2: from the box's centre, in bandwidths
-        term = weights[j]
+        term = weights[j]  # (3)
         for k in range(TERMS):
             moments[box, k] += term
             term *= s / (k + 1)
@@ -64,7 +69,7 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
         hermite[r, 0] = np.exp(-0.5 * u * u)
         hermite[r, 1] = u * hermite[r, 0]
         for k in range(1, 2 * TERMS - 1):
-            # H_{k+1}(u) = u H_k(u) - k H_{k-1}(u); the exponential is in all of them.
+            # (2); the exponential is in all of them.
             hermite[r, k + 1] = u * hermite[r, k] - k * hermite[r, k - 1]
     local = np.empty(TERMS)
     i = 0
@@ -76,7 +81,7 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
             continue
         centre = int(position)
         local[:] = 0.0
-        # Moments of the boxes in reach become Taylor coefficients around this centre, once for its points.
+        # (4): the coefficients around this centre, once for its points.
         for box in range(max(0, centre - REACH), min(n_boxes, centre + REACH + 1)):
             if moments[box, 0] == 0.0:
                 continue
@@ -99,7 +104,7 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
 
 @inlined
 def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
-    """Return 2 JS of two densities at values that occur ``counts`` times."""
+    """Return (5) of two densities at values that occur ``counts`` times."""
     divergence = 0.0
     for i in range(counts.shape[0]):
         p = p_of[i]

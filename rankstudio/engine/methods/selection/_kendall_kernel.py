@@ -1,4 +1,13 @@
-"""Compiled inner loops of Kendall's τ-b between the features of many queries."""
+"""Compiled inner loops of Kendall's τ-b between the features of many queries.
+
+Of P = n (n - 1) / 2 pairs of documents, T_a are tied in one feature, T_b in the other and T_ab in both, and
+D are discordant:
+
+(1) τ-b = (P - T_a - T_b + T_ab - 2 D) / √((P - T_a) (P - T_b)).
+
+(2) D is the number of exchanges that sort the other feature (Knight 1966), where documents stand in the order
+of the one and those that it ties in the order of the other. O(n log n).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +21,7 @@ _RUN = 12  # up to this length insertion is faster than merging
 
 @kernel
 def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
-    """Sort ``values[begin:end]`` and return how many pairs stood in the wrong order: O(n log n)."""
+    """Sort ``values[begin:end]`` and return how many pairs stood in the wrong order (2)."""
     swaps = 0
     for start in range(begin, end, _RUN):
         for i in range(start + 1, min(start + _RUN, end)):
@@ -81,9 +90,7 @@ def similarities(
 
     Its second row tells in how many queries it is defined, neither being constant. ``ranks`` (n, m) has each
     feature's ranks inside its query, ``order`` (n, m) the documents of each query by them, ``tied`` (n, Q)
-    the pairs of equal rank. As Knight (1966): documents in the order of one feature, those it ties in the
-    order of the other; then the exchanges that sort the other are the discordant pairs. O(m log |q|) for each
-    of the others.
+    the pairs of equal rank. O(m log |q|) for each of the others.
     """
     m = ranks.shape[1]
     values = np.empty(m, dtype=np.int32)
@@ -117,7 +124,7 @@ def similarities(
                         tied_in_both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
-            # Concordant minus discordant pairs; pairs tied in both were taken away twice.
+            # (1): concordant minus discordant pairs; pairs tied in both were taken away twice.
             balance = pairs - tied[chosen, q] - tied[other, q] + tied_in_both - 2.0 * discordant
             total += min(abs(balance) / np.sqrt(spread), 1.0)  # the root rounds: 1 + 2e-16 is no |τ|
             defined += 1

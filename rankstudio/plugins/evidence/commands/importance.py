@@ -140,8 +140,14 @@ def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
     columns = list(result.chosen.step.selected)
     if not run.plan.entry.weighs_features:
         return []
-    arguments = result.chosen.unit.parameters, group_training(fold), fold.train.feature_ids
-    penalties = feature_penalties(run.plan, *arguments, columns, columns)
+    penalties = feature_penalties(
+        run.plan,
+        result.chosen.unit.parameters,
+        group_training(fold),
+        fold.train.feature_ids,
+        columns,
+        columns,
+    )
     alike = np.where(np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity)
     shows_closest = len(columns) > 1
     return [

@@ -267,13 +267,14 @@ class CurvesPlot(Plot):
         for key, curve in family.curves.items():
             if not curve.xs:
                 continue
-            points = curve.label, floats(curve.xs), floats(curve.ys)
+            xs = floats(curve.xs)
+            ys = floats(curve.ys)
             if curve.beside:
-                neutral.append(Series(*points, number=NEUTRAL))
+                neutral.append(Series(curve.label, xs, ys, number=NEUTRAL))
             else:
                 number = keys.index(key)
                 bold = family.choice is not None and family.choice[0] == key and len(keys) > 1
-                series.append(Series(*points, number=number, order=number / last, bold=bold))
+                series.append(Series(curve.label, xs, ys, number=number, order=number / last, bold=bold))
         if band is not None:
             xs, mean, low, high = map(floats, (band.xs, band.mean, band.low, band.high))
             neutral.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))

@@ -545,8 +545,17 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
     for curve, box in boxes:
         color = colors.q("text" if curve.reference else "muted")
         marker = _POINT + 1 if curve.x.size == 1 else 0.0
-        arguments = painter, box, curve.look(colors), _name(curve), color
-        draw_entry(*arguments, swatch=_SWATCH, gap=_GAP, width=2.4, marker=marker)
+        draw_entry(
+            painter,
+            box,
+            curve.look(colors),
+            _name(curve),
+            color,
+            swatch=_SWATCH,
+            gap=_GAP,
+            width=2.4,
+            marker=marker,
+        )
 
 
 def _stands_out(plot: OverlayPlot, number: int) -> bool:

@@ -3,7 +3,15 @@
 ``columns`` are the entries of the shifted columns (values, rows, where a column starts), the squared length
 of each column of X^, the basis (m, 1 + room) of y^ and the selected columns of X^, the query of each
 document, and where queries start. The products of a column are in the order: itself, the labels, the selected
-features. As the basis is centred, they need no more than the column's entries.
+features. As the basis is centred, they need no more than the column's entries:
+
+(1) x^'x^ = (|q| - n) μ² + Σ (x - μ)² over the n entries x in a query, with the mean μ of all its documents
+(2) x^'b = Σ x b over the entries, for a column b of the basis.
+
+A query changes the error by
+
+(3) β² v'v - 2 β e_q'v, with v the held-out residual of the candidate, as in :mod:`_column_search_kernel`
+(4) β = x^'(y^ - X^_A w_q) / (x^'x^ + λ) over the other queries' documents, in back-fitting.
 """
 
 from __future__ import annotations
@@ -23,6 +31,7 @@ def _products_in_query(columns: Columns, t: int, position: int, stop: int, query
 
     Return the next place.
     """
+    # (1) and (2)
     values, rows, _, _, basis, query, ptr = columns
     q = query[rows[position]]
     first = position
@@ -82,6 +91,7 @@ def changes_where_absent(
         for q in range(squares.shape[1]):
             pivot = max(totals[c, 0] + regularization - squares[c, q], regularization)
             weight = (totals[c, 1] - rights[c, q]) / pivot
+            # (3)
             squares[c, q] = weight * (weight * lengths[c, q] + 2.0 * products[c, q])
 
 
@@ -136,6 +146,7 @@ def changes_where_present(
                 pivot -= outside[i] * of_S
                 length += outside[i] * of_H - 2.0 * inside[i] * of_S
             weight = right / max(pivot, regularization)
+            # (3)
             out[c, q] = weight * (weight * length - 2.0 * product)
 
 
@@ -172,7 +183,7 @@ def changes_by_back_fitting(
 ) -> None:
     """Write how the criterion changes with each chosen candidate: only queries count in which it has entries.
 
-    The new weight without query q is β = x'(y^ - X^_A w_q) / (x'x + λ) over the documents of the others.
+    The new weight without query q is that of (4).
     """
     values, rows, starts, squares, basis, query, ptr = columns
     total = np.empty(t + 1)

@@ -9,10 +9,18 @@ which the others' Gram matrix is the identity, and e_q is the residual of q's la
     error[t] = e_q'e_q for t features  residual_products[a] = u_a'e_q
 
 All but ``residual_products`` grow by a row with every feature, and to forget the last ones is to read fewer
-rows. For a candidate j, p = L_q^-1 T_q[A, j] gives the pivot s = T_q[j, j] + λ - p'p, the weight
-β = (T_q[j, y] - p'along) / s and the residualised held-out feature v = X^_q[:, j] - U p, and the error
-changes by β² v'v - 2 β e_q'v. Taking the a-th feature out again changes it by η² x'x + 2 η e_q'x, with
-x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of (T_q[A, A] + λI)^-1.
+rows. Of a candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
+
+(1) p = L_q^-1 T_q[A, j]
+(2) s = T_q[j, j] + λ - p'p ≥ λ, the pivot, and β = (T_q[j, y] - p'along) / s, the weight
+(3) v = X^_q[:, j] - U p, the residualised held-out feature: u_a'v = f_a - (U'U p)_a,
+    v'v = x'x - 2 p'f + p'U'U p and e_q'v = x'y^ - f'along - p'residual_products
+(4) the error changes by β² v'v - 2 β e_q'v: O(t²) for a query.
+
+Taking the a-th feature out again changes it by
+
+(5) η² x'x + 2 η e_q'x, with x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of
+    (T_q[A, A] + λI)^-1.
 
 The products of j with others are in the order: j itself, the labels, the selected features;
 ``query_products`` inside the held-out query, ``total`` over all queries. As in ``_kernels``, the queries of a
@@ -107,7 +115,7 @@ def _append_to_factor(
     p: Floats,
     inverse_root: Floats,
 ) -> None:
-    """Write the new row of ``inverse`` and ``along``, and one over the root of the pivot."""
+    """Write the new row of ``inverse`` and ``along``, and one over the root of the pivot (2)."""
     inverse, _, along, _, _, _ = state
     for i in range(BLOCK):
         inverse_root[i] = total[0] - query_products[0, i] + regularization
@@ -143,7 +151,7 @@ def _append_held_out(
 ) -> None:
     """Write the new row of ``inner`` and ``label_products``; update ``residual_products`` and ``error``."""
     _, inner, along, label_products, residual_products, error = state
-    # With v = x - U p: u_a'v = f_a - (U'U p)_a, and v'v = x'x - 2 p'f + p'U'U p.
+    # (3)
     _times_symmetric(inner[k], t, p, spare)
     for i in range(BLOCK):
         inner[k, t, t, i] = query_products[0, i]
@@ -172,7 +180,7 @@ def _append_held_out(
 def _change(
     k: int, t: int, query_products: Floats, total: Floats, regularization: float, state: State, work: Floats
 ) -> float:
-    """Sum over a block how the error changes with a candidate."""
+    """Sum over a block how the error changes with a candidate (4)."""
     inverse, inner, along, _, residual_products, _ = state
     other_products = work[:t]
     p = work[t : 2 * t]
@@ -220,7 +228,7 @@ def forget(t: int, state: State) -> None:
 
 @fused
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
-    """Sum over each of some blocks how the error changes without each feature: ``partial`` (blocks, t)."""
+    """Sum over each of some blocks how the error changes without each feature, (5): (blocks, t)."""
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
     work = np.empty((5, BLOCK))  # of the feature: diagonal entry, weight, e'x, x'x, and a row of inner

@@ -5,11 +5,13 @@ memory traffic. With γ_a the pivot row of the a-th selected feature over its pi
 residual of j and w_a = u_a'u_a, each step changes what is left of the other queries' matrix, S, and of this
 query's, V, for all features j and l, by
 
-    S[j, l] -= p_a γ_a[j] γ_a[l]
-    V[j, l] -= γ_a[j] d_a[l] + d_a[j] γ_a[l]     with d_a[j] = v_j'u_a - ½ γ_a[j] w_a,
+(1) S[j, l] -= p_a γ_a[j] γ_a[l]
+(2) V[j, l] -= γ_a[j] d_a[l] + d_a[j] γ_a[l]
+(3) d_a[j] = v_j'u_a - ½ γ_a[j] w_a,
 
 of which a step needs the row of one feature. So the γ and d of some steps are kept, and V and S - T, below
-their diagonals, are brought up to date with all of them at once.
+their diagonals, are brought up to date with all of them at once: a step takes O(h) for each feature with h
+steps kept, bringing up O(h) for each pair.
 """
 
 from __future__ import annotations
@@ -71,6 +73,7 @@ def select(
                 other = total_j + row[i]
                 gamma = other * terms_of_b[0, i]
                 rows[k, position, h, i] = gamma
+                # (3)
                 halves[k, position, h, i] = product[i] - 0.5 * gamma * terms_of_b[4, i]
                 update(k, j, i, other, product[i], terms_of_b, regularization, state)
 
@@ -150,7 +153,7 @@ def _coefficients(k: int, position: int, h: int, delayed: Delayed, space: Floats
 def _subtract(
     k: int, position: int, h: int, delayed: Delayed, space: Floats, row: Floats, product: Floats
 ) -> None:
-    """Subtract the changes by the kept steps from an entry of both matrices.
+    """Subtract (1) and (2) by the kept steps from an entry of both matrices.
 
     ``space`` is of the other feature.
     """

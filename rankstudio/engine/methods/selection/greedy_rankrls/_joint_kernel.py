@@ -3,7 +3,15 @@
 Beside the state of :mod:`_statistics_kernel`, each pair of features of one group has two numbers in every
 held-out query, which follow each selected feature: the entry of the Schur complement of T_q + λI, and the
 product of the residualised held-out features. These are S and V of :mod:`_delayed_kernel`, whose γ, d and
-pivots they follow by. With them the criterion of a whole group is a system of the group's size.
+pivots p they follow by:
+
+(1) S_jc ← S_jc - γ_j γ_c p_b
+(2) V_jc ← V_jc - γ_j d_c - γ_c d_j.
+
+With them the criterion of a whole group g is a system of the group's size, O(|g|³) for a query:
+
+(3) S_gg β = r_g, solved by S_gg = LL', whose pivots are at least λ
+(4) e'e - 2 β'(e'V_g) + β'V_gg β.
 
 The features of groups are listed group by group: those of group g are ``members`` from ``starts[g]`` to
 ``starts[g + 1]``. The pairs of a group begin at ``pairs[g]``, in the order (1, 0), (2, 0), (2, 1), ….
@@ -40,7 +48,7 @@ def follow(
                     feature = members[m]
                     other = members[c]
                     if remaining[feature] and remaining[other]:
-                        for i in range(BLOCK):
+                        for i in range(BLOCK):  # (1) and (2)
                             gamma = rows[k, feature, h, i]
                             second = rows[k, other, h, i]
                             joint[k, pair, i] -= gamma * second * pivots[k, h, i]
@@ -64,7 +72,7 @@ def costs(
     beta: Floats,
     partial: Floats,
 ) -> None:
-    """Sum over each block what the criterion would be with each open group added: (blocks, groups).
+    """Sum over each block what the criterion would be with each wanted group added: (blocks, groups).
 
     ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are space to work in, for groups of at most s features.
     """
@@ -87,7 +95,7 @@ def _learn(
     factor: Floats,
     beta: Floats,
 ) -> None:
-    """Factorise the Schur complement of some features, and solve for their weights."""
+    """Factorise the Schur complement of some features, and solve (3) for their weights."""
     pivot = state[0]
     right = state[1]
     size = group.shape[0]
@@ -122,7 +130,7 @@ def _learn(
 
 @fused_inlined
 def _cost(k: int, group: Ints, pair: int, state: State, products: Floats, beta: Floats) -> float:
-    """Sum over a block what the criterion would be with the weights of some features."""
+    """Sum (4) over a block: the criterion with the weights of some features."""
     ev = state[2]
     vv = state[3]
     ee = state[4]

@@ -3,17 +3,20 @@
 Two numbers a step could be kept for each query and each feature left; they follow from the rows of the
 queries' Gram matrices that belong to the selected features, A. With b the next one, for each q
 
-    z = (T_q[A, A] + λI)^-1 T_q[A, b]       so that u_b = X^_q[:, b] - X^_q[:, A] z is what is new of it
-    c = (T_q[A, A] + λI)^-1 X^_q[:, A]'u_b
+(1) z = (T_q[A, A] + λI)^-1 T_q[A, b], so that u_b = X^_q[:, b] - X^_q[:, A] z is what is new of it
+(2) c = (T_q[A, A] + λI)^-1 X^_q[:, A]'u_b
+(3) T_q[b, j] - z'T_q[A, j] is the pivot row
+(4) X^_q[:, j]'u_b = G_q[b, j] - z'G_q[A, j]
+(5) v_j'u_b = X^_q[:, j]'u_b - c'T_q[A, j] with v_j the residual of j.
 
-    T_q[b, j] - z'T_q[A, j]                 is the pivot row,
-    X^_q[:, j]'u_b = G_q[b, j] - z'G_q[A, j]
-    v_j'u_b = X^_q[:, j]'u_b - c'T_q[A, j]  with v_j the residual of j.
+What is kept for a query is a triangle: with T_q[A, A] + λI = LDL'
 
-What is kept for a query is a triangle: with T_q[A, A] + λI = LDL' the next row of L^-1 is (-z', 1), so that
-both systems are solved by products. The rows are read from Gram matrices that every λ shares: it is memory
-traffic that a path takes its time for. Arrays have the queries of a block side by side, as there. Indices are
-read before the innermost loop, which would not be done in vector registers otherwise.
+(6) the next row of L^-1 is (-z', 1), and the next pivot of D that of b,
+
+so that both systems are solved by products, O(t²) at step t; the others take O(t) for each feature. The rows
+are read from Gram matrices that every λ shares: it is memory traffic that a path takes its time for. Arrays
+have the queries of a block side by side, as there. Indices are read before the innermost loop, which would
+not be done in vector registers otherwise.
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ def start(
 
 @fused
 def compare(remaining: Ints, state: State, partial: Floats) -> None:
-    """Sum over each block what the criterion would be with each remaining feature added: (blocks, n)."""
+    """Sum over each block what the criterion would be with each of the features left added: (blocks, n)."""
     for k in range(partial.shape[0]):
         for index in range(remaining.shape[0]):
             j = remaining[index]
@@ -95,6 +98,7 @@ def select(
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
+        # (3), (4) and (5) for each feature left.
         for first in range(0, remaining.shape[0], TILE):
             tile = remaining[first : first + TILE]
             for index in range(tile.shape[0]):
@@ -170,7 +174,7 @@ def _relate(
     c: Floats,
     space: Floats,
 ) -> None:
-    """Solve for z and c, and keep z: O(t²) for each query."""
+    """Solve (1) and (2), and keep z by (6)."""
     b = selected[t]
     end = t * (t - 1) // 2
     right = space[:t]

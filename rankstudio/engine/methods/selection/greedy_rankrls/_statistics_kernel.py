@@ -2,9 +2,20 @@
 
 For each held-out query q the state of one greedy run is a partial Cholesky factorisation of T_q + λI
 (T_q: statistics of the other queries), pivoted by the features selected so far, and the residualised
-held-out features v_qj it implies. Of each feature j it has the pivot, T_q[j, j] + λ so far as it is left, its
-right-hand side T_q[j, y], and the products e_q'v_qj and v_qj'v_qj with e_q the held-out residual of the
-labels: with the weight β = right-hand side / pivot, the criterion becomes e'e - 2 β e'v + β² v'v.
+held-out features v_qj it implies. Of each feature j it has
+
+(1) p_j = T_q[j, j] + λ, the pivot, and r_j = T_q[j, y], the right-hand side, so far as they are left,
+(2) e'v_j and v_j'v_j, products of the held-out rows, with e the held-out residual of the labels.
+
+(3) β_j = r_j / p_j is the weight of j, and e'e - 2 β_j e'v_j + β_j² v_j'v_j the criterion with j.
+
+Feature j follows the selected one, b, by γ = S_bj / p_b, with S_bj the entry of the pivot row:
+
+(4) e'v_j ← e'v_j - γ e'v_b - β_b (v_j'v_b - γ v_b'v_b)
+(5) v_j'v_j ← v_j'v_j - 2 γ v_j'v_b + γ² v_b'v_b
+(6) p_j ← p_j - γ S_bj ≥ λ, and r_j ← r_j - γ r_b.
+
+(7) With T[S, S] + λI = LL', all queries together learn w from LL'w = T[S, y].
 
 Every array has the queries of a block side by side on its last axis, so that each innermost loop does the
 same for ``BLOCK`` queries in vector registers. The last block is filled up with queries of no documents,
@@ -36,6 +47,7 @@ def begin(
     state: State,
 ) -> None:
     """Fill the state of a block for the empty selection."""
+    # (1) and (2), with v_j = X_q[:, j] and e = y_q.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         ee[k, i] = labels[k, i]
@@ -51,7 +63,7 @@ def begin(
 def cost(k: int, j: int, state: State) -> float:
     """Sum over a block what the criterion would be with a feature added."""
     pivot, right, ev, vv, ee = state
-    value: float = 0.0
+    value: float = 0.0  # (3)
     for i in range(BLOCK):
         beta = right[k, j, i] / pivot[k, j, i]
         value += ee[k, i] + beta * (beta * vv[k, j, i] - 2.0 * ev[k, j, i])
@@ -85,10 +97,12 @@ def update(
     """Change a feature's numbers, given its entry of the pivot row and its product with the selected one."""
     pivot, right, ev, vv, _ = state
     gamma = row * terms[0, i]
+    # (4)
     ev[k, j, i] -= gamma * terms[3, i] + terms[2, i] * (product - gamma * terms[4, i])
+    # (5)
     vv[k, j, i] += gamma * (gamma * terms[4, i] - 2.0 * product)
-    # The Schur complement of a positive semidefinite matrix plus λI never falls below λ; rounding may take it
-    # there, where a feature is a combination of those selected.
+    # (6): the Schur complement of a positive semidefinite matrix plus λI never falls below λ; rounding may
+    # take it there, where a feature is a combination of those selected.
     rest = pivot[k, j, i] - gamma * row
     pivot[k, j, i] = regularization if regularization > rest else rest
     right[k, j, i] -= gamma * terms[1, i]
@@ -104,6 +118,7 @@ def extend(
     hold the factor of T[S, S] + λI and its forward substitution for all but the last feature of
     ``selected``; ``coef`` (n,) receives the weights. O(t²) at step t.
     """
+    # (7): a row of L, then both substitutions.
     t = selected.shape[0] - 1
     n = total.shape[0] - 1
     b = selected[t]
