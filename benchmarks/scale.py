@@ -69,9 +69,9 @@ class CountedWorkers:
         future.add_done_callback(self._hear)
         return future
 
-    def stranded(self, asked: Future) -> bool:
+    def stranded(self, pending_answer: Future) -> bool:
         """Return what the workers say."""
-        return self._workers.stranded(asked)
+        return self._workers.stranded(pending_answer)
 
     def _hear(self, future: Future) -> None:
         if not future.cancelled() and future.exception() is None:

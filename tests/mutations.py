@@ -59,10 +59,10 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ),
     ("methods/selection/greedy_rankrls/_statistics_kernel.py", "methods/selection/greedy_rankrls"): (
         ("greedy RankRLS leaves no query out", "total[0, j] - squares[k, j, i] + reg", "total[0, j] + reg"),
-        ("greedy RankRLS's sign of a product", "-= gamma * taken[1, i]", "+= gamma * taken[1, i]"),
+        ("greedy RankRLS's sign of a product", "-= gamma * terms[1, i]", "+= gamma * terms[1, i]"),
         ("greedy RankRLS's criterion", "beta * vv[k, j, i] - 2.0 * ev", "beta * vv[k, j, i] - ev"),
         ("greedy RankRLS's first weight", "for i in range(t, -1, -1):", "for i in range(t, 0, -1):"),
-        ("greedy RankRLS's norm of a feature", "taken[4, i] - 2.0 * product", "taken[4, i] - product"),
+        ("greedy RankRLS's norm of a feature", "terms[4, i] - 2.0 * product", "terms[4, i] - product"),
     ),
     ("methods/rankers/_rankrls_kernel.py", "methods/rankers/test_rankrls.py"): (
         (
@@ -168,7 +168,11 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "(model_p_values <= SIGNIFICANCE)",
         ),
         ("equally small models", "(path.sizes[i], -gains[i], i)", "(path.sizes[i], gains[i], i)"),
-        ("models of at most K features", "path.sizes[positions] <= most", "path.sizes[positions] < most"),
+        (
+            "models of at most K features",
+            "path.sizes[positions] <= max_features",
+            "path.sizes[positions] < max_features",
+        ),
     ),
 }
 """Name, what is right and what would be wrong, by the module and the tests that must see it."""

@@ -409,8 +409,8 @@ class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, n
     True
     """
 
-    def __init__(self, what: str = "The work") -> None:
-        super().__init__(f"{what} was cancelled.")
+    def __init__(self, activity: str = "The work") -> None:
+        super().__init__(f"{activity} was cancelled.")
 
 
 class CacheWarning(UserWarning):

@@ -87,14 +87,14 @@ class Step:
         """Source, for messages; "" for a model trained here."""
         return ""
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents.
 
         Parameters
         ----------
         columns : ndarray of shape (n, m), C order
             Features of the documents, one row per feature: ``np.ascontiguousarray(X.T)``.
-        known : ndarray of shape (m,), optional
+        previous_scores : ndarray of shape (m,), optional
             Scores of the previous step for the same documents, from which additive models continue.
 
         Returns

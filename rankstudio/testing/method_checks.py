@@ -1,4 +1,4 @@
-"""What RankStudio's own tests ask of every method, as a function for authors of methods."""
+"""Checks that every method has to pass, as a function for authors of methods."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class _Checks:
             return MethodCheck(self.entry.key, name, str(error) or "failed")
         except RankStudioError as error:
             return MethodCheck(self.entry.key, name, str(error))
-        except Exception as error:  # the code of somebody else may raise anything
+        except Exception as error:  # the code of other authors may raise anything
             return MethodCheck(self.entry.key, name, f"{type(error).__name__}: {error}")
         return MethodCheck(self.entry.key, name)
 
@@ -192,17 +192,17 @@ class _Checks:
             assert first.selected == second.selected, message
         columns = np.ascontiguousarray(part.X.T)
         scores: Floats = first.scores(columns)
-        others: Floats = second.scores(columns)
+        reordered: Floats = second.scores(columns)
         largest = max(float(np.abs(scores).max()), np.finfo(np.float64).tiny)
-        difference = float(np.abs(scores - others).max()) / largest
+        difference = float(np.abs(scores - reordered).max()) / largest
         assert difference <= _SCORES, f"The scores differ by {difference:.2g} of the largest score."
 
     def _pickled(self) -> None:
         part = _data().folds[0].train
-        made = self._estimator(part)
-        again = pickle.loads(pickle.dumps(made))
-        first = list(made.steps(part.X, part.y, qid=part.qid))
-        second = list(again.steps(part.X, part.y, qid=part.qid))
+        method = self._estimator(part)
+        unpickled = pickle.loads(pickle.dumps(method))
+        first = list(method.steps(part.X, part.y, qid=part.qid))
+        second = list(unpickled.steps(part.X, part.y, qid=part.qid))
         _assert_equal(first, second, "A pickled estimator gives other results.")
 
     def _plan_file(self) -> None:
@@ -214,21 +214,21 @@ class _Checks:
     def _resumed(self) -> None:
         plan = self._plan(folds=(1, 2))
         dataset = _data()
-        whole = _result_of(plan, dataset)
+        full = _result_of(plan, dataset)
         with tempfile.TemporaryDirectory() as folder, Study.create(Path(folder) / "s.rankstudio") as study:
             events = run_stored(plan, dataset, study)
             next(event for event in events if isinstance(event, UnitFinished))
             events.close()
             finished = [event for event in run_stored(plan, dataset, study) if isinstance(event, RunFinished)]
-        assert finished[0].result.average == whole.average, "A resumed run has other results."
+        assert finished[0].result.average == full.average, "A resumed run has other results."
 
     def _processes(self) -> None:
         plan = self._plan()
         dataset = _data()
-        here = _result_of(plan, dataset)
+        local = _result_of(plan, dataset)
         with on_processes(1) as executor:
-            there = _result_of(plan, dataset, executor)
-        assert there.average == here.average, "Worker processes have other results."
+            remote = _result_of(plan, dataset, executor)
+        assert remote.average == local.average, "Worker processes have other results."
 
     def _growth(self) -> None:
         """Refuse time that grows with more than the fourth power of the number of features."""
@@ -259,6 +259,6 @@ def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunR
 
 def _assert_equal(first: list[Step], second: list[Step], message: str) -> None:
     assert len(first) == len(second), message
-    for one, other in zip(first, second, strict=True):
-        assert one.selected == other.selected, message
-        assert one.coef.tobytes() == other.coef.tobytes(), message
+    for step, other in zip(first, second, strict=True):
+        assert step.selected == other.selected, message
+        assert step.coef.tobytes() == other.coef.tobytes(), message

@@ -68,13 +68,13 @@ class Forgetful:
         messages: list[Any] = []
 
         class Session:
-            def sum(self, message: Any, what: str = "") -> Generator[WorkProgress, None, Sums]:
+            def sum(self, message: Any, activity: str = "") -> Generator[WorkProgress, None, Sums]:
                 messages.append(message)
                 there, heard = pickle.loads(pickle.dumps((work, messages)))
                 with InProcess().session(data, there) as session:
                     for before in heard[:-1] if work.replayed else ():
-                        yield from session.sum(before, what)
-                    return (yield from session.sum(heard[-1], what))
+                        yield from session.sum(before, activity)
+                    return (yield from session.sum(heard[-1], activity))
 
         yield Session()
 

@@ -95,13 +95,13 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
         for k in range(gap, size):
             row = order[k]
             value = values[k]
-            place = k
-            while place >= gap and values[place - gap] > value:
-                values[place] = values[place - gap]
-                order[place] = order[place - gap]
-                place -= gap
-            values[place] = value
-            order[place] = row
+            position = k
+            while position >= gap and values[position - gap] > value:
+                values[position] = values[position - gap]
+                order[position] = order[position - gap]
+                position -= gap
+            values[position] = value
+            order[position] = row
         gap //= 3
 
 
@@ -177,22 +177,22 @@ def violations(
         end = ptr[q + 1]
         n = n_levels[q]
         tree[: n + 1] = 0.0
-        place = end
+        position = end
         for k in range(end - 1, begin - 1, -1):
-            while place > start[k]:
-                place -= 1
-                row = order[place]
+            while position > start[k]:
+                position -= 1
+                row = order[position]
                 _add_both(tree, n, level[row], scores[row])
             row = order[k]
             counts[0, row], sums[0, row] = _both_below(tree, n, level[row])
         tree[: n + 1] = 0.0
-        place = begin
+        position = begin
         for k in range(begin, end):
-            while place < stop[k]:
-                row = order[place]
+            while position < stop[k]:
+                row = order[position]
                 # Levels counted from above: "lower" then means more relevant.
                 _add_both(tree, n, n - 1 - level[row], scores[row])
-                place += 1
+                position += 1
             row = order[k]
             counts[1, row], sums[1, row] = _both_below(tree, n, n - 1 - level[row])
 
@@ -211,15 +211,15 @@ def hinge(
 ) -> float:
     """Sort queries first … last - 1, and find (3) and the number of violated pairs.
 
-    One walk up the sorted scores: ``place`` goes ahead of k, to the first document that is not within the
-    margin above k. A document that ``place`` comes to has left the documents before k a margin behind, and
+    One walk up the sorted scores: ``position`` goes ahead of k, to the first document that is not within the
+    margin above k. A document that ``position`` comes to has left the documents before k a margin behind, and
     violates with all lower labels but theirs; k, when its turn comes, is violated by the higher labels that
-    ``place`` has passed. The margin is asked for by the same rounded difference as in :func:`arrange`.
+    ``position`` has passed. The margin is asked for by the same rounded difference as in :func:`arrange`.
     """
     values = np.empty(longest(ptr, first, last))
-    most = n_levels[first:last].max() + 1
-    behind = np.empty(most)
-    inside = np.empty(most)
+    tree_size = n_levels[first:last].max() + 1
+    behind = np.empty(tree_size)
+    inside = np.empty(tree_size)
     violated = 0.0
     for q in range(first, last):
         begin = ptr[q]
@@ -227,15 +227,15 @@ def hinge(
         _sort(scores, order, begin, end, values)
         n = n_levels[q]
         behind[: n + 1] = inside[: n + 1] = 0.0
-        place = begin
+        position = begin
         for k in range(begin, end):
-            while place < end and values[place - begin] - values[k - begin] < 1.0:
-                row = order[place]
+            while position < end and values[position - begin] - values[k - begin] < 1.0:
+                row = order[position]
                 less = lower[row] - _below(behind, n, level[row])
                 slopes[row] = -less
                 violated += less
                 _add(inside, n, n - 1 - level[row], 1.0)
-                place += 1
+                position += 1
             row = order[k]
             slopes[row] += _below(inside, n, n - 1 - level[row])
             _add(behind, n, level[row], 1.0)
@@ -263,21 +263,21 @@ def laplacian(
         end = ptr[q + 1]
         n = n_levels[q]
         tree[: n + 1] = 0.0
-        place = end
+        position = end
         for k in range(end - 1, begin - 1, -1):
-            while place > start[k]:
-                place -= 1
-                row = order[place]
+            while position > start[k]:
+                position -= 1
+                row = order[position]
                 _add(tree, n, level[row], values[row])
             row = order[k]
             out[row] = degrees[row] * values[row] - _below(tree, n, level[row])
         tree[: n + 1] = 0.0
-        place = begin
+        position = begin
         for k in range(begin, end):
-            while place < stop[k]:
-                row = order[place]
+            while position < stop[k]:
+                row = order[position]
                 _add(tree, n, n - 1 - level[row], values[row])
-                place += 1
+                position += 1
             row = order[k]
             out[row] -= _below(tree, n, n - 1 - level[row])
 
@@ -286,27 +286,28 @@ _FEW_LABELS = 8  # distinct labels up to which looking them up one by one beats 
 
 
 @inlined
-def _find(y: float, known: Floats, n_known: int) -> int:
+def _find(y: float, labels: Floats, n_labels: int) -> int:
     """Return how many of the known labels, in ascending order, are lower."""
-    at = 0
-    for k in range(n_known):  # all of them: labels come in no order, and a foreseeable loop is the faster one
-        at += known[k] < y
-    return at
+    rank = 0
+    # All of them: labels come in no order, and a foreseeable loop is the faster one.
+    for k in range(n_labels):
+        rank += labels[k] < y
+    return rank
 
 
 @inlined
-def _few_labels(y: Floats, begin: int, end: int, known: Floats) -> int:
-    """Put a query's distinct labels in ascending order into ``known``; return how many, or one too many."""
+def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
+    """Put a query's distinct labels in ascending order into ``labels``; return how many, or one too many."""
     number = 0
     for row in range(begin, end):
-        at = _find(y[row], known, number)
-        if at < number and known[at] == y[row]:
+        rank = _find(y[row], labels, number)
+        if rank < number and labels[rank] == y[row]:
             continue
         if number == _FEW_LABELS:
             return _FEW_LABELS + 1
-        for above in range(number, at, -1):
-            known[above] = known[above - 1]
-        known[at] = y[row]
+        for above in range(number, rank, -1):
+            labels[above] = labels[above - 1]
+        labels[rank] = y[row]
         number += 1
     return number
 
@@ -318,14 +319,14 @@ def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats
     ``lower`` and ``higher`` are how many documents of the query have a lower and a higher label. O(m) where
     labels are few, O(m log m) where they are many.
     """
-    known = np.empty(_FEW_LABELS)
+    labels = np.empty(_FEW_LABELS)
     for q in range(ptr.size - 1):
         begin = ptr[q]
         end = ptr[q + 1]
-        number = _few_labels(y, begin, end, known)
+        number = _few_labels(y, begin, end, labels)
         if number <= _FEW_LABELS:
             for row in range(begin, end):
-                level[row] = _find(y[row], known, number)
+                level[row] = _find(y[row], labels, number)
         else:
             order = np.argsort(y[begin:end])
             number = 1
@@ -338,8 +339,8 @@ def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats
         first_of = np.zeros(number + 1)
         for row in range(begin, end):
             first_of[level[row] + 1] += 1.0
-        for at in range(number):
-            first_of[at + 1] += first_of[at]
+        for rank in range(number):
+            first_of[rank + 1] += first_of[rank]
         for row in range(begin, end):
             lower[row] = first_of[level[row]]
             higher[row] = end - begin - first_of[level[row] + 1]

@@ -30,8 +30,8 @@ def weigh(X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Flo
         begin = ptr[q]
         end = ptr[q + 1]
         # Four documents a turn: ``out`` is read and written a quarter as often.
-        whole = begin + (end - begin) // 4 * 4
-        for i in range(begin, whole, 4):
+        end_of_fours = begin + (end - begin) // 4 * 4
+        for i in range(begin, end_of_fours, 4):
             a = weights[i]
             b = weights[i + 1]
             c = weights[i + 2]
@@ -41,7 +41,7 @@ def weigh(X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Flo
                 out[j] += (
                     a * (X[i, j] - x) + b * (X[i + 1, j] - x) + c * (X[i + 2, j] - x) + d * (X[i + 3, j] - x)
                 )
-        for i in range(whole, end):
+        for i in range(end_of_fours, end):
             for j in range(out.size):
                 out[j] += weights[i] * (X[i, j] - X[begin, j])
 

@@ -88,7 +88,8 @@ class SparseGramProduct:
         ptr = self._ptr
 
         def work(part: int) -> None:
-            out, (first, last) = self._parts[part], self._ranges[part]
+            out = self._parts[part]
+            first, last = self._ranges[part]
             out[:] = 0.0
             add_products(rows.data, rows.indices, rows.indptr, ptr, vector, first, last, self._scores, out)
 

@@ -76,8 +76,10 @@ class Kernel:
         from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 
         function = kernels.squared_distances if self.by_distance else kernels.inner_products
-        left, right = np.ascontiguousarray(A), np.ascontiguousarray(B)
-        rows, out = left.shape[0], np.empty((left.shape[0], right.shape[0]))
+        left = np.ascontiguousarray(A)
+        right = np.ascontiguousarray(B)
+        rows = left.shape[0]
+        out = np.empty((left.shape[0], right.shape[0]))
         with pool(worthwhile(0.4 * out.size * left.shape[1])) as (executor, workers):
             firsts = range(0, rows, _ROWS)
             share(

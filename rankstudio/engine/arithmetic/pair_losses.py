@@ -103,9 +103,9 @@ class SquaredHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
-        at = pairs.at(scores)
-        loss, slopes = at.squared_hinge()
-        return Smooth(loss, slopes, self.bend, at)
+        violations = pairs.at(scores)
+        loss, slopes = violations.squared_hinge()
+        return Smooth(loss, slopes, self.bend, violations)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,8 @@ class SmoothedHinge:
         """Return the loss at some scores."""
         outer = pairs.at(scores)
         inner = pairs.at(scores, 1.0 - self.width)
-        (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
+        loss, slopes = outer.squared_hinge()
+        inner_loss, inner_slopes = inner.squared_hinge()
         half = 0.5 / self.width
         return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), self.bend, outer, inner)
 
@@ -146,18 +147,19 @@ class LinearPairs(Linear):
         super().__init__(X, pairs)
         self.pairs = pairs
 
-    def curvature(self, at: Smooth, v: Floats) -> Floats:
+    def curvature(self, loss: Smooth, v: Floats) -> Floats:
         """Return the Hessian in w of a loss times v, X'HXv with H the Hessian in the scores, shape (n,).
 
         O(mn + m log r) for r labels per query; the rows of X are read from memory once.
         """
-        values, curved = np.empty(self.X.shape[0]), np.empty(self.X.shape[0])
+        values = np.empty(self.X.shape[0])
+        curved = np.empty(self.X.shape[0])
         parts = self._parts()
         ptr = self.pairs.ptr
 
         def work(block: int, first: int, last: int) -> None:
             kernels.multiply(self.X, v, ptr, first, last, values)
-            at.curvature_of(values, first, last, curved)
+            loss.curvature_of(values, first, last, curved)
             kernels.weigh(self.X, curved, ptr, first, last, parts[block])
 
         self.pairs.spread(work, self._heavy)

@@ -53,8 +53,8 @@ class PairWeighting:
     def weights(self, y: Floats, ptr: Ints) -> Floats:
         """Return the weight of the pairs of each document's query, shape (m,), for some of the queries."""
         divisors = np.maximum(_divisors(self.kind, _pairs_of_queries(y, ptr), ptr), 1.0)
-        found: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
-        return found
+        weights: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
+        return weights
 
 
 def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
@@ -64,8 +64,8 @@ def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
 def _pairs_of_queries(y: Floats, ptr: Ints) -> Floats:
     """Return the number of pairs of each query, shape (Q,)."""
     sums = np.concatenate([[0.0], np.cumsum(Pairs(y, ptr).lower)])
-    found: Floats = np.diff(sums[ptr])
-    return found
+    counts: Floats = np.diff(sums[ptr])
+    return counts
 
 
 class Pairs(Queries):
@@ -111,7 +111,8 @@ class Pairs(Queries):
             self.query_weight = weighting.weights(y, ptr)
         self.level = np.empty(y.size, dtype=np.int64)
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
-        self.lower, self.higher = np.empty(y.size), np.empty(y.size)
+        self.lower = np.empty(y.size)
+        self.higher = np.empty(y.size)
         rank_labels(unwritable(y), self.ptr, self.level, self.n_levels, self.lower, self.higher)
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
@@ -145,8 +146,10 @@ class Pairs(Queries):
         -----
         O(m log m); the sort starts from the order of the previous call.
         """
-        start, stop = np.empty_like(self._order), np.empty_like(self._order)
-        counts, sums = np.empty((2, scores.size)), np.empty((2, scores.size))
+        start = np.empty_like(self._order)
+        stop = np.empty_like(self._order)
+        counts = np.empty((2, scores.size))
+        sums = np.empty((2, scores.size))
         order = self._order = self._next_order(scores)
 
         def work(number: int, first: int, last: int) -> None:
@@ -168,7 +171,8 @@ class Pairs(Queries):
         if self.query_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
-        slopes, violated = np.empty_like(scores), np.empty(len(self.blocks))
+        slopes = np.empty_like(scores)
+        violated = np.empty(len(self.blocks))
 
         def work(number: int, first: int, last: int) -> None:
             violated[number] = kernels.hinge(
@@ -242,7 +246,8 @@ class Violations:
 
     def plane(self) -> Hinge:
         """Return the hinge with its plane, of a margin of 1."""
-        slopes, offset = self.counts[1] - self.counts[0], float(self.counts[0].sum())
+        slopes = self.counts[1] - self.counts[0]
+        offset = float(self.counts[0].sum())
         return Hinge(offset + dot(slopes, self.scores), offset, slopes)
 
     def hinge(self) -> tuple[float, Floats]:

@@ -121,10 +121,10 @@ class QueryData:
     @property
     def statistics(self) -> QueryStatistics:
         """Gram matrices of the centred data, computed on first use."""
-        made = self.shared.of(MadeStatistics)
-        if made.whole is None:
-            made.whole = QueryStatistics.of(*self.centred, self.ptr)
-        return made.whole
+        cache = self.shared.of(MadeStatistics)
+        if cache.whole is None:
+            cache.whole = QueryStatistics.of(*self.centred, self.ptr)
+        return cache.whole
 
     @property
     def has_statistics(self) -> bool:
@@ -161,8 +161,8 @@ class QueryData:
 def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
     """Return the rows of some queries one behind the other, and where each begins among them."""
     sizes = np.diff(ptr)[queries]
-    own = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    return np.repeat(ptr[queries] - own[:-1], sizes) + np.arange(own[-1]), own
+    starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    return np.repeat(ptr[queries] - starts[:-1], sizes) + np.arange(starts[-1]), starts
 
 
 def group(
@@ -211,7 +211,7 @@ def group(
 
 
 def _check_finite(X: Floats) -> None:
-    """Raise DatasetError for the first row that is not finite; pages that were read for that are let go."""
+    """Raise DatasetError for the first row that is not finite; release the pages read for that."""
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
         rows = X[first : first + step]
@@ -237,7 +237,7 @@ def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
         )
 
 
-def several_queries(ptr: Ints, what: str) -> None:
+def several_queries(ptr: Ints, criterion: str) -> None:
     """Raise DatasetError for a single query, which leaves no training data when left out.
 
     Examples
@@ -248,7 +248,7 @@ def several_queries(ptr: Ints, what: str) -> None:
     """
     if ptr.size < 3:
         raise DatasetError(
-            f"{what}: expected documents of at least two queries, found one. Leaving it out leaves no "
+            f"{criterion}: expected documents of at least two queries, found one. Leaving it out leaves no "
             "training data. Give the query of each document as qid."
         )
 
@@ -377,9 +377,11 @@ class QueryStatistics:
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
-        kept = np.array([*columns, self.n_features])
-        gram = np.ascontiguousarray(self.gram[queries, kept[:, None], kept])
-        return QueryStatistics(gram, np.ascontiguousarray(self.total[np.ix_(kept, kept)]), self.n_documents)
+        indices = np.array([*columns, self.n_features])
+        gram = np.ascontiguousarray(self.gram[queries, indices[:, None], indices])
+        return QueryStatistics(
+            gram, np.ascontiguousarray(self.total[np.ix_(indices, indices)]), self.n_documents
+        )
 
     def weights(self, selected: tuple[int, ...], regularization: float) -> Floats:
         """Return RankRLS's weights with the selected features, shape (n,), 0 for the others.
@@ -396,9 +398,9 @@ def weights_with(total: Floats, selected: Sequence[int], regularization: float) 
     coef = np.zeros(total.shape[0] - 1)
     if selected:
         index = np.array(selected)
-        left = total[np.ix_(index, index)]
-        left[np.diag_indices_from(left)] += regularization
-        coef[index] = np.linalg.solve(left, total[index, -1])
+        system = total[np.ix_(index, index)]
+        system[np.diag_indices_from(system)] += regularization
+        coef[index] = np.linalg.solve(system, total[index, -1])
     return coef
 
 

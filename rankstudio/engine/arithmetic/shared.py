@@ -1,4 +1,4 @@
-"""What is computed of some data once, for all settings that learn from them."""
+"""Results computed of some data once, for all settings that learn from them."""
 
 from __future__ import annotations
 
@@ -52,28 +52,28 @@ class SharedResults:
 
     def of(self, kind: type[Kind]) -> Kind:
         """Return the object of a class, created without arguments on first use."""
-        found = self._objects.get(kind)
+        cached = self._objects.get(kind)
         # Two threads that ask at once are given the same object.
-        kept = self._objects.setdefault(kind, kind()) if found is None else found
-        assert isinstance(kept, kind)
-        return kept
+        instance = self._objects.setdefault(kind, kind()) if cached is None else cached
+        assert isinstance(instance, kind)
+        return instance
 
 
 def once(
-    found: dict[Key, Value], key: Key, make: Generator[Told, None, Value]
+    cache: dict[Key, Value], key: Key, make: Generator[Told, None, Value]
 ) -> Generator[Told, None, Value]:
     """Return the result for a key; on first use compute it, pass its progress on, and cache it.
 
     Examples
     --------
     >>> from rankstudio.api import WorkProgress, finish, once
-    >>> found = {}
+    >>> cache = {}
     >>> def work():
     ...     yield WorkProgress("counting", 1.0)
     ...     return 42
-    >>> finish(once(found, "answer", work())), found
+    >>> finish(once(cache, "answer", work())), cache
     (42, {'answer': 42})
     """
-    if key not in found:
-        found[key] = yield from make
-    return found[key]
+    if key not in cache:
+        cache[key] = yield from make
+    return cache[key]

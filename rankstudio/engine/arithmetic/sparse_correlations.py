@@ -32,17 +32,19 @@ class SparseCorrelations:
         """Return a row, or the correlations of some features with some others."""
         if not isinstance(key, tuple):
             return self._row(int(key))
-        one, other = key
-        if isinstance(one, slice) or isinstance(other, slice):
-            rows = np.array([self._row(int(j)) for j in np.ravel(one if isinstance(other, slice) else other)])
-            return rows if isinstance(other, slice) else rows.T
-        one = np.asarray(one)
-        other = np.asarray(other)
-        if one.size > other.size:  # as correlations are symmetric
-            one, other = other, one
-        places, at = np.unique(one, return_inverse=True)
-        rows = np.array([self._row(int(j)) for j in places]).reshape(places.size, -1)
-        return rows[at.reshape(one.shape), other]
+        first, second = key
+        if isinstance(first, slice) or isinstance(second, slice):
+            rows = np.array(
+                [self._row(int(j)) for j in np.ravel(first if isinstance(second, slice) else second)]
+            )
+            return rows if isinstance(second, slice) else rows.T
+        first = np.asarray(first)
+        second = np.asarray(second)
+        if first.size > second.size:  # as correlations are symmetric
+            first, second = second, first
+        features, indices = np.unique(first, return_inverse=True)
+        rows = np.array([self._row(int(j)) for j in features]).reshape(features.size, -1)
+        return rows[indices.reshape(first.shape), second]
 
     def _row(self, column: int) -> Floats:
         if column not in self._rows:

@@ -27,7 +27,8 @@ class SparseLinearPairs(LinearPairs):
         self.X: Any = SparseRows(data.shifted)
         self.queries = self.pairs = pairs
         self._rows = data.shifted.tocsr()
-        self._first, self._sizes = data.ptr[:-1], np.diff(data.ptr)
+        self._first = data.ptr[:-1]
+        self._sizes = np.diff(data.ptr)
 
     def scores(self, w: Floats) -> Floats:  # noqa: D102 - inherited
         scores: Floats = self._rows @ w
@@ -39,9 +40,10 @@ class SparseLinearPairs(LinearPairs):
         product: Floats = self._rows.T @ relative
         return product
 
-    def curvature(self, at: Smooth, v: Floats) -> Floats:  # noqa: D102 - inherited
-        values, curved = self.scores(v), np.empty(self._rows.shape[0])
-        self.pairs.spread(lambda _, first, last: at.curvature_of(values, first, last, curved))
+    def curvature(self, loss: Smooth, v: Floats) -> Floats:  # noqa: D102 - inherited
+        values = self.scores(v)
+        curved = np.empty(self._rows.shape[0])
+        self.pairs.spread(lambda _, first, last: loss.curvature_of(values, first, last, curved))
         return self.weigh(curved)
 
     def centred(self, rows: Ints) -> Floats:  # noqa: D102 - inherited

@@ -19,13 +19,13 @@ from rankstudio.engine.support.files import is_there
 _PARTS: Mapping[str, str] = {"test": "test part", "vali": "validation part", "train": "training part"}
 
 
-def trial_parts(model: Model, place: Path | str | None = None) -> tuple[list[RankingDataset], str]:
+def trial_parts(model: Model, location: Path | str | None = None) -> tuple[list[RankingDataset], str]:
     """Return documents to try a model on, filled as it requires but not scaled, and their description.
 
     Parameters
     ----------
     model : Model
-    place : Path or str, optional
+    location : Path or str, optional
         A file or a folder of folds, or the name of the sample in a plan; by default the data of the
         model's plan.
 
@@ -43,12 +43,12 @@ def trial_parts(model: Model, place: Path | str | None = None) -> tuple[list[Ran
     DataError
         If they cannot be read.
     """
-    dataset = _named(model) if place is None else _opened(model, place)
+    dataset = _named(model) if location is None else _opened(model, location)
     folds, name = _trial(dataset, model.origin.get("fold"))
     of_fold = f" of fold {folds[0].number}" if len(dataset.folds) > 1 and len(folds) == 1 else ""
     is_only_part = len(folds[0].parts) == 1 and len(dataset.folds) == 1
-    part = "documents" if is_only_part else f"{_PARTS[name]}{'s' if len(folds) > 1 else ''}"
-    description = f"the {part}{of_fold} of {dataset.name}"
+    part = _PARTS[name] if len(folds) == 1 else f"{_PARTS[name]}s"
+    description = f"the {'documents' if is_only_part else part}{of_fold} of {dataset.name}"
     return [fold.parts.get(name, fold.train) for fold in folds], description
 
 
@@ -76,8 +76,8 @@ def _named(model: Model) -> FoldedDataset:
     return open_data(plan.changed(normalize="none"))
 
 
-def _opened(model: Model, place: Path | str) -> FoldedDataset:
-    if place == SAMPLE:
+def _opened(model: Model, location: Path | str) -> FoldedDataset:
+    if location == SAMPLE:
         return open_data(Plan(SAMPLE))
     columns = model.plan.get("columns")
-    return open_dataset(place, missing=cast(Missing, model.missing), columns=columns)
+    return open_dataset(location, missing=cast(Missing, model.missing), columns=columns)

@@ -189,7 +189,7 @@ def _nearer(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> S
     return later if before <= after <= choice.length else earlier
 
 
-def _progress(plan: Plan, step: Step, most: int) -> WorkProgress:
+def _progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
     """Return how far a path is on its way to a length."""
     texts = {
         StepKind.FEATURES: tr("{n} of {total} features"),
@@ -197,8 +197,8 @@ def _progress(plan: Plan, step: Step, most: int) -> WorkProgress:
         StepKind.ITERATIONS: tr("iteration {n} of at most {total}"),
     }
     length = _length(plan, step)
-    share = min(1.0, length / max(most, 1))
-    return WorkProgress(texts[plan.step_kind].format(n=length, total=most), share)
+    share = min(1.0, length / max(max_length, 1))
+    return WorkProgress(texts[plan.step_kind].format(n=length, total=max_length), share)
 
 
 def _origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:

@@ -265,7 +265,8 @@ def portable_model(
     fold : str or int, optional
         Training data of the model; by default the fold of the unit.
     """
-    step, (ids, names) = chosen.step, features
+    step = chosen.step
+    ids, names = features
     coef = step.coef
     weights = tuple(Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected)
     origin = {

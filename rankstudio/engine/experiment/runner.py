@@ -153,7 +153,7 @@ def run(
     plan: Plan,
     dataset: FoldedDataset | RankingDataset | None = None,
     grouped: dict[int, TrainingData] | None = None,
-    done: Finished | None = None,
+    finished_work: Finished | None = None,
     executor: Executor | None = None,
 ) -> Generator[Event, None, None]:
     """Run a plan.
@@ -167,7 +167,7 @@ def run(
         for training.
     grouped : dict of int to TrainingData, optional
         Training parts by fold, with cached results of other plans; it is extended.
-    done : Finished, optional
+    finished_work : Finished, optional
         Existing results.
     executor : Executor, optional
         Executor for parallel units: one of `concurrent.futures` with threads or processes, or any other. It
@@ -196,8 +196,8 @@ def run(
     dataset = FoldedDataset.of(_open(plan) if dataset is None else dataset)
     plan = with_usual_convention(plan, dataset)
     dataset, folds, most_steps = _work(plan, dataset)
-    done = done or Finished()
-    open_folds = [fold for fold in folds if fold.number not in done.folds]
+    finished_work = finished_work or Finished()
+    open_folds = [fold for fold in folds if fold.number not in finished_work.folds]
     need = _estimated(plan, open_folds, executor)
     numbers = tuple(fold.number for fold in folds)
     units = tuple(
@@ -218,14 +218,14 @@ def run(
         stack.enter_context(sufficient(plan.entry.label))
         spread = None
         if executor is not None and not (plan.entry.given or is_sharded):
-            spread = stack.enter_context(_scheduler(executor, plan, folds, units, done, keep))
+            spread = stack.enter_context(_scheduler(executor, plan, folds, units, finished_work, keep))
         for fold in folds:
-            if fold.number in done.folds:
-                result = yield from _tell_again(done.folds[fold.number], keep)
+            if fold.number in finished_work.folds:
+                result = yield from _tell_again(finished_work.folds[fold.number], keep)
             else:
                 fold_units = [unit for unit in units if unit.fold == fold.number]
                 prepared = prepare(fold, _training(fold, grouped, workers))
-                fold_result = yield from _run_fold(prepared, fold_units, done, spread, keep)
+                fold_result = yield from _run_fold(prepared, fold_units, finished_work, spread, keep)
                 result = replace(fold_result, data_digest=digest)
             finished.append(result)
             yield FoldFinished(result)
@@ -254,11 +254,11 @@ def _scheduler(
     plan: Plan,
     folds: Sequence[Fold],
     units: Sequence[Unit],
-    done: Finished,
+    finished_work: Finished,
     keep: Keeper,
 ) -> UnitScheduler:
     """Return a scheduler of the missing units on an executor, with the data of their folds alone."""
-    missing_units = [unit for unit in units if not done.has(unit)]
+    missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
     return UnitScheduler(
         executor, plan, [fold for fold in folds if fold.number in numbers], missing_units, keep
@@ -480,7 +480,7 @@ def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, Fold
 def _run_fold(
     prepared: FoldContext,
     units: Sequence[Unit],
-    done: Finished,
+    finished_work: Finished,
     spread: UnitScheduler | None,
     keep: Keeper,
 ) -> Generator[Event, None, FoldResult]:
@@ -495,7 +495,7 @@ def _run_fold(
             paths.append(spread.paths.pop(_unit_key(unit)))  # its events were yielded
             continue
         yield UnitStarted(unit)
-        stored_path = done.units.get(_unit_key(unit))
+        stored_path = finished_work.units.get(_unit_key(unit))
         paths.append(keep(stored_path or (yield from _run_unit(prepared, unit))))
         yield UnitFinished(unit, paths[-1])
     return prepared.result(select_model(prepared.plan, paths), paths)

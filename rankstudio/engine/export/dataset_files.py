@@ -96,9 +96,9 @@ class DatasetFiles:
             return None
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
-    def _set_path(self, found: FeatureSet) -> Path:
+    def _set_path(self, feature_set: FeatureSet) -> Path:
         """Return where the feature set goes: beside the table of features."""
-        name = f"features{found.suffix}" if found.engine == "vespa" else "featureset.json"
+        name = f"features{feature_set.suffix}" if feature_set.engine == "vespa" else "featureset.json"
         return self.feature_table.with_name(self.feature_table.name.replace(FEATURE_TABLE, name))
 
     @property
@@ -147,11 +147,11 @@ class DatasetFiles:
         write_text(self._set_path(feature_set), feature_set.text())
         return (self._set_path(feature_set),)
 
-    def _save_table(self, path: Path, whole: RankingDataset) -> None:
+    def _save_table(self, path: Path, dataset: RankingDataset) -> None:
         """Write which feature has which id now: id, name, id as it was."""
-        cut = whole if self.kept is None else select_features(whole, self.kept)
-        ids = cut.feature_ids.tolist()
-        rows = zip(range(1, len(ids) + 1), cut.feature_names, ids, strict=True)
+        selected = dataset if self.kept is None else select_features(dataset, self.kept)
+        ids = selected.feature_ids.tolist()
+        rows = zip(range(1, len(ids) + 1), selected.feature_names, ids, strict=True)
         save_csv(path, ["id", "name", "original_id"], list(rows))
 
 

@@ -251,12 +251,12 @@ def files_of_models(folder: Path) -> list[Path]:
     return [*model_paths, *of_plugins]
 
 
-def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
+def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     """Read the models that rank the documents of a dataset.
 
     Parameters
     ----------
-    place : Path
+    location : Path
         A file with one model for all folds; or a folder with ``fold1.json`` and so on, one per fold, or with
         a single file.
     dataset : FoldedDataset
@@ -267,9 +267,9 @@ def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     DataError
         If a file cannot be read, is not a model, or does not match the features.
     """
-    if not place.exists():
-        raise FileAccessError(place, tr("file or folder not found."))
-    paths = _paths(place, [fold.number for fold in dataset.folds])
+    if not location.exists():
+        raise FileAccessError(location, tr("file or folder not found."))
+    paths = _paths(location, [fold.number for fold in dataset.folds])
     read = {path: _model_in(path, dataset) for path in dict.fromkeys(paths.values())}
     for path, model in read.items():
         _check_features(model, path, dataset)
@@ -283,25 +283,25 @@ def _model_in(path: Path, dataset: FoldedDataset) -> Model:
     return foreign_model(path, dataset) or plugin_model(path, dataset) or own_model(path)
 
 
-def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:
+def _paths(location: Path, numbers: list[int]) -> dict[int, Path]:
     """Return which file has the model of which fold."""
-    if not place.is_dir():
-        return dict.fromkeys(numbers, place)
-    by_fold = models_in(place)
+    if not location.is_dir():
+        return dict.fromkeys(numbers, location)
+    by_fold = models_in(location)
     if not by_fold:
-        files = files_of_models(place)
+        files = files_of_models(location)
         if len(files) == 1:
             return dict.fromkeys(numbers, files[0])
         raise DatasetError(
             tr("{folder}: found {n} files of models, expected fold1.json and so on, or one model.").format(
-                folder=shown_path(place), n=len(files)
+                folder=shown_path(location), n=len(files)
             )
         )
     fold_paths = {n: by_fold[n] for n in numbers if n in by_fold}
     if not fold_paths:
         raise DatasetError(
             tr("{folder}: found models of fold {found}, expected one of fold {folds}.").format(
-                folder=shown_path(place), found=_few(list(by_fold)), folds=_few(numbers)
+                folder=shown_path(location), found=_few(list(by_fold)), folds=_few(numbers)
             )
         )
     return fold_paths

@@ -177,14 +177,14 @@ def _absent(feature: int, source: str) -> DataError:
     return DataError(f"{subject} model needs feature {feature}, which the data do not have.")
 
 
-def _trees(text: str, ids: Sequence[int], place: Mapping[int, int], X: Floats, source: str) -> Floats:
+def _trees(text: str, ids: Sequence[int], column_of: Mapping[int, int], X: Floats, source: str) -> Floats:
     """Score documents with LightGBM's trees, which were learned from columns with these ids."""
     trees = checked_trees(text, len(ids))
     needed_ids = [ids[column] for column in trees.columns]
-    missing_ids = [i for i in needed_ids if i not in place]
+    missing_ids = [i for i in needed_ids if i not in column_of]
     if missing_ids:
         raise _absent(missing_ids[0], source)
-    return tree_scores(trees, X[:, [place[i] for i in needed_ids]], source)
+    return tree_scores(trees, X[:, [column_of[i] for i in needed_ids]], source)
 
 
 def save_model(path: str | Path, model: Model) -> None:
@@ -413,14 +413,14 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     }
 
 
-def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats) -> Floats:
+def kernel_scores(values: Mapping[str, Any], column_of: Mapping[int, int], X: Floats) -> Floats:
     """Score documents.
 
     Parameters
     ----------
     values : Mapping
         Values from :func:`checked_kernel`.
-    place : Mapping of int to int
+    column_of : Mapping of int to int
         Column of each feature id.
     X : ndarray of shape (m, n)
 
@@ -431,31 +431,31 @@ def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats
     columns = values["columns"]
     weights = np.array(values["weights"], dtype=np.float64)
     vectors = np.array(values["vectors"], dtype=np.float64).reshape(weights.size, len(columns))
-    documents = np.ascontiguousarray(X[:, [place[i] for i in columns]])
+    documents = np.ascontiguousarray(X[:, [column_of[i] for i in columns]])
     scores: Floats = Kernel(**values["kernel"]).scores(documents, vectors, weights[None, :])[0]
     return scores
 
 
-def _kernel(found: Any) -> Kernel:
-    if not isinstance(found, dict) or set(found) != set(_KERNEL_FIELDS) or found["function"] not in NAMES:
+def _kernel(fields: Any) -> Kernel:
+    if not isinstance(fields, dict) or set(fields) != set(_KERNEL_FIELDS) or fields["function"] not in NAMES:
         raise ValueError(
-            f"found {shown(found)} as kernel, expected the fields {', '.join(_KERNEL_FIELDS)}, with one of "
+            f"found {shown(fields)} as kernel, expected the fields {', '.join(_KERNEL_FIELDS)}, with one of "
             f"the functions {', '.join(NAMES)}"
         )
-    gamma, coef0 = _numbers([found["gamma"], found["coef0"]], "gamma and coef0", 2)
-    degree = found["degree"]
+    gamma, coef0 = _numbers([fields["gamma"], fields["coef0"]], "gamma and coef0", 2)
+    degree = fields["degree"]
     if type(degree) is not int or not 1 <= degree <= _MOST_DEGREE or gamma <= 0:
-        raise ValueError(f"found {shown(found)} as kernel, expected a degree from 1 up and gamma above 0")
-    return Kernel(found["function"], gamma, degree, coef0)
+        raise ValueError(f"found {shown(fields)} as kernel, expected a degree from 1 up and gamma above 0")
+    return Kernel(fields["function"], gamma, degree, coef0)
 
 
-def _numbers(found: Any, name: str, length: int | None) -> list[float]:
+def _numbers(numbers: Any, name: str, length: int | None) -> list[float]:
     """Return a list of finite numbers, of a length where one is given."""
-    right = isinstance(found, list) and (length is None or len(found) == length)
-    if right and all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in found):
-        return [float(value) for value in found]
+    right = isinstance(numbers, list) and (length is None or len(numbers) == length)
+    if right and all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in numbers):
+        return [float(value) for value in numbers]
     expected = "finite numbers" if length is None else f"{length} finite numbers"
-    raise ValueError(f"found {shown(found)} as {name}, expected a list of {expected}")
+    raise ValueError(f"found {shown(numbers)} as {name}, expected a list of {expected}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -496,7 +496,7 @@ class StoredStep(Step):
         """Whether it can score."""
         return bool(self.beyond)
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`.
 
         Raises

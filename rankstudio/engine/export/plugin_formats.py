@@ -124,14 +124,14 @@ def readable_formats() -> tuple[PluginModelFormat, ...]:
     )
 
 
-def plugin_scores(beyond: Mapping[str, Any], place: Mapping[int, int], X: Floats, source: str) -> Floats:
+def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str) -> Floats:
     """Score documents with the reader of the plug-in, if it is installed; nothing else is imported.
 
     Parameters
     ----------
     beyond : Mapping
         Values from :func:`checked_plugin`.
-    place : Mapping of int to int
+    column_of : Mapping of int to int
         Column of each feature id.
     X : ndarray of shape (m, n)
     source : str
@@ -152,7 +152,7 @@ def plugin_scores(beyond: Mapping[str, Any], place: Mapping[int, int], X: Floats
     columns = beyond["columns"]
     try:
         return form.score(
-            base64.b64decode(beyond["content"]), X[:, [place[i] for i in columns]], tuple(columns)
+            base64.b64decode(beyond["content"]), X[:, [column_of[i] for i in columns]], tuple(columns)
         )
     except DataError as error:
         text = tr("{file}{format} of {package} cannot score with the model: {problem}.")

@@ -315,6 +315,6 @@ def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
     )
 
 
-def _short(text: str, most: int = _LONGEST) -> str:
+def _short(text: str, max_length: int = _LONGEST) -> str:
     """Return a text in one line, of a length that a line has room for."""
-    return one_line(text[: 2 * most])[:most]
+    return one_line(text[: 2 * max_length])[:max_length]

@@ -79,7 +79,9 @@ class TextTable:
         return "left" if column in self.left else "right"
 
 
-def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+def markdown_text(
+    header: Sequence[str], rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)
+) -> str:
     """Return rows of text as a Markdown table.
 
     Parameters
@@ -87,22 +89,25 @@ def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Se
     header : sequence of str
     rows : sequence of sequences of str
         Empty cells contain a dash, because some Markdown readers, including Qt's, merge empty cells.
-    left : sequence of int
+    left_columns : sequence of int
         Number of left-aligned columns; the others contain numbers.
     """
-    return markdown_lines([[markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)], left)
+    return markdown_lines(
+        [[markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)], left_columns
+    )
 
 
-def markdown_lines(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+def markdown_lines(rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)) -> str:
     """Return rows of Markdown as a table with the first row as its header, padded for readability."""
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [
-        "-" * width if column in left else "-" * (width - 1) + ":" for column, width in enumerate(widths)
+        "-" * width if column in left_columns else "-" * (width - 1) + ":"
+        for column, width in enumerate(widths)
     ]
     return "\n".join(
         "| "
         + " | ".join(
-            cell.ljust(width) if column in left else cell.rjust(width)
+            cell.ljust(width) if column in left_columns else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         + " |"
@@ -111,18 +116,21 @@ def markdown_lines(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) ->
 
 
 def latex_text(
-    header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), caption: str = ""
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left_columns: Sequence[int] = (0,),
+    caption: str = "",
 ) -> str:
     """Return rows of text as a LaTeX table for the package booktabs; parameters as for Markdown.
 
     Parameters
     ----------
-    header, rows, left
+    header, rows, left_columns
         As in :func:`markdown_text`.
     caption : str, optional
         Caption above the table.
     """
-    columns = "".join("l" if c in left else "r" for c in range(len(header)))
+    columns = "".join("l" if c in left_columns else "r" for c in range(len(header)))
     head, *body = (latex_line(latex_escaped(cell) for cell in row) for row in (header, *rows))
     return latex_float(columns, [head], body, latex_escaped(caption))
 
@@ -174,4 +182,6 @@ def range_text(sizes: Sequence[int]) -> str:
     """Return the range of numbers: "1–7", "46" if all are equal, "" for none."""
     low = min(sizes, default=0)
     high = max(sizes, default=0)
-    return "" if not sizes else str(low) if low == high else f"{low}–{high}"
+    if not sizes:
+        return ""
+    return str(low) if low == high else f"{low}–{high}"

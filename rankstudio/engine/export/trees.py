@@ -78,19 +78,19 @@ class ScoreTree:
         column, threshold, below, above = self.splits[node]
         return column, threshold, self.nested(below), self.nested(above)
 
-    def text(self, place: Mapping[int, int] | None = None, counts: Sequence[int] = ()) -> str:
+    def text(self, column_of: Mapping[int, int] | None = None, counts: Sequence[int] = ()) -> str:
         """Return the tree in LightGBM's text.
 
         Parameters
         ----------
-        place : Mapping of int to int, optional
+        column_of : Mapping of int to int, optional
             New numbers of the columns.
         counts : sequence of int, optional
             Documents of each leaf, by which contributions are weighted.
         """
         columns, thresholds, left, right = zip(*self.splits, strict=True) if self.splits else ((), (), (), ())
         rows: dict[str, Sequence[object]] = {
-            "split_feature": [c if place is None else place[c] for c in columns],
+            "split_feature": [c if column_of is None else column_of[c] for c in columns],
             "threshold": list(map(repr, thresholds)),
             "decision_type": [2] * len(columns),  # up to the threshold to the left, nothing is missing
             "left_child": left,
@@ -213,39 +213,39 @@ class TextTree:
     @classmethod
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
         """Validate one tree."""
-        where = f"tree {number}"
+        location = f"tree {number}"
         for key, plain in _PLAIN.items():
             if values.get(key, "0") != plain:
-                raise _refusal(where, f"{key}={values[key]}", f"{key}={plain}")
-        leaves = _numbers(where, values, "leaf_value")
+                raise _refusal(location, f"{key}={values[key]}", f"{key}={plain}")
+        leaves = _numbers(location, values, "leaf_value")
         splits = len(leaves) - 1
         if splits < 0 or values.get("num_leaves") != str(len(leaves)):
             leaf_count = f"{len(leaves)} values of leaves"
-            raise _refusal(where, leaf_count, f"num_leaves={values.get('num_leaves', '')}")
-        features = _integers(where, values, "split_feature", splits, range(n_columns))
-        decisions = _integers(where, values, "decision_type", splits, _DECISIONS)
-        thresholds = _numbers(where, values, "threshold", splits)
+            raise _refusal(location, leaf_count, f"num_leaves={values.get('num_leaves', '')}")
+        features = _integers(location, values, "split_feature", splits, range(n_columns))
+        decisions = _integers(location, values, "decision_type", splits, _DECISIONS)
+        thresholds = _numbers(location, values, "threshold", splits)
         children = range(-len(leaves), splits)
         left, right = (
-            _integers(where, values, f"{side}_child", splits, children) for side in ("left", "right")
+            _integers(location, values, f"{side}_child", splits, children) for side in ("left", "right")
         )
         # Every node hangs on one that comes before it, so that the way down has an end.
         if sorted(left + right) != [*range(-len(leaves) if splits else 0, 0), *range(1, splits)] or any(
             0 <= child <= node for side in (left, right) for node, child in enumerate(side)
         ):
-            raise _refusal(where, "children that do not form a tree", "each split and leaf exactly once")
+            raise _refusal(location, "children that do not form a tree", "each split and leaf exactly once")
         counts = {
-            key: _integers(where, values, key, length, range(10**9))
+            key: _integers(location, values, key, length, range(10**9))
             for key, length in (("leaf_count", len(leaves)), ("internal_count", splits))
             if splits and key in values
         }
         return cls(features, thresholds, decisions, left, right, leaves, counts)
 
-    def text(self, place: Mapping[int, int]) -> str:
+    def text(self, column_of: Mapping[int, int]) -> str:
         """Return the tree in LightGBM's text, with renumbered columns."""
         return tree_text(
             {
-                "split_feature": [place[feature] for feature in self.features],
+                "split_feature": [column_of[feature] for feature in self.features],
                 "threshold": self.thresholds,
                 "decision_type": self.decisions,
                 "left_child": self.left,
@@ -272,28 +272,31 @@ def _blocks(text: str) -> list[dict[str, str]]:
 
 
 def _integers(
-    where: str, values: Mapping[str, str], key: str, length: int, allowed: range | set[int]
+    location: str, values: Mapping[str, str], key: str, length: int, allowed: range | set[int]
 ) -> tuple[int, ...]:
     """Return a list of whole numbers."""
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
     if len(words) != length or len(numbers) != length or not all(n in allowed for n in numbers):
-        raise _refusal(where, f"{key}={values.get(key, '')}", f"{length} whole numbers in range")
+        raise _refusal(location, f"{key}={values.get(key, '')}", f"{length} whole numbers in range")
     return numbers
 
 
-def _numbers(where: str, values: Mapping[str, str], key: str, length: int | None = None) -> tuple[str, ...]:
+def _numbers(
+    location: str, values: Mapping[str, str], key: str, length: int | None = None
+) -> tuple[str, ...]:
     """Return a list of finite numbers, as they are written."""
     words = tuple(values.get(key, "").split())
     fine = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
     if not fine or (length is not None and len(words) != length):
-        raise _refusal(where, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers")
+        raise _refusal(location, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers")
     return words
 
 
-def _refusal(where: str, found: str, expected: str) -> DataError:
+def _refusal(location: str, excerpt: str, expected: str) -> DataError:
     return DataError(
-        f"The model's trees cannot be used: in {where} found {_plain(found)}, expected {_plain(expected)}."
+        f"The model's trees cannot be used: in {location} found {_plain(excerpt)}, "
+        f"expected {_plain(expected)}."
     )
 
 

@@ -46,11 +46,13 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     by_row = 1
     first = 0
     all_of_them = -1
-    shape = doubles, ctypes.c_int32(rows), ctypes.c_int32(n_columns), by_row
     has_failed = lightgbm.LGBM_BoosterPredictForMat(
         booster,
         document,
-        *shape,
+        doubles,
+        ctypes.c_int32(rows),
+        ctypes.c_int32(n_columns),
+        by_row,
         kind,
         first,
         all_of_them,

@@ -3,7 +3,7 @@
 With H the hat matrix and r = y^ - Hy^, the residuals e of a pair U that was held out solve
 
 (1) Me = r_U, where
-(2) M = I - H_UU (I + 11'/c) for squared differences, c documents being left (``others`` = 1/c), or
+(2) M = I - H_UU (I + 11'/c) for squared differences, c documents being left (``inverse_count`` = 1/c), or
 (3) M = I - H_UU - 11'/m for squared errors of documents, with a bias (``border`` = 1/m).
 
 The predictions without the pair are y^_U - e. O(1) for a pair.
@@ -17,12 +17,12 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 
 @fused_inlined
 def _solve(
-    a: float, b: float, d: float, r: float, s: float, others: float, border: float
+    a: float, b: float, d: float, r: float, s: float, inverse_count: float, border: float
 ) -> tuple[float, float]:
     """Solve (1) for the two residuals, from the entries (a, b; b, d) of H and (r, s) of the residuals."""
     # (2) or (3)
-    first = others * (a + b) + border
-    second = others * (b + d) + border
+    first = inverse_count * (a + b) + border
+    second = inverse_count * (b + d) + border
     m11 = 1.0 - a - first
     m12 = -b - first
     m21 = -b - second
@@ -37,7 +37,7 @@ def all_pairs(
     hat: Floats,
     residuals: Floats,
     labels: Floats,
-    others: float,
+    inverse_count: float,
     border: float,
     first: int,
     last: int,
@@ -49,7 +49,7 @@ def all_pairs(
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
-            e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], others, border)
+            e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], inverse_count, border)
             out[i, j] = labels[i] - e
             out[j, i] = labels[j] - g
 
@@ -59,7 +59,7 @@ def some_pairs(
     hat: Floats,
     residuals: Floats,
     labels: Floats,
-    others: float,
+    inverse_count: float,
     border: float,
     pairs: Ints,
     out: Floats,
@@ -68,7 +68,7 @@ def some_pairs(
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]
         j = pairs[p, 1]
-        e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], others, border)
+        e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], inverse_count, border)
         out[p, 0] = labels[i] - e
         out[p, 1] = labels[j] - g
 
@@ -80,7 +80,7 @@ def pair_losses(
     residuals: Floats,
     along: Floats,
     scale: float,
-    others: float,
+    inverse_count: float,
     border: float,
     first: int,
     out: Floats,
@@ -99,7 +99,7 @@ def pair_losses(
         for j in range(i + 1, residuals.shape[0]):
             b = hat[row, j] + scaled_u * along[j]
             d = leverages[j] + scale * along[j] * along[j]
-            e, g = _solve(a, b, d, r, residuals[j], others, border)
+            e, g = _solve(a, b, d, r, residuals[j], inverse_count, border)
             total += (e - g) * (e - g)
         out[i] = total
 
@@ -111,7 +111,7 @@ def pair_orders(
     residuals: Floats,
     labels: Floats,
     kinds: Floats,
-    others: float,
+    inverse_count: float,
     border: float,
     first: int,
     rounding: float,
@@ -128,7 +128,9 @@ def pair_orders(
         for j in range(i + 1, residuals.shape[0]):
             if kinds[i] == kinds[j]:
                 continue
-            e, g = _solve(leverages[i], hat[row, j], leverages[j], residuals[i], residuals[j], others, border)
+            e, g = _solve(
+                leverages[i], hat[row, j], leverages[j], residuals[i], residuals[j], inverse_count, border
+            )
             higher = labels[i] - e
             lower = labels[j] - g
             if kinds[i] < kinds[j]:

@@ -240,7 +240,7 @@ class LinearRanker(Capabilities, Estimator):
         sparse = self.accepts_sparse and is_sparse(X)
         return (group_sparse if sparse else group)(X, y, qid, name_of)
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set the attributes of the fitted method beyond ``coef_``."""
 
     def __sklearn_tags__(self) -> Any:
@@ -362,10 +362,12 @@ class ConvergingRanker(LinearRanker):
         """Go down to the minimum."""
         raise NotImplementedError
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         assert isinstance(last, Iteration)
-        self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
+        self.objective_ = last.criterion
+        self.gap_ = last.gap
+        self.n_iter_ = last.number
         if not last.converged:
             from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
 

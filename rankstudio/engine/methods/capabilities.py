@@ -435,7 +435,7 @@ class Capabilities:
         return None
 
     def weighed_features(
-        self, data: TrainingData, columns: Ints, others: Ints
+        self, data: TrainingData, columns: Ints, other_columns: Ints
     ) -> Waiting[FeaturePenalties] | None:
         """Return the importance of some features and their similarity to others.
 

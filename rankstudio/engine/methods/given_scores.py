@@ -39,7 +39,7 @@ class GivenScores(Step):
         """Return whether there are scores for the documents of a part."""
         return part_key(X) in self.parts
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Return the scores of a part's documents.
 
         Raises

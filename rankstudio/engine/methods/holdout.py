@@ -248,8 +248,9 @@ class HeldOutPredictor:
         pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
 
         def orders(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
-            arguments = hat, leverages, residuals, answers, kinds, *constants, first, rounding
-            _pair_kernel.pair_orders(*arguments, out)
+            _pair_kernel.pair_orders(
+                hat, leverages, residuals, answers, kinds, *constants, first, rounding, out
+            )
 
         right = float((yield from self._over_pairs(orders)).sum())
         return right / pairs if pairs else float("nan")
@@ -342,8 +343,9 @@ class HeldOutPredictor:
 
             def work(part: tuple[int, int, int]) -> None:
                 v, first, last = part
-                arguments = hat, residuals[v], answers[v], inverse_count, border
-                _pair_kernel.all_pairs(*arguments, first, last, out[v])
+                _pair_kernel.all_pairs(
+                    hat, residuals[v], answers[v], inverse_count, border, first, last, out[v]
+                )
 
             share(executor, workers, work, ranges)
         return self._last(out)
@@ -373,16 +375,16 @@ class HeldOutPredictor:
         """Labels that predictions are compared with, centred if the model has no bias."""
         return self._centred if self.loss == "differences" else self.y
 
-    def _strength(self, left: int) -> float:
-        """Return λ for ``left`` training documents and the Laplacian I - 11'/c."""
+    def _strength(self, n_training: int) -> float:
+        """Return λ for ``n_training`` training documents and the Laplacian I - 11'/c."""
         plain = self.loss == "differences" and self.weighting == "none"
-        return self.regularization / left if plain else self.regularization
+        return self.regularization / n_training if plain else self.regularization
 
     def _last(self, by_output: Floats) -> Floats:
         return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
 
-    def _rows(self, given: ArrayLike) -> Ints:
-        rows = np.asarray(given, dtype=np.int64).ravel()
+    def _rows(self, held_out: ArrayLike) -> Ints:
+        rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
         outside = rows.size and (rows.min() < 0 or rows.max() >= m)
         if outside or np.unique(rows).size != rows.size:
@@ -390,8 +392,8 @@ class HeldOutPredictor:
         self._left(m - rows.size)
         return rows
 
-    def _left(self, left: int) -> None:
-        if left < 1:
+    def _left(self, n_training: int) -> None:
+        if n_training < 1:
             raise DatasetError(
                 f"All {self.kernel.n_documents} documents are held out; expected at least one training "
                 "document."
@@ -453,7 +455,8 @@ class HoldOutRanker(LinearRanker):
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
-        regularization, (loss, weighting) = self.checked("regularization"), self.held_out_loss()
+        regularization = self.checked("regularization")
+        loss, weighting = self.held_out_loss()
         return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, regularization, loss, weighting)
 
     def held_out_loss(self) -> tuple[str, str]:

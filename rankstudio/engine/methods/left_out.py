@@ -94,8 +94,7 @@ def measured_left_out(
 
     No scores of documents leave the shards.
     """
-    message = scorer, convention, measures
-    (table,) = yield from summed(data, "leaving queries out", _measures, *message)
+    (table,) = yield from summed(data, "leaving queries out", _measures, scorer, convention, measures)
     return np.asarray(table)
 
 

@@ -22,22 +22,22 @@ OwnValues = ArrayLike | Callable[[Floats, Floats, Ints], ArrayLike]
 """Numbers of the features, or a function of X (m, n), y (m,) and each document's query (m,) with them."""
 
 
-def own_importance(value: OwnValues, data: TrainingData, *, both: bool = True) -> Floats:
+def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool = True) -> Floats:
     """Return the importance that a user gives to the n features of some training data.
 
     Parameters
     ----------
     value : array-like or callable
-        One number from 0 up for each feature, shape (n,); with ``both`` also (2n,), those of the negatives
-        last.
+        One number from 0 up for each feature, shape (n,); if ``with_negatives``, also (2n,), those of the
+        negatives last.
     data : TrainingData
         The documents.
-    both : bool, default True
+    with_negatives : bool, default True
         Whether negatives have an importance, too: that of the feature by default.
 
     Returns
     -------
-    ndarray of shape (2n,), or (n,) without ``both``
+    ndarray of shape (2n,), or (n,) without ``with_negatives``
         Importance of each feature.
 
     Raises
@@ -56,9 +56,9 @@ def own_importance(value: OwnValues, data: TrainingData, *, both: bool = True) -
     """
     n = data.X.shape[1]
     importance = _numbers("importance", value, data)
-    if importance.shape == (n,) and both:
+    if importance.shape == (n,) and with_negatives:
         importance = np.tile(importance, 2)
-    if importance.shape != ((2 * n,) if both else (n,)):
+    if importance.shape != ((2 * n,) if with_negatives else (n,)):
         expected = tr("one number for each of the {n} features").format(n=n)
         raise ParameterError("importance", _shape(importance), expected)
     if not (np.isfinite(importance).all() and (importance >= 0).all()):
@@ -119,8 +119,8 @@ def _numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
         raise ParameterError(name, value, tr("an array of numbers")) from None
 
 
-def _shape(found: Floats) -> str:
-    return tr("an array of shape {shape}").format(shape=found.shape)
+def _shape(array: Floats) -> str:
+    return tr("an array of shape {shape}").format(shape=array.shape)
 
 
 def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int]) -> tuple[Any, ...]:
@@ -190,6 +190,6 @@ def _column(path: str, line: int, text: str, expected: str) -> int:
         raise DatasetError(_text(path, line, text, expected)) from None
 
 
-def _text(path: str, line: int, found: str, expected: str) -> str:
+def _text(path: str, line: int, cells: str, expected: str) -> str:
     text = tr("{path}, line {line}: found {found}, expected {expected}.")
-    return text.format(path=path, line=line, found=shown(found), expected=expected)
+    return text.format(path=path, line=line, found=shown(cells), expected=expected)

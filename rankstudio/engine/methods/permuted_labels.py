@@ -37,10 +37,10 @@ def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
     return lambda labels: centre(labels, ptr) * scale
 
 
-def is_usual(estimator: LinearRanker, known: frozenset[str]) -> bool:
+def is_usual(estimator: LinearRanker, ignored: frozenset[str]) -> bool:
     """Return whether all parameters but the known ones are as they are by default."""
     usual: dict[str, Any] = type(estimator)().get_params()
-    return all(value == usual[name] for name, value in estimator.get_params().items() if name not in known)
+    return all(value == usual[name] for name, value in estimator.get_params().items() if name not in ignored)
 
 
 def exchanged_rows(

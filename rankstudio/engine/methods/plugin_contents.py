@@ -96,9 +96,9 @@ _CLASSES = {
 }
 
 
-def _declared(loaded: LoadedPlugin, kind: str, known: type) -> list[Any]:
+def _declared(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
     """Return the entries of a plug-in that are of the class of their kind."""
-    return [value for value in values_of(loaded, kind) if isinstance(value, known)]
+    return [value for value in values_of(loaded, kind) if isinstance(value, entry_class)]
 
 
 def _own(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:

@@ -46,7 +46,7 @@ class Narrowed(Step):
         """Kind of the inner model; see :attr:`rankstudio.engine.steps.Step.kind`."""
         return self.inner.kind
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
@@ -72,7 +72,7 @@ class OfSums(Narrowed):
         """Kind of the inner model, or "sums"; see :attr:`rankstudio.engine.steps.Step.kind`."""
         return self.inner.kind or "sums"
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.inner.scores(linear_scores(np.ascontiguousarray(columns[list(self.columns)]), self.sums))
 
@@ -208,15 +208,22 @@ def combined_steps(
         sums = tuple(range(number))
         model = yield from _learned(ranker, training_data(new), sums, (number - 1) / len(sets))
         assert model is not None  # a set of sums is never empty
-        step_head = number, columns
         if model.linear:
-            yield Step(*step_head, model.coef @ scaled[:number], model.criterion, np.empty(0))
+            yield Step(number, columns, model.coef @ scaled[:number], model.criterion, np.empty(0))
             continue
         used = tuple(sorted(columns))
         weights = np.ascontiguousarray(scaled[:number, used])
         shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)
-        learned = model.criterion, np.empty(0)
-        yield OfSums(*step_head, model.coef @ shares, *learned, inner=model, columns=used, sums=weights)
+        yield OfSums(
+            number=number,
+            selected=columns,
+            coef=model.coef @ shares,
+            criterion=model.criterion,
+            candidates=np.empty(0),
+            inner=model,
+            columns=used,
+            sums=weights,
+        )
 
 
 def _summed(X: Floats, sums: Floats) -> Floats:

@@ -83,10 +83,12 @@ def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) 
     feature, of equal ones the greatest θ, -1 where it has none. O(bins).
     """
     for j in range(places.shape[0]):
-        gains[j], places[j] = 0.0, -1
+        gains[j] = 0.0
+        places[j] = -1
         above = 0.0
         begin = starts[j] + j
         for b in range(starts[j + 1] - starts[j], 0, -1):
             above += in_bins[begin + b]
             if places[j] < 0 or abs(above) > abs(gains[j]):
-                gains[j], places[j] = above, b - 1
+                gains[j] = above
+                places[j] = b - 1

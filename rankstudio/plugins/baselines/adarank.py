@@ -123,8 +123,8 @@ class AdaRank(LinearRanker):
                 if perfect:
                     return
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        self.value_ = -taken[-1].criterion
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        self.value_ = -steps[-1].criterion
 
 
 class _Reached:

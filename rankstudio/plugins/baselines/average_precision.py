@@ -35,7 +35,7 @@ def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
 
 
 @inlined
-def _interleave(relevant: Floats, others: Floats, harmonic: Floats, sums: Floats, above: Ints) -> None:
+def _interleave(relevant: Floats, irrelevant: Floats, harmonic: Floats, sums: Floats, above: Ints) -> None:
     """Find how many relevant documents stand above each other one in the most violated ranking.
 
     Of H(y) = 1 - AP(y) + w'Ψ(y), the j-th other document (from 1) with k relevant ones above it has the share
@@ -48,7 +48,7 @@ def _interleave(relevant: Floats, others: Floats, harmonic: Floats, sums: Floats
     where the paper tries every pair. ``above[j]`` is for the j-th, ``above[0]`` for none.
     """
     R = relevant.size
-    N = others.size
+    N = irrelevant.size
     sums[0] = 0.0
     for i in range(R):
         sums[i + 1] = sums[i] + relevant[i]
@@ -58,7 +58,7 @@ def _interleave(relevant: Floats, others: Floats, harmonic: Floats, sums: Floats
         step *= 2
     while step > 0:
         for j in range(step, N + 1, 2 * step):
-            score = others[j - 1]
+            score = irrelevant[j - 1]
             high = above[j + step] if j + step <= N else R
             best = -np.inf
             for k in range(above[j - step], high + 1):
@@ -176,7 +176,8 @@ class AveragePrecisionLoss:
 
     def sums(self, scores: Floats) -> tuple[float, Floats]:
         """Return the plane's offset and slopes (m,) for the sum over queries instead of the mean."""
-        losses, slopes = np.empty(self._n_relevant.size), np.empty(scores.size)
+        losses = np.empty(self._n_relevant.size)
+        slopes = np.empty(scores.size)
 
         def work(_: int, first: int, last: int) -> None:
             most_violated(

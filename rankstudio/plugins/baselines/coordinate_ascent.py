@@ -119,10 +119,10 @@ class CoordinateAscent(LinearRanker):
                     if not value > before + tolerance:
                         break
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
         sign = 1.0 if find_measure(self.measure).higher_is_better else -1.0
-        self.value_ = -sign * taken[-1].criterion
-        self.n_iter_ = len(taken)
+        self.value_ = -sign * steps[-1].criterion
+        self.n_iter_ = len(steps)
 
 
 def _start(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:

@@ -109,9 +109,9 @@ class ListNet(LinearRanker):
                 self.gradient_norm_ = 0.0
                 yield only
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        self.objective_ = taken[-1].criterion
-        self.n_iter_ = len(taken)
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        self.objective_ = steps[-1].criterion
+        self.n_iter_ = len(steps)
 
 
 @contextmanager

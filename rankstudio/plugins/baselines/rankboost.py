@@ -66,11 +66,11 @@ class BoostStep(Step):
         """Weak rankers up to this round."""
         return tuple(self.history[: self.number])
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        if known is None:
+        if previous_scores is None:
             return _scores(columns, self.thresholds)
-        return known + _scores(columns, self.thresholds[-1:])
+        return previous_scores + _scores(columns, self.thresholds[-1:])
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the thresholds; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
@@ -172,8 +172,8 @@ class RankBoost(LinearRanker):
             if not history:  # nothing tells any pair apart: a model that scores all documents alike
                 yield BoostStep(1, (), coef, rounds.loss, np.empty(0))
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         assert isinstance(last, BoostStep)
         self.thresholds_ = last.thresholds
         self.loss_ = last.criterion
@@ -196,7 +196,8 @@ class _Rounds:
     def __init__(self, session: ShardSession, thresholds: Thresholds) -> None:
         self._session = session
         self._thresholds = thresholds
-        self.perfect, self.fewer = False, bool(thresholds.fewer.any())
+        self.perfect = False
+        self.fewer = bool(thresholds.fewer.any())
         self._sum = self._n_pairs = 0.0
 
     @property
@@ -293,7 +294,8 @@ class _BoostedShard:
 
         message.to(self, data)
         n, m = self.bins.shape
-        weights, in_bins = np.empty(m), np.zeros(int(self._starts[-1]) + n)
+        weights = np.empty(m)
+        in_bins = np.zeros(int(self._starts[-1]) + n)
         total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
         with pool(worthwhile(2.2 * n * m)) as (executor, workers):
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()

@@ -50,10 +50,10 @@ def connected(address: str, certificates: Certificates | None = None) -> Iterato
             address, timeout=_left(until), set_as_default=False, security=security
         )
     except (OSError, ValueError, TypeError) as error:  # TypeError: no certificates for tls://
-        why = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         raise WorkerError(
-            f"{address}: no response from a scheduler ({why}). Give the address of a running scheduler, such "
-            "as tcp://10.0.0.1:8786."
+            f"{address}: no response from a scheduler ({reason}). Give the address of a running scheduler, "
+            "such as tcp://10.0.0.1:8786."
         ) from error
     with _quietly(), client:
         _check(client, address)
@@ -224,12 +224,12 @@ class ClusterWorkers:
         self._asked[future] = worker
         return future
 
-    def stranded(self, asked: Future[Sums | None]) -> bool:
+    def stranded(self, pending_answer: Future[Sums | None]) -> bool:
         """Return whether the worker of a call is gone.
 
         If it was the last one, dask keeps the call for it, and never passes it to new workers.
         """
-        worker = self._asked.get(asked)
+        worker = self._asked.get(pending_answer)
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
 
     def forget(self, session: str) -> None:
@@ -283,10 +283,10 @@ def _called(call: bytes, packages: tuple[str, ...]) -> Any:
         ) from error
 
 
-async def _settle(asked: Any, future: Future[Value]) -> None:
+async def _settle(dask_future: Any, future: Future[Value]) -> None:
     """Transfer an outcome from dask's future to one of the standard library, on the client's loop."""
     try:
-        value = await asked
+        value = await dask_future
     except CancelledError:
         future.cancel()
         future.set_running_or_notify_cancel()  # wakes who waits

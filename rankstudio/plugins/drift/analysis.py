@@ -27,7 +27,7 @@ from rankstudio.plugins.drift.transfer import Transfer, transfer
 def drift_result(
     subject: FoldedDataset | RunResult,
     data: FoldedDataset | None = None,
-    place: str = "",
+    location: str = "",
     /,
     *,
     first: str = "train",
@@ -42,7 +42,7 @@ def drift_result(
         Data; or a run, whose selection is compared.
     data : FoldedDataset, optional
         Other data, by default the same; or those of the run.
-    place : str
+    location : str
         Data on which the selection of the run is compared.
     first, second : {"train", "vali", "test"}
         Part of the first data, and of the second.
@@ -56,13 +56,14 @@ def drift_result(
     """
     if isinstance(subject, RunResult):
         assert data is not None
-        return _transferred(transfer(subject, data, place), subject)
+        return _transferred(transfer(subject, data, location), subject)
     data = subject if data is None else data
-    parts = (part_of(subject, first, fold), part_of(data, second, fold))
-    rows = yield from feature_drift(*parts)
+    first_part = part_of(subject, first, fold)
+    second_part = part_of(data, second, fold)
+    rows = yield from feature_drift(first_part, second_part)
     names = (f"{file_name(subject)} {first}", f"{file_name(data)} {second}")
     lines = []
-    for letter, name, part in zip("AB", names, parts, strict=True):
+    for letter, name, part in zip("AB", names, (first_part, second_part), strict=True):
         text = tr("{letter}: {part}, {documents:,} documents of {queries:,} queries")
         line = text.format(letter=letter, part=name, documents=part.n_documents, queries=part.n_queries)
         lines.append(one_line(line))

@@ -77,11 +77,11 @@ def _of_study(args: argparse.Namespace) -> tuple[Any, ...]:
     return opened.result, opened.dataset, data_place(args.data)
 
 
-def _opened(args: argparse.Namespace, place: Path) -> FoldedDataset:
+def _opened(args: argparse.Namespace, location: Path) -> FoldedDataset:
     from rankstudio.engine.experiment.runner import open_data
 
     fields = {"missing": args.missing, "normalize": args.normalize, "columns": columns_from(args)}
-    return open_data(Plan(data_place(place), **fields))
+    return open_data(Plan(data_place(location), **fields))
 
 
 def _refuse_absent(data: tuple[FoldedDataset, ...], parts: tuple[str, ...], fold: int | None) -> None:

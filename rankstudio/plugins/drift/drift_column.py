@@ -32,7 +32,8 @@ def _sentence(drift: FeatureDrift) -> str:
         "deviation is {scale} times as large. Constant in {train} and {vali} of the queries; τ "
         "with the label {tau} and {other}."
     )
-    (train, vali), (tau, other) = drift.constant, drift.correlation
+    train, vali = drift.constant
+    tau, other = drift.correlation
     return text.format(
         shift=signed(drift.shift),
         scale=fixed(drift.scale, 2),

@@ -102,7 +102,7 @@ def feature_drift(
                     (float(taus[0][index]), float(taus[1][index])),
                 )
             )
-    return tuple(sorted(drifts, key=lambda one: (-one.distance, one.feature)))
+    return tuple(sorted(drifts, key=lambda drift: (-drift.distance, drift.feature)))
 
 
 def distribution_distance(first: Floats, second: Floats) -> float:

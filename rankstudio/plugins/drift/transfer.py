@@ -93,7 +93,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
 
 
 def carried(
-    result: RunResult, dataset: FoldedDataset, plan: Plan, other: FoldedDataset, place: Path
+    result: RunResult, dataset: FoldedDataset, plan: Plan, other: FoldedDataset, model_path: Path
 ) -> tuple[Plan, dict[int, tuple[int, int]]]:
     """Save the model of a run, and return the plan that measures it on other data.
 
@@ -105,7 +105,7 @@ def carried(
         Plan on the other data whose protocol, measures and convention are used.
     other : FoldedDataset
         Data of that plan.
-    place : Path
+    model_path : Path
         File for the model, which is overwritten.
 
     Returns
@@ -114,8 +114,8 @@ def carried(
     dict
         By fold number: how many measured queries the model was trained on, and how many are measured.
     """
-    save_model(place, refit(result, dataset))
-    given_plan, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
+    save_model(model_path, refit(result, dataset))
+    given_plan, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, model_path, other)
     train_queries = queries_of(whole(dataset))
     parts = {fold.number: fold.test or fold.vali for fold in other.folds}
     counts = {

@@ -295,9 +295,9 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
     return text.format(**details, share=percent(behind), name=name)
 
 
-def _closest_without_use(best: float, own: float, said: Mapping[str, object], name: str) -> str:
+def _closest_without_use(best: float, own_score: float, details: Mapping[str, object], name: str) -> str:
     """Return when a feature came closest where it, or the one that was taken, did not lower the criterion."""
-    if own > 0:
+    if own_score > 0:
         text = tr(
             "Closest at step {step}: {place}. It would have lowered the error, unlike the selected {name}."
         )
@@ -311,7 +311,7 @@ def _closest_without_use(best: float, own: float, said: Mapping[str, object], na
             "Closest at step {step}: {place}. Neither it nor the selected {name} would "
             "have lowered the error."
         )
-    return text.format(**said, name=name)
+    return text.format(**details, name=name)
 
 
 def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
@@ -336,13 +336,15 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
     )
 
 
-def _likeness(context: ChoiceContext, feature: int, correlations: Floats | None, said: Sequence[str]) -> str:
+def _likeness(
+    context: ChoiceContext, feature: int, correlations: Floats | None, sentences: Sequence[str]
+) -> str:
     """Return in words which of the model's features a feature is most like, where that was not said yet."""
     model = [f for f in context.path.steps[context.position].selected if f != feature]
     if correlations is None or not model:
         return ""
     like = max(model, key=lambda f: abs(correlations[feature, f]))
-    if correlations[feature, like] == 0 or any(context.names[like] in sentence for sentence in said):
+    if correlations[feature, like] == 0 or any(context.names[like] in sentence for sentence in sentences):
         return ""
     name = _alike(context.names[like], correlations, feature, like)
     return tr("The most similar feature in the model is {name}.").format(name=name)
@@ -451,26 +453,26 @@ def _model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
     return path.steps[int(np.abs(path.sizes - context.size).argmin())].selected
 
 
-def _where(what: str, states: Sequence[tuple[str, bool]], wanted: bool) -> str:
+def _where(axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool) -> str:
     """Return which of some ordered labels have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4"."""
-    if what == "combination":
-        count = sum(state is wanted for _, state in states)
+    if axis == "combination":
+        count = sum(state is wanted_state for _, state in states)
         text = tr("with {count} of {most} combinations")
         return text.format(count=count, most=len(states)) if count else ""
     runs: list[list[str]] = []
-    before = not wanted
+    before = not wanted_state
     for label, state in states:
-        if state is wanted:
-            if before is not wanted:
+        if state is wanted_state:
+            if before is not wanted_state:
                 runs.append([])
             runs[-1].append(label)
         before = state
     if not runs:
         return ""
     labels = either([_listed(run) for run in runs])
-    if what == "fold":
+    if axis == "fold":
         return tr("in fold {labels}").format(labels=labels)
-    return tr("with {axis} = {labels}").format(axis=tr(what), labels=labels)
+    return tr("with {axis} = {labels}").format(axis=tr(axis), labels=labels)
 
 
 def _listed(run: Sequence[str]) -> str:
@@ -496,9 +498,9 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _alike(name: str, correlations: Floats | None, one: int, other: int) -> str:
+def _alike(name: str, correlations: Floats | None, feature: int, other: int) -> str:
     """Return a feature with how alike it is to another, where that is known."""
     if correlations is None:
         return name
-    r = correlation_text(correlations[one, other])
+    r = correlation_text(correlations[feature, other])
     return tr("{name} (r = {r} within queries)").format(name=name, r=r)

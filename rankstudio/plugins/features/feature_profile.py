@@ -139,12 +139,12 @@ class FeatureProfile:
     importance: tuple[float, ...] = ()
     bounds: FSMRankBounds | None = None
 
-    def penalised(self, found: FeaturePenalties, bounds: FSMRankBounds | None = None) -> FeatureProfile:
+    def penalised(self, penalties: FeaturePenalties, bounds: FSMRankBounds | None = None) -> FeatureProfile:
         """Return the profile with importance, and similarity to the features of `with_selected`."""
-        rows = zip(self.with_selected, found.similarity[0].tolist(), strict=True)
+        rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(
             self,
-            importance=(float(found.importance[0]), float(found.of_negative[0])),
+            importance=(float(penalties.importance[0]), float(penalties.of_negative[0])),
             bounds=bounds,
             with_selected=tuple(replace(correlation, similarity=value) for correlation, value in rows),
         )
@@ -159,7 +159,7 @@ class Inspector:
         Usually the training part.
     convention : str
         Convention of the measures.
-    others : mapping of str to RankingDataset
+    other_parts : mapping of str to RankingDataset
         Other parts of the fold, by name, on which features alone are also measured.
     measure : str
         Measure that chooses the direction of a feature; another usual one is shown beside it.
@@ -169,13 +169,13 @@ class Inspector:
         self,
         dataset: RankingDataset,
         convention: str = DEFAULT,
-        others: Mapping[str, RankingDataset] = FrozenMapping(),
+        other_parts: Mapping[str, RankingDataset] = FrozenMapping(),
         measure: str = ALONE[0],
     ) -> None:
         self.dataset = dataset
         self.measure = measure
         self.convention = convention
-        self.others = others
+        self.others = other_parts
 
     def profile(self, column: int, selected: Sequence[int] = ()) -> FeatureProfile:
         """Return the profile of the feature in a 0-based column, with its correlations to a model's columns.
@@ -282,14 +282,16 @@ class Inspector:
             measured[name] = {key: float(values[0]) for key, values in measures.items()}
         return measured
 
-    def _explained(self, column: int, others: Sequence[int]) -> float:
+    def _explained(self, column: int, other_columns: Sequence[int]) -> float:
         """Return R² of a column by others, all centred inside queries."""
-        if not others or self.correlations[column, column] == 0:
+        if not other_columns or self.correlations[column, column] == 0:
             return float("nan")
-        right = self.correlations[list(others), column]
+        right = self.correlations[list(other_columns), column]
         # Of features that sum up others, eigenvalues are 0 but for rounding, n eps of the greatest: divided
         # by, they would be all of R². 1e-10 is above n eps, and below what tells features apart.
-        weights = np.linalg.lstsq(self.correlations[np.ix_(others, others)], right, rcond=1e-10)[0]
+        weights = np.linalg.lstsq(
+            self.correlations[np.ix_(other_columns, other_columns)], right, rcond=1e-10
+        )[0]
         return float(np.clip(right @ weights, 0.0, 1.0))
 
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:

@@ -61,11 +61,11 @@ def _substitutes(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
         yield _group_swaps(run, model_substitutes)
 
 
-def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Paragraph | TextTable]:
+def _groups(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragraph | TextTable]:
     names = run.result.feature_names
-    alike = [group for group in found.groups if len(group.selected) + len(group.others) > 1]
-    unlike = [group for group in found.groups if group not in alike]
-    exact = any(not isnan(swap.change) for group in found.groups for swap in group.swaps)
+    alike = [group for group in model_substitutes.groups if len(group.selected) + len(group.others) > 1]
+    unlike = [group for group in model_substitutes.groups if group not in alike]
+    exact = any(not isnan(swap.change) for group in model_substitutes.groups for swap in group.swaps)
     if alike:
         rows = tuple(_group_row(group, names, exact=exact) for group in alike)
         header = ["in the model", "like it", "least |r|", "best swap"] + (
@@ -73,11 +73,13 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Paragraph | TextTa
         )
         note = f"The change is that of {_criterion(run)}; lower is better." if exact else ""
         title = f"Run {run.number}: similar features"
-        yield TextTable(title, tuple(header), rows, (0, 1, 3), f"{note} {found.why_no_swaps}".strip())
+        yield TextTable(
+            title, tuple(header), rows, (0, 1, 3), f"{note} {model_substitutes.why_no_swaps}".strip()
+        )
     if unlike:
         listing = listed(names[group.selected[0]] for group in unlike)
         yield Paragraph(f"Without similar features: {listing}.")
-    for swap in found.better[:3]:
+    for swap in model_substitutes.better[:3]:
         action = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
         yield Paragraph(
             f"{action} {names[swap.removed]} would have lowered the criterion by "
@@ -85,9 +87,10 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Paragraph | TextTa
         )
 
 
-def _group_swaps(run: ReportedRun, found: Substitutes) -> TextTable:
+def _group_swaps(run: ReportedRun, model_substitutes: Substitutes) -> TextTable:
     """Return the swaps of whole groups, those that lower the criterion most first."""
-    names, group_of = run.result.feature_names, group_names(feature_groups_of(run.plan))
+    names = run.result.feature_names
+    group_of = group_names(feature_groups_of(run.plan))
     ids = run.result.feature_ids.tolist()
 
     def called(columns: Sequence[int]) -> str:
@@ -95,7 +98,7 @@ def _group_swaps(run: ReportedRun, found: Substitutes) -> TextTable:
         group = group_of.get(ids[columns[0]], "")
         return f"{group} ({members})" if group else members
 
-    swaps = sorted(found.group_swaps, key=lambda swap: swap.change)
+    swaps = sorted(model_substitutes.group_swaps, key=lambda swap: swap.change)
     rows = tuple((called(s.removed), called(s.added), significant(s.change, 2, sign=True)) for s in swaps)
     note = (
         "A group is selected as a whole. The table has the best swap for each group of the model. The change "
@@ -117,7 +120,7 @@ def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> 
     others_text = listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
     swap: Swap | None = min(
         (swap for swap in group.swaps if group.others),
-        key=lambda one: np.inf if isnan(one.change) else one.change,
+        key=lambda candidate: np.inf if isnan(candidate.change) else candidate.change,
         default=None,
     )
     swap_text = NOTHING

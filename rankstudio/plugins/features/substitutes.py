@@ -221,7 +221,7 @@ def _changes(
     regularization: float,
     selected: tuple[int, ...],
     clusters: Clusters,
-    shown: Sequence[int],
+    shown_columns: Sequence[int],
 ) -> tuple[Changes, str]:
     """Return the change of the criterion for swaps and for leaving out, or why there is none.
 
@@ -230,7 +230,7 @@ def _changes(
     inside = set(selected)
     alike = {int(other) for column in selected for other in clusters.members(column)} - inside
     Q = data.ptr.size - 1
-    for columns in (set(shown) - inside, alike & set(shown)):
+    for columns in (set(shown_columns) - inside, alike & set(shown_columns)):
         if swap_seconds(Q, len(selected), len(columns)) <= _MOST_SECONDS:
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
@@ -272,7 +272,7 @@ def _groups(
     correlations: Floats,
     clusters: Clusters,
     selected: Sequence[int],
-    shown: Sequence[int],
+    shown_columns: Sequence[int],
     changes: Changes,
     joint: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
@@ -286,7 +286,7 @@ def _groups(
         pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
         least = float(pairs.min()) if pairs.size else float("nan")
         # A constant feature has no correlation, even with itself; it stands for no other one.
-        possible = outside or tuple(c for c in shown if c not in inside and correlations[c, c])
+        possible = outside or tuple(c for c in shown_columns if c not in inside and correlations[c, c])
         possible = tuple(column for column in possible if column not in joint)
         swaps = [
             _swap(correlations, changes, column, possible, exact=bool(outside))

@@ -95,10 +95,10 @@ def of_file(text: str) -> str:
     return one_line(text if len(text) <= _MOST_NAME else f"{text[:_MOST_NAME]}…")
 
 
-def refused(node: onnx.NodeProto, what: str, expected: str) -> UnreadableModelError:
+def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
     """Return the error of an operator that has something that is not computed here."""
     text = tr("the operator {operator} of the ONNX model has {what}; expected {expected}.")
-    return UnreadableModelError(text.format(operator=of_file(node.op_type), what=what, expected=expected))
+    return UnreadableModelError(text.format(operator=of_file(node.op_type), what=problem, expected=expected))
 
 
 def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:

@@ -111,7 +111,8 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
     parameters = norm.get("params", {})
     kind = str(norm["class"]).rpartition(".")[2]
     if kind == "StandardNormalizer":
-        offset, width = finite(_SOLR, parameters.get("avg", 0)), finite(_SOLR, parameters.get("std", 1))
+        offset = finite(_SOLR, parameters.get("avg", 0))
+        width = finite(_SOLR, parameters.get("std", 1))
     elif kind == "MinMaxNormalizer":
         offset = finite(_SOLR, parameters["min"])
         width = finite(_SOLR, parameters["max"]) - offset

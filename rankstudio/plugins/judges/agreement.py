@@ -254,8 +254,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
     n = len(columns)
     members = np.array(  # (folds, judges, features)
         [
-            membership([[columns[i] for i in run.folds[at].selected] for run in results], n)
-            for at in range(len(first.folds))
+            membership([[columns[i] for i in run.folds[index].selected] for run in results], n)
+            for index in range(len(first.folds))
         ]
     )
     return JudgeSelections(

@@ -161,15 +161,15 @@ def flip_steps(
     tested = original.average if original.folds[0].test else {}
     values: dict[str, list[list[float]]] = {name: [[] for _ in counts] for name in tested}
 
-    def take(at: int, result: RunResult) -> None:
+    def take(step: int, result: RunResult) -> None:
         for fold, before in zip(result.folds, chosen, strict=True):
             selected = frozenset(fold.selected)
-            counts[at, [columns[i] for i in selected]] += 1 / len(result.folds)
-            similar[at] += (
+            counts[step, [columns[i] for i in selected]] += 1 / len(result.folds)
+            similar[step] += (
                 len(selected & before) / len(selected | before) if selected | before else 1.0
             ) / len(chosen)
         for name, rows in values.items():
-            rows[at].append(result.average[name])
+            rows[step].append(result.average[name])
 
     for draw in range(n_draws):
         take(0, original)

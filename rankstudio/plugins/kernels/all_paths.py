@@ -34,7 +34,7 @@ class LabelledGraph:
 def all_paths_kernel(
     graphs: Sequence[LabelledGraph],
     combine: str = "sum",
-    others: Sequence[LabelledGraph] | None = None,
+    other_graphs: Sequence[LabelledGraph] | None = None,
 ) -> Floats:
     """Compare graphs by the weights of all walks between their labels: Σ_ij G'_ij G''_ij.
 
@@ -47,7 +47,7 @@ def all_paths_kernel(
     combine : {"sum", "max"}, default "sum"
         Whether the weights between vertices of two labels are summed, as in the paper, or G_ij is the maximum
         of L_ik W_kl L_jl, as in the program behind the paper's results (erratum, (2)).
-    others : sequence of LabelledGraph, optional
+    other_graphs : sequence of LabelledGraph, optional
         Graphs to compare with; by default the same graphs.
 
     Returns
@@ -78,8 +78,8 @@ def all_paths_kernel(
     numbers: dict[tuple[Hashable, Hashable], int] = {}
     left = [_connections(graph, number, combine, numbers) for number, graph in enumerate(graphs)]
     right = left
-    if others is not None:
-        right = [_connections(graph, number, combine, numbers) for number, graph in enumerate(others)]
+    if other_graphs is not None:
+        right = [_connections(graph, number, combine, numbers) for number, graph in enumerate(other_graphs)]
     values: Floats = (_sparse(left, len(numbers)) @ _sparse(right, len(numbers)).T).toarray()
     return values
 

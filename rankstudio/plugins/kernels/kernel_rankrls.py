@@ -145,7 +145,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         exact = self.n_basis is None or self.n_basis >= shape.m
-        return kernel_need(shape, self.n_basis, exact, others=2)
+        return kernel_need(shape, self.n_basis, exact, n_other_kernels=2)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, after a progress event; its criterion is the leave-query-out error."""
@@ -167,8 +167,16 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             yield BasisStep(1, columns, coef, criterion, np.empty(0), basis=decomposed.basis, dual=weights)
         else:
             model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
-            arguments = 1, columns, model.slopes(), criterion, np.empty(0)
-            yield KernelStep(*arguments, basis=decomposed.basis, dual=weights, model=model)
+            yield KernelStep(
+                1,
+                columns,
+                model.slopes(),
+                criterion,
+                np.empty(0),
+                basis=decomposed.basis,
+                dual=weights,
+                model=model,
+            )
 
     def leave_query_out(
         self,
@@ -225,10 +233,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         scores: Floats = self._predicted(narrow, decomposed)[decomposed.twins(narrow)]
         return scores
 
-    def _predicted(self, data: QueryData, found: _Decomposed) -> Floats:
+    def _predicted(self, data: QueryData, decomposed: _Decomposed) -> Floats:
         """Return the left-out predictions (m,), the last ones without computing them again."""
         key = self._settings(kernel_of(self)), self.regularization
-        return left_out_predictions(data, key, lambda: found.system.left_out([self.regularization])[0])
+        return left_out_predictions(data, key, lambda: decomposed.system.left_out([self.regularization])[0])
 
     def _settings(self, kernel: Kernel) -> tuple[Kernel, int | None, str, int, PairCost]:
         """Return the settings on which the decomposition depends."""
@@ -271,10 +279,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             ).format(n_basis=self.n_basis, n=n_documents)
         return super().why_no_error(n_documents)
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         assert isinstance(last, BasisStep)
-        self.criterion_, self.dual_coef_ = last.criterion, last.dual
+        self.criterion_ = last.criterion
+        self.dual_coef_ = last.dual
         self.basis_ = _original(data, last.basis)
         self.basis_vectors_ = data.X[last.basis]
 

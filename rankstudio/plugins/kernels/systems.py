@@ -79,7 +79,8 @@ class KernelSystem(ABC):
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
-            span, rows = slice(ptr[q], ptr[q + 1]), slice(documents[q], documents[q + 1])
+            span = slice(ptr[q], ptr[q + 1])
+            rows = slice(documents[q], documents[q + 1])
             step = max(1, _VALUES // max(1, (ptr[q + 1] - ptr[q] + 1) * len(self.values)))
             for first in range(0, count, step):
                 grid = np.array(regularizations[first : first + step])
@@ -218,15 +219,18 @@ class ReducedSystem(KernelSystem):
         return solved if self.along.ndim > 1 else solved[:, 0]
 
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
-        span, documents = slice(*self.factor.ptr[q : q + 2]), slice(*self.factor.documents[q : q + 2])
+        span = slice(*self.factor.ptr[q : q + 2])
+        documents = slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
         held_weights = self.weights[first:last]
         p = span.stop - span.start
-        arguments = self.rows[span], held_weights, self.values, grid
+        rows = self.rows[span]
         score_rows = self.rows if self.scores is None else self.scores
         if p > len(self.values):
-            return np.asarray(score_rows[documents] @ long_query(*arguments, outputs, targets))
-        theta, left_out, _ = LeftOutSystem(*arguments).solve(outputs, targets)
+            weights = long_query(rows, held_weights, self.values, grid, outputs, targets)
+            return np.asarray(score_rows[documents] @ weights)
+        system = LeftOutSystem(rows, held_weights, self.values, grid)
+        theta, left_out, _ = system.solve(outputs, targets)
         return targets - left_out if self.scores is None else np.asarray(score_rows[documents] @ theta)
 
     @property
@@ -318,7 +322,7 @@ class LeftOutSystem:
     ----------
     rows : ndarray of shape (p, k)
         W_q.
-    held : ndarray of shape (h, k)
+    held_out : ndarray of shape (h, k)
         B_H.
     values : ndarray of shape (k,)
         Λ.
@@ -334,11 +338,11 @@ class LeftOutSystem:
     is due to the rounding of the kernel values.
     """
 
-    def __init__(self, rows: Floats, held: Floats, values: Floats, grid: Floats) -> None:
+    def __init__(self, rows: Floats, held_out: Floats, values: Floats, grid: Floats) -> None:
         self._rows = rows
-        self._held = held
+        self._held = held_out
         self._diagonal = (values + grid[:, None])[:, :, None]
-        self._bordered = np.concatenate((rows, held))
+        self._bordered = np.concatenate((rows, held_out))
         self._inverse = 1.0 / (values + grid[:, None])
         self._products = products(self._bordered, self._inverse)
         self._rounding = _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
@@ -360,10 +364,10 @@ class LeftOutSystem:
         return solution
 
     def _residuals(
-        self, along: Floats, targets: Floats, found: LeftOutSolution
+        self, along: Floats, targets: Floats, solution: LeftOutSolution
     ) -> tuple[Floats, Floats, Floats]:
         """Return the residuals of the three equations."""
-        theta, left_out, mu = found
+        theta, left_out, mu = solution
         first = along - self._rows.T @ left_out + self._held.T @ mu - self._diagonal * theta
         return first, targets - left_out - self._rows @ theta, -(self._held @ theta)
 
@@ -387,7 +391,7 @@ class LeftOutSystem:
 
 
 def long_query(
-    rows: Floats, held: Floats, values: Floats, grid: Floats, along: Floats, targets: Floats
+    rows: Floats, held_out: Floats, values: Floats, grid: Floats, along: Floats, targets: Floats
 ) -> Floats:
     """Return θ (L, k, v) without a query with more rows than unknowns, O((k + h)³).
 
@@ -395,12 +399,14 @@ def long_query(
     """
     left = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(len(values))
     right = along - rows.T @ targets
-    if not len(held):
+    if not len(held_out):
         return np.asarray(np.linalg.solve(left, np.broadcast_to(right, (grid.size, *right.shape))))
     k = len(values)
-    h = len(held)
+    h = len(held_out)
     system = np.zeros((grid.size, k + h, k + h))
-    system[:, :k, :k], system[:, :k, k:], system[:, k:, :k] = left, -held.T, held
+    system[:, :k, :k] = left
+    system[:, :k, k:] = -held_out.T
+    system[:, k:, :k] = held_out
     bordered = np.concatenate((right, np.zeros((h, right.shape[1]))))
     return np.asarray(np.linalg.solve(system, np.broadcast_to(bordered, (grid.size, *bordered.shape)))[:, :k])
 

@@ -178,28 +178,28 @@ def _check_counting(kind: str, args: argparse.Namespace, values: Mapping[str, An
             raise ParameterError(p.option, argument, f"this option only with --{name} {' or '.join(needed)}")
 
 
-def _one(p: Parameter, given: str | None) -> Any:
+def _one(p: Parameter, text: str | None) -> Any:
     """Return the one value that an option gives; ParameterError where there is none, or there are several."""
-    if given is None:
+    if text is None:
         return p.default
     try:
-        value = p.validate(given)
+        value = p.validate(text)
     except ParameterError as error:
-        raise ParameterError(p.option, given, error.expected, error.meant) from None
+        raise ParameterError(p.option, text, error.expected, error.meant) from None
     if p.several(value):
-        raise ParameterError(p.option, given, p.expected)
+        raise ParameterError(p.option, text, p.expected)
     return value
 
 
-def _table(found: DeviationSummary) -> Block:
-    scatter = found.standard_error, found.sd, found.unconditional_sd
+def _table(summary: DeviationSummary) -> Block:
+    scatter = summary.standard_error, summary.sd, summary.unconditional_sd
     rows = [
         [
             name,
-            f"{found.bias[index]:.4f}",
-            *(f"{values[index]:.4f}" if found.counts[index] > 1 else "–" for values in scatter),
+            f"{summary.bias[index]:.4f}",
+            *(f"{values[index]:.4f}" if summary.counts[index] > 1 else "–" for values in scatter),
         ]
-        for index, name in enumerate(found.estimators)
+        for index, name in enumerate(summary.estimators)
     ]
     return as_text(["estimator", "bias", "± s.e.", "sd, conditional", "sd, unconditional"], rows)
 

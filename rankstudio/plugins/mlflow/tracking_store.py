@@ -109,7 +109,9 @@ class MlflowLog:
         run = self._client.create_run(
             experiment, run_name=plan.title, tags={"mlflow.source.name": "rankstudio"}
         )
-        self._experiment_id, self._run, self._plan = experiment, run.info.run_id, plan
+        self._experiment_id = experiment
+        self._run = run.info.run_id
+        self._plan = plan
         self._log_params(self._run, _parameters(plan))
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
@@ -176,12 +178,12 @@ class MlflowLog:
             self._client.log_batch(run, metrics=values[first : first + _BATCH])
 
 
-def tracking_store(place: str) -> str:
+def tracking_store(location: str) -> str:
     """Return where a tracking store is.
 
     Parameters
     ----------
-    place : str
+    location : str
         A folder or an address; "" for the one of MLFLOW_TRACKING_URI, or the folder mlruns.
 
     Raises
@@ -190,7 +192,7 @@ def tracking_store(place: str) -> str:
         If MLflow is not installed.
     """
     _library()
-    store = place or os.environ.get("MLFLOW_TRACKING_URI") or _FOLDER
+    store = location or os.environ.get("MLFLOW_TRACKING_URI") or _FOLDER
     return store if "://" in store or store == "databricks" else str(Path(store).absolute())
 
 

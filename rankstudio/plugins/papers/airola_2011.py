@@ -437,13 +437,13 @@ def held_out_errors(
     return {name: total / y.size for name, total in errors.items()}
 
 
-def _squared_errors(features: Floats, y: Floats, held: Bools) -> Floats:
+def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
     """Return the sum of squared errors on held-out documents for each λ."""
-    train: Floats = features[~held]
+    train: Floats = features[~held_out]
     values, vectors = np.linalg.eigh(train.T @ train)
-    along = vectors.T @ (train.T @ y[~held])
+    along = vectors.T @ (train.T @ y[~held_out])
     weights = along[:, None] / (np.maximum(values, 0.0)[:, None] + np.array(GRID))
-    residuals = (features[held] @ vectors) @ weights - y[held][:, None]
+    residuals = (features[held_out] @ vectors) @ weights - y[held_out][:, None]
     return np.asarray(np.sum(residuals**2, axis=0))
 
 
@@ -509,7 +509,7 @@ def removal_time(
             count = int(fold.max()) + 1
             parts = [np.flatnonzero(fold[query] == number) for number in range(count)][:_QUERIES]
             efficient = _seconds(mapped.without, parts) * count / len(parts)
-            anew = _seconds(lambda held: _anew(kernel, data, mapped.basis, held), parts) * count / len(parts)  # noqa: B023
+            anew = _seconds(lambda part: _anew(kernel, data, mapped.basis, part), parts) * count / len(parts)  # noqa: B023
             old = printed[way]["efficient"][index], printed[way]["baseline"][index]
             rows[way].append(
                 (per_query, mapped.basis.size, initial, efficient, anew, anew / efficient, old[1] / old[0])
@@ -546,9 +546,9 @@ def _time_said(fold: Ints) -> tuple[str, ...]:
     )
 
 
-def _seconds(work: Callable[[Ints], object], held: Sequence[Ints]) -> float:
+def _seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
     began = process_time()
-    for rows in held:
+    for rows in parts:
         work(rows)
     return process_time() - began
 
@@ -563,9 +563,9 @@ def _mapped(kernel: Kernel, data: RankingDataset, per_query: int, seed: int) -> 
     return NystromFeatures.of(kernel.matrix(data.X[basis], data.X), basis)
 
 
-def _anew(kernel: Kernel, data: RankingDataset, basis: Ints, held: Ints) -> NystromFeatures:
+def _anew(kernel: Kernel, data: RankingDataset, basis: Ints, held_out: Ints) -> NystromFeatures:
     """Map all documents with the basis vectors that are not held out."""
-    remaining = np.setdiff1d(basis, held)
+    remaining = np.setdiff1d(basis, held_out)
     return NystromFeatures.of(kernel.matrix(data.X[remaining], data.X), remaining)
 
 
@@ -644,9 +644,9 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
     )
 
 
-def _conclusions(found: dict[str, Deviations]) -> list[tuple[str, bool]]:
+def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     """Return each conclusion with its numbers, and whether it holds."""
-    none, signal, few_positives, hundred, many = found.values()
+    none, signal, few_positives, hundred, many = deviations.values()
     worst = max(abs(_of(deviation.bias, PAIRS)) for deviation in (none, signal))
     sd = {name: _of(few_positives.conditional_sd, name) for name in (PAIRS, AVERAGED)}
     apart = {n: abs(_of(deviation.conditional_sd, AVERAGED) - _of(deviation.conditional_sd, PAIRS))
@@ -813,7 +813,8 @@ def experiments(
         Folds with a test part; experiments that need only training data use that of the first fold.
     effort : Effort, optional
     """
-    how, printed = effort or Effort(), _values()["printed"]
+    how = effort or Effort()
+    printed = _values()["printed"]
     train = dataset.folds[0].train
     costs = {name: result for name, result in results.items() if name in printed["BioInfer"]}
     by_name: dict[str, Experiment] = {

@@ -41,9 +41,9 @@ def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
     return AnalysisResult(tuple(tables), asdict(decided))
 
 
-def _decisions(run: RunResult, found: Decisions) -> AnalysisTable:
+def _decisions(run: RunResult, fold_decisions: Decisions) -> AnalysisTable:
     text = tr("{run} on {data}: {part} documents of a fold pooled")
-    title = text.format(run=run.plan.title, data=run.data_name, part=tr(found.part))
+    title = text.format(run=run.plan.title, data=run.data_name, part=tr(fold_decisions.part))
     about = tr(
         "Thresholds of the training part; the greatest F is that of any threshold on the judged documents"
     )
@@ -57,7 +57,7 @@ def _decisions(run: RunResult, found: Decisions) -> AnalysisTable:
         tr("greatest F"),
         tr("difference"),
     )
-    rows = tuple(_cells(row) for row in decision_rows(found))
+    rows = tuple(_cells(row) for row in decision_rows(fold_decisions))
     return AnalysisTable(tr("Decisions by thresholds"), header, rows, above=f"{one_line(title)}\n{about}\n")
 
 
@@ -68,10 +68,10 @@ def _cells(row: DecisionRow) -> tuple[Cell, ...]:
     return (row.label, row.rule, threshold, *(formatted(value, ".4f") for value in values))
 
 
-def _areas(found: Decisions) -> AnalysisTable:
-    areas = [(str(fold.fold), fold.auc, fold.auc_interval) for fold in found.folds]
+def _areas(fold_decisions: Decisions) -> AnalysisTable:
+    areas = [(str(fold.fold), fold.auc, fold.auc_interval) for fold in fold_decisions.folds]
     if len(areas) > 1:
-        areas.append((tr("mean"), found.mean_auc, found.mean_auc_interval))
+        areas.append((tr("mean"), fold_decisions.mean_auc, fold_decisions.mean_auc_interval))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(formatted(value, ".4f") for value in (auc, *interval))) for name, auc, interval in areas
     )

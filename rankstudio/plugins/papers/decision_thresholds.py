@@ -220,9 +220,9 @@ class DecisionRow:
         return self.decision.f - self.greatest
 
 
-def decision_rows(found: Decisions) -> list[DecisionRow]:
+def decision_rows(decisions: Decisions) -> list[DecisionRow]:
     """Return two rows per fold, and two means if there are several folds."""
-    folds = found.folds
+    folds = decisions.folds
     rows = [
         DecisionRow(str(fold.fold), fold.fold, rule, decision, fold.greatest.f)
         for fold in folds

@@ -49,7 +49,7 @@ def paper_figures(
     paper: Reproduction,
     results: Results,
     data: FoldedDataset,
-    found: Sequence[PrintedExperiment] = (),
+    findings: Sequence[PrintedExperiment] = (),
 ) -> tuple[StudyFigure, ...]:
     """Return the figures of a paper for which the runs are there, each made when it is asked for.
 
@@ -60,7 +60,7 @@ def paper_figures(
         Finished runs by the paper's names; those that are missing have no figure.
     data : FoldedDataset
         Their data, with documents.
-    found : sequence of PrintedExperiment
+    findings : sequence of PrintedExperiment
         Experiments of the thesis that are done; others that figures need are carried out when they are made.
 
     Notes
@@ -68,7 +68,7 @@ def paper_figures(
     Figures of times and learning curves train models when they are made.
     """
     if paper.key == airola_2011.KEY:
-        return tuple(_airola(data, found))
+        return tuple(_airola(data, findings))
     return tuple(_BY_PAPER[paper.key](results, data))
 
 
@@ -249,13 +249,13 @@ def _marks(
     return marks
 
 
-def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigure | None:
+def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
     """Return the densities that FS-ED compared, of its best or its last feature on the first fold."""
     fold = data.folds[0]
     result = run.folds[0]
     path = result.paths[0]
     order = path.steps[-1].selected
-    column = order[0] if which == "best" else order[-1]
+    column = order[0] if end == "best" else order[-1]
     train = group_training(fold).whole("FS-ED")
     ids = fold.train.feature_ids
     (densities,) = compared_densities(run.plan, path, train, ids, [column])
@@ -268,7 +268,7 @@ def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigu
     ]
     title = (
         tr("{data}: densities of the best feature")
-        if which == "best"
+        if end == "best"
         else tr("{data}: densities of the last feature")
     )
     return CurvesFigure(
@@ -291,10 +291,10 @@ def end_densities(run: RunResult, data: FoldedDataset, which: str) -> CurvesFigu
     )
 
 
-def _airola(data: FoldedDataset, found: Sequence[PrintedExperiment]) -> Iterator[StudyFigure]:
+def _airola(data: FoldedDataset, findings: Sequence[PrintedExperiment]) -> Iterator[StudyFigure]:
     yield StudyFigure("paper1-figure1", "costs of a pair by its predicted difference", pair_costs)
     yield StudyFigure("paper1-figure2", "irrelevant pairs turn the direction", turned_directions)
-    experiment = next((finding for finding in found if finding.source == "Paper III, Figure 1"), None)
+    experiment = next((finding for finding in findings if finding.source == "Paper III, Figure 1"), None)
     errors = partial(removal_curves, data, experiment)
     yield StudyFigure(
         "paper3-figure1", "error with basis vectors of held-out queries removed and kept", errors
@@ -354,12 +354,12 @@ def turned_directions() -> CurvesFigure:
     )
 
 
-def removal_curves(data: FoldedDataset, done: PrintedExperiment | None) -> CurvesFigure:
+def removal_curves(data: FoldedDataset, finding: PrintedExperiment | None) -> CurvesFigure:
     """Return the error by λ with the basis vectors of held-out queries removed and kept (Paper III)."""
     name = data.name
     train = data.folds[0].train
     with STEADY:  # as the table has it: the ratio at the smallest λ is that of roundings
-        experiment = airola_2011.removal_error(train, name) if done is None else done
+        experiment = airola_2011.removal_error(train, name) if finding is None else finding
     lambdas, removed, basis_kept, _ = zip(*experiment.rows, strict=True)
     series = (Series(tr("removed"), lambdas, removed), Series(tr("kept"), lambdas, basis_kept, number=1))
     return CurvesFigure(

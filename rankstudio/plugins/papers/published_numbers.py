@@ -32,6 +32,14 @@ def _of_paper(key: str, authors: str) -> Iterator[Published]:
     for printed in paper.tables:
         for name, values in printed["rows"].items():
             run = paper.runs[name]
-            about = printed["dataset"], run["method"], run.get("ranker", ""), run.get("when", ""), name
             for measure, value in zip(printed["measures"], values, strict=True):
-                yield Published(*about, measure, value, f"{authors}, {printed['number']}")
+                yield Published(
+                    printed["dataset"],
+                    run["method"],
+                    run.get("ranker", ""),
+                    run.get("when", ""),
+                    name,
+                    measure,
+                    value,
+                    f"{authors}, {printed['number']}",
+                )

@@ -140,12 +140,12 @@ class Reproduction:
                 f"{data.name}: found {len(data.folds)} folds, expected the {_FOLDS} of the paper."
             )
 
-    def plans(self, data: str, place: str, convention: str, *, figures: bool = False) -> dict[str, Plan]:
+    def plans(self, data: str, location: str, convention: str, *, figures: bool = False) -> dict[str, Plan]:
         """Return the plans that the tables of a dataset need, by the paper's name.
 
         Parameters
         ----------
-        data, place : str
+        data, location : str
             Name of the dataset, and its location.
         convention : str
             Convention of the measures.
@@ -156,11 +156,11 @@ class Reproduction:
         measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
         extra_runs = self.figure_runs if figures else ()
         names = dict.fromkeys((*(name for table in tables for name in _runs(table)), *extra_runs))
-        return {name: self._plan(name, place, convention, measures) for name in names}
+        return {name: self._plan(name, location, convention, measures) for name in names}
 
-    def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
+    def _plan(self, name: str, location: str, convention: str, measures: tuple[str, ...]) -> Plan:
         settings = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
-        protocol = {"data": place, "select_by": "MAP", "measures": measures, "convention": convention}
+        protocol = {"data": location, "select_by": "MAP", "measures": measures, "convention": convention}
         return plan_from_dict({**protocol, **settings})
 
     def table(

@@ -199,28 +199,28 @@ def ablated_queries(
     )
 
 
-def n_unchanged(found: Sequence[AblatedQueries]) -> int:
+def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
     """Return the number of queries whose measure is the same for every left-out feature."""
     unchanged: dict[int, Bools] = {}
-    for ablated in found:
+    for ablated in ablations:
         # Measures are from 0 to 1; two rankings of the same value may have added it up in another order.
         equal = np.isclose(ablated.whole, ablated.without, rtol=0.0, atol=1e-12, equal_nan=True)
         unchanged[ablated.fold] = unchanged.get(ablated.fold, np.ones(equal.size, dtype=np.bool_)) & equal
     return sum(int(np.count_nonzero(equal)) for equal in unchanged.values())
 
 
-def feature_ablation(found: Sequence[AblatedQueries], measure: str) -> FeatureAblation:
+def feature_ablation(ablations: Sequence[AblatedQueries], measure: str) -> FeatureAblation:
     """Combine the effects of leaving out one feature over several folds.
 
     Parameters
     ----------
-    found : sequence of AblatedQueries
+    ablations : sequence of AblatedQueries
         Queries of one feature, one entry per fold; at least one.
     measure : str
     """
-    with_feature = np.concatenate([ablated.whole for ablated in found])
-    without = np.concatenate([ablated.without for ablated in found])
+    with_feature = np.concatenate([ablated.whole for ablated in ablations])
+    without = np.concatenate([ablated.without for ablated in ablations])
     counts = win_tie_loss(with_feature, without, higher_is_better=find_measure(measure).higher_is_better)
-    folds = tuple(ablated.fold for ablated in found)
+    folds = tuple(ablated.fold for ablated in ablations)
     difference = mean_difference(with_feature, without)
-    return FeatureAblation(found[0].column, folds, *difference, counts.wins, counts.ties, counts.losses)
+    return FeatureAblation(ablations[0].column, folds, *difference, counts.wins, counts.ties, counts.losses)

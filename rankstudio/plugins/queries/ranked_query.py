@@ -161,8 +161,18 @@ def ranked_query(
         label = float(data.y[begin + row])
         comment = data.comments[begin + row] if data.comments else ""
         name = document_id(comment) or comment.strip() or unnamed.format(number=row + 1)
-        ranks = (rank, int(rank_b[row]))
-        scores = (float(of_a[row]), float(of_b[row]))
-        documents.append(RankedDocument(row, name, comment, label, label >= least, *ranks, *scores))
+        documents.append(
+            RankedDocument(
+                row,
+                name,
+                comment,
+                label,
+                label >= least,
+                rank,
+                int(rank_b[row]),
+                float(of_a[row]),
+                float(of_b[row]),
+            )
+        )
     names = tuple(data.feature_names[column] for column in split.columns)
     return RankedQuery(data.query_ids[position], tuple(documents), split, names)

@@ -70,12 +70,12 @@ def _selecting(source: ReportSource) -> list[ReportedRun]:
     return [run for run in source.runs if run.plan.entry.selects]
 
 
-def _common_sentence(run: ReportedRun, found: SelectionStability) -> str:
+def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
     """Return in a sentence which features all folds have chosen."""
-    n = len(found.folds)
-    everywhere = [feature.name for feature in found.features if feature.times == n]
+    n = len(stability.folds)
+    everywhere = [feature.name for feature in stability.features if feature.times == n]
     name = f"{run.name[0].upper()}{run.name[1:]}"
-    chose = f"{name}, chose {len(found.features)} different features on {n} fold{'s' if n > 1 else ''}"
+    chose = f"{name}, chose {len(stability.features)} different features on {n} fold{'s' if n > 1 else ''}"
     if n < 2:
         return f"{chose}."
     if not everywhere:
@@ -85,12 +85,12 @@ def _common_sentence(run: ReportedRun, found: SelectionStability) -> str:
     return f"{chose}, {len(everywhere)} of them on all: {listed(named)}."
 
 
-def _features(run: ReportedRun, found: SelectionStability) -> TextTable:
+def _features(run: ReportedRun, stability: SelectionStability) -> TextTable:
     closest = _closest_choices(run)
-    several_folds = len(found.folds) > 1
+    several_folds = len(stability.folds) > 1
     rows = []
-    for feature in found.features[:_MOST_FEATURES]:
-        times = f"{feature.times} of {len(found.folds)}"
+    for feature in stability.features[:_MOST_FEATURES]:
+        times = f"{feature.times} of {len(stability.folds)}"
         row = [feature.name, str(feature.feature), *([times] if several_folds else [])]
         row.append(range_text(list(feature.ranks.values())))
         rows.append((*row, closest.get(feature.feature, NOTHING)) if closest else tuple(row))
@@ -103,7 +103,7 @@ def _features(run: ReportedRun, found: SelectionStability) -> TextTable:
         notes.append(
             f"Closest choice: the smallest margin over the next candidate by {score_title}, over the folds."
         )
-    n_more = len(found.features) - len(rows)
+    n_more = len(stability.features) - len(rows)
     if n_more > 0:
         notes.append(f"And {n_more} more features, chosen by fewer folds or later.")
     text_columns = (0, len(header) - 1) if closest else (0,)

@@ -124,14 +124,14 @@ def _by_data(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[Repor
     return [(dataset_runs[0].recorded, dataset_runs) for dataset_runs in datasets.values()]
 
 
-def _files(files: Sequence[Source], place: str) -> TextTable:
-    rows = tuple((_beside(file.path, place), count_text(file.size), file.checksum) for file in files)
+def _files(files: Sequence[Source], opened_folder: str) -> TextTable:
+    rows = tuple((_beside(file.path, opened_folder), count_text(file.size), file.checksum) for file in files)
     return TextTable("Files", ("file", "bytes", "checksum"), rows, (0, 2))
 
 
-def _beside(file: Path, place: str) -> str:
+def _beside(file: Path, opened_folder: str) -> str:
     """Return a file's path from the folder that was opened, else its name."""
-    folder = Path(place) if place else file.parent
+    folder = Path(opened_folder) if opened_folder else file.parent
     return str(file.relative_to(folder)) if file != folder and file.is_relative_to(folder) else file.name
 
 

@@ -223,7 +223,11 @@ def find_cascades(
         i, j, depth = tried[position]
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
         return Cascade(
-            *(sizes[i], sizes[j], depth, times[position], values[position]),
+            sizes[i],
+            sizes[j],
+            depth,
+            times[position],
+            values[position],
             float(np.mean(tests)) if tests else nan,
             tuple((fold.features(i), fold.features(j)) for fold in folds),
         )

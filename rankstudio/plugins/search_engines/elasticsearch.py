@@ -59,17 +59,17 @@ def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
     return replace(tree, splits=splits)
 
 
-def field_query(given: ModelInput) -> dict[str, Any]:
+def field_query(model_input: ModelInput) -> dict[str, Any]:
     """Return a query whose score is the value of a field: to be replaced by the one that the feature is.
 
     Scores must not be negative since Elasticsearch 7. A feature that may be has a shift; what is below all
     values that were seen counts as the smallest of them.
     """
     match_all: dict[str, Any] = {"match_all": {}}
-    if not given.shift:
-        field = {"field": given.identifier, "missing": 0}
+    if not model_input.shift:
+        field = {"field": model_input.identifier, "missing": 0}
         return {"function_score": {"query": match_all, "field_value_factor": field}}
-    parameters = {"field": given.identifier, "shift": given.shift}
+    parameters = {"field": model_input.identifier, "shift": model_input.shift}
     return {"script_score": {"query": match_all, "script": {"source": SHIFTED, "params": parameters}}}
 
 

@@ -47,18 +47,18 @@ def write(function: ScoreFunction) -> Files:
     return {"": json_bytes(model)}
 
 
-def _query(given: ModelInput) -> dict[str, Any]:
+def _query(model_input: ModelInput) -> dict[str, Any]:
     """Return the query whose score is the value of a feature."""
-    if not given.definition:
-        return field_query(given)
-    defined = json.loads(given.definition)
+    if not model_input.definition:
+        return field_query(model_input)
+    defined = json.loads(model_input.definition)
     template = defined["template"]
     if defined.get("template_language", _QUERIES[0]) not in _QUERIES or not isinstance(template, dict):
         raise OutputError(
             tr(
                 "Elasticsearch's own Learning To Rank takes queries, but the feature {feature} is a "
                 "{language}. Export to the plug-in (elasticsearch), or ban the feature."
-            ).format(feature=given.called, language=defined.get("template_language", "text"))
+            ).format(feature=model_input.called, language=defined.get("template_language", "text"))
         )
     return dict(template)
 

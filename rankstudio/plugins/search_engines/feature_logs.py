@@ -121,38 +121,40 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
 class _UnreadableError(Exception):
     """Something in a log that cannot be read: what was found, and what was expected."""
 
-    def __init__(self, found: object, expected: str) -> None:
+    def __init__(self, excerpt: object, expected: str) -> None:
         super().__init__(expected)
-        self.found = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+        self.found = (
+            excerpt if isinstance(excerpt, str) else json.dumps(excerpt, ensure_ascii=False, default=str)
+        )
         self.expected = expected
 
 
 def _in_response(
-    found: Any, queries: tuple[str, ...], path: Path, keys: Sequence[str] = _QUERIES
+    response: Any, queries: tuple[str, ...], path: Path, keys: Sequence[str] = _QUERIES
 ) -> Iterator[LoggedDocument]:
     """Yield the documents of a response, of a list of them, or of one hit alone.
 
     Under one of the keys is the query. Those of a hit in a response are ids alone: a document may well have
     keywords of its own.
     """
-    if isinstance(found, list):
-        for part in found:
+    if isinstance(response, list):
+        for part in response:
             yield from _in_response(part, queries, path, keys)
         return
-    if not isinstance(found, dict):
-        raise _UnreadableError(found, tr(EXPECTED))
-    queries = _named(found, keys) or _asked(found) or queries
-    inner = [found[key] for key in ("response", "root", "hits") if isinstance(found.get(key), dict)]
-    inner += [found["responses"]] if isinstance(found.get("responses"), list) else []
+    if not isinstance(response, dict):
+        raise _UnreadableError(response, tr(EXPECTED))
+    queries = _named(response, keys) or _asked(response) or queries
+    inner = [response[key] for key in ("response", "root", "hits") if isinstance(response.get(key), dict)]
+    inner += [response["responses"]] if isinstance(response.get("responses"), list) else []
     hits = next(
-        (found[key] for key in ("hits", "docs", "children") if isinstance(found.get(key), list)), None
+        (response[key] for key in ("hits", "docs", "children") if isinstance(response.get(key), list)), None
     )
     for part in inner:
         yield from _in_response(part, queries, path, keys)
     for part in hits or ():
         yield from _in_response(part, queries, path, _QUERY_IDS)
     if not inner and hits is None:
-        logged = _hit(found, queries or (_query_of(path),))
+        logged = _hit(response, queries or (_query_of(path),))
         if logged is not None:
             yield logged
 
@@ -169,10 +171,10 @@ def _asked(response: Mapping[str, Any]) -> tuple[str, ...]:
     return _named(parameters, _QUERIES) if isinstance(parameters, dict) else ()
 
 
-def _named(found: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
+def _named(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
     """Return the texts and numbers under some keys; 17.0 is 17, too."""
     texts: list[str] = []
-    for value in (found.get(key) for key in keys):
+    for value in (fields.get(key) for key in keys):
         if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
             raise _UnreadableError(value, tr("an id that is a text or a number"))
         if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
@@ -182,26 +184,26 @@ def _named(found: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(filter(None, map(one_line, texts)))
 
 
-def _hit(found: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
+def _hit(hit: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
     """Return the values of a hit; None where it has none."""
-    fields = found.get("fields")
+    fields = hit.get("fields")
     fields = fields if isinstance(fields, dict) else {}
     of_vespa = next((fields[key] for key in _OF_VESPA if isinstance(fields.get(key), dict)), None)
     ids: tuple[str, ...]
-    if isinstance(found.get("[features]"), str):
-        ids = _named(found, _DOCUMENTS)
-        logged = LoggedDocument(queries, ids, _each_once(_of_solr(found["[features]"])), 0.0)
+    if isinstance(hit.get("[features]"), str):
+        ids = _named(hit, _DOCUMENTS)
+        logged = LoggedDocument(queries, ids, _each_once(_of_solr(hit["[features]"])), 0.0)
     elif "_ltrlog" in fields:
-        ids = _named(found, ("_id",))
+        ids = _named(hit, ("_id",))
         logged = LoggedDocument(queries, ids, _each_once(_of_elasticsearch(fields["_ltrlog"])))
     elif of_vespa is not None:
-        ids = _named(fields, ("documentid",)) + _named(found, ("id",)) + _named(fields, _DOCUMENTS)
+        ids = _named(fields, ("documentid",)) + _named(hit, ("id",)) + _named(fields, _DOCUMENTS)
         ids += tuple(filter(None, map(_of_user, ids)))
         logged = LoggedDocument(queries, ids, dict(_of_vespa(of_vespa)))
     else:
         return None
     if not ids:
-        raise _UnreadableError(found, tr("a document with an id"))
+        raise _UnreadableError(hit, tr("a document with an id"))
     return logged
 
 
@@ -246,9 +248,9 @@ def _of_solr(text: str) -> Iterator[tuple[str, float]]:
         yield name, _number(value)
 
 
-def _of_vespa(found: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _of_vespa(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the features that Vespa lists; tensors are no numbers and left out, which `joined` notes."""
-    for name, value in found.items():
+    for name, value in features.items():
         if name != _CACHED:
             yield name, _TENSOR if isinstance(value, dict | list) else _number(value)
 
@@ -352,7 +354,8 @@ class _JoinedDocuments:
         self._check_id(document, matched[1], number, path)
         hashed = hash(frozenset(document.values.items()))
         self._repeated += bool(self._rows[number] >= 0 and self._hashes[number] != hashed)
-        self._rows[number], self._hashes[number] = row, hashed
+        self._rows[number] = row
+        self._hashes[number] = hashed
         self._waiting.append((*matched, document))
         return len(self._waiting) >= _PIECE
 

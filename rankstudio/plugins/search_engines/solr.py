@@ -46,21 +46,21 @@ def write(function: ScoreFunction) -> Files:
     return {"": json_bytes(model), FEATURES: json_bytes(features)}
 
 
-def _definition(given: ModelInput, store: str) -> dict[str, Any]:
+def _definition(model_input: ModelInput, store: str) -> dict[str, Any]:
     """Return a feature of the store: as it was read, or else the value of a field of its name."""
-    if given.definition:
-        return dict(json.loads(given.definition))
-    name = given.identifier
+    if model_input.definition:
+        return dict(json.loads(model_input.definition))
+    name = model_input.identifier
     kind = f"{_PACKAGE}.feature.FieldValueFeature"
     return {"store": store, "name": name, "class": kind, "params": {"field": name}}
 
 
-def _feature(given: ModelInput) -> dict[str, Any]:
+def _feature(model_input: ModelInput) -> dict[str, Any]:
     """Return a feature of the model: Solr takes the average off its value, where there is one."""
-    if not given.shift:
-        return {"name": given.called}
-    parameters = {"avg": repr(-given.shift), "std": "1.0"}
-    return {"name": given.called, "norm": {"class": f"{_PACKAGE}.norm.{_NORM}", "params": parameters}}
+    if not model_input.shift:
+        return {"name": model_input.called}
+    parameters = {"avg": repr(-model_input.shift), "std": "1.0"}
+    return {"name": model_input.called, "norm": {"class": f"{_PACKAGE}.norm.{_NORM}", "params": parameters}}
 
 
 def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:

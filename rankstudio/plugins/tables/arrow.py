@@ -245,9 +245,9 @@ def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
         except Exception as error:
             raise _damaged(path, error) from None
 
-    def error(row: int, found: str, expected: str, missing: bool = False) -> DataError:
+    def error(row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
         kind = MissingValueError if missing else ColumnValueError
-        return kind(path, 0, 0, f"{found}, row {first_row + row + 1}", expected)
+        return kind(path, 0, 0, f"{excerpt}, row {first_row + row + 1}", expected)
 
     return TableColumns(
         shown_path(path),
@@ -281,11 +281,11 @@ def _without_lists(table: Any) -> Any:
     return pa.table(columns, names=names)
 
 
-def _place(chunk: Any, place: int) -> Any:
+def _place(chunk: Any, position: int) -> Any:
     """Return the value at a place of each list, none where there is no list."""
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
-    return pc.list_element(chunk, place)
+    return pc.list_element(chunk, position)
 
 
 def _damaged(path: Path, error: Exception) -> FileAccessError:

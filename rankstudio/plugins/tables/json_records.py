@@ -137,9 +137,9 @@ class _Block:
             unit="line",
         )
 
-    def _error(self, row: int, found: str, expected: str, missing: bool = False) -> DataError:
+    def _error(self, row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
         kind = MissingValueError if missing else ColumnValueError
-        return kind(self.path, self.lines[row], 0, found, expected)
+        return kind(self.path, self.lines[row], 0, excerpt, expected)
 
 
 def _array(values: list[Any]) -> NDArray[Any]:

@@ -319,7 +319,8 @@ class CatBoostTrees(ConvertedRanker):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaves(tree, data.X)
             return
-        model, pool = catboost.CatBoostRanker(**parameters), pool_of(catboost, data)
+        model = catboost.CatBoostRanker(**parameters)
+        pool = pool_of(catboost, data)
 
         def fit(go_on: Callable[[], bool]) -> None:
             class Listener:

@@ -89,11 +89,11 @@ class TreeStep(Step):
         """The model of the whole run as a ``lightgbm.Booster``."""
         return self.grown.booster
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        if known is None:
+        if previous_scores is None:
             return self.grown.scores(columns.T, 0, self.number)
-        return known + self.grown.scores(columns.T, self.number - 1, 1)
+        return previous_scores + self.grown.scores(columns.T, self.number - 1, 1)
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the trees; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
@@ -132,8 +132,8 @@ class TreeRanker(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         assert isinstance(last, TreeStep)
         self.booster_ = last.detached()  # the step's own would keep the training data alive
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)

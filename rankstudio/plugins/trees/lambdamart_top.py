@@ -118,9 +118,9 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
             del parameters[name]
         return LambdaMART(**parameters)
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        super()._finish(data, taken)
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        super()._finish(data, steps)
+        last = steps[-1]
         self.booster_ = None
         if isinstance(last, Narrowed) and isinstance(last.inner, TreeStep):
             self.booster_ = last.inner.detached()

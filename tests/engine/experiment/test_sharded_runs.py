@@ -214,8 +214,8 @@ class Doubled(Step):
 
     linear = False
 
-    def scores(self, columns: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
-        return columns[0] + (0.0 if known is None else 2.0 * known)
+    def scores(self, columns: np.ndarray, previous_scores: np.ndarray | None = None) -> np.ndarray:
+        return columns[0] + (0.0 if previous_scores is None else 2.0 * previous_scores)
 
 
 def test_models_that_are_not_linear_go_on_from_the_one_before_in_each_shard(on_disk: FoldedDataset) -> None:

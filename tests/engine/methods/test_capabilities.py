@@ -75,8 +75,8 @@ class Delegate(GrowingSelector):
     def densities_of(self, data: Any, column: int) -> Any:
         return self.sized.densities_of(data, column)
 
-    def weighed_features(self, data: Any, columns: Any, others: Any) -> Any:
-        return self.sized.weighed_features(data, columns, others)
+    def weighed_features(self, data: Any, columns: Any, other_columns: Any) -> Any:
+        return self.sized.weighed_features(data, columns, other_columns)
 
 
 def planted() -> dict[str, np.ndarray]:

@@ -56,7 +56,7 @@ def test_it_is_the_inner_product_of_the_weights_between_labels(
     full = np.array([dense(graph, combine).ravel() for graph in given_graphs])
     found = all_paths_kernel(given_graphs, combine=combine)
     np.testing.assert_allclose(found, full @ full.T, rtol=1e-9, atol=1e-12)
-    beside = all_paths_kernel(given_graphs[:1], combine, others=given_graphs)
+    beside = all_paths_kernel(given_graphs[:1], combine, other_graphs=given_graphs)
     np.testing.assert_allclose(beside, found[:1], rtol=1e-12, atol=1e-14)
 
 
@@ -87,5 +87,5 @@ def test_a_ranker_learns_with_it() -> None:
     y, qid = np.array([float(graph.labels[2] == "a") for graph in made]), np.arange(24) // 4
     kernel = all_paths_kernel(made)
     ranker = KernelRankRLS("precomputed", regularization=0.01).fit(kernel, y, qid=qid)
-    scores = ranker.predict(all_paths_kernel(made, others=made))
+    scores = ranker.predict(all_paths_kernel(made, other_graphs=made))
     assert scores[y == 1].mean() > scores[y == 0].mean()

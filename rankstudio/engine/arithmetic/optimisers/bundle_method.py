@@ -286,7 +286,8 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     leaving = int(np.argmin(ratios))
     beta = beta.copy()
     beta[support] = np.maximum(beta[support] + ratios[leaving] * change, 0.0)
-    beta[support[leaving]], beta[joining] = 0.0, ratios[leaving]
+    beta[support[leaving]] = 0.0
+    beta[joining] = ratios[leaving]
     return beta, np.flatnonzero(beta > 0.0)
 
 

@@ -128,10 +128,10 @@ class PairProblem(PlaneProblem, Protocol):
     def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[SmoothLoss]:
         """Return the loss at some scores, with or without slopes."""
 
-    def curvature(self, at: Any, v: Floats) -> Waiting[Floats]:
+    def curvature(self, loss: Any, v: Floats) -> Waiting[Floats]:
         """Return the Hessian in w of a loss times v (n,), after a call of :meth:`smooth`."""
 
-    def bending(self, at: Any, direction: Floats) -> Waiting[float]:
+    def bending(self, loss: Any, direction: Floats) -> Waiting[float]:
         """Return the second derivative of a loss along a direction of the scores."""
 
     def degree_gram(self) -> Waiting[Floats]:
@@ -205,15 +205,15 @@ class LocalPairs:
         yield from ()
         return loss(self._pairs, scores)
 
-    def curvature(self, at: Smooth, v: Floats) -> Waiting[Floats]:
+    def curvature(self, loss: Smooth, v: Floats) -> Waiting[Floats]:
         """Return a product with the Hessian; see :class:`PairProblem`."""
         yield from ()
-        return self._problem.curvature(at, v)
+        return self._problem.curvature(loss, v)
 
-    def bending(self, at: Smooth, direction: Floats) -> Waiting[float]:
+    def bending(self, loss: Smooth, direction: Floats) -> Waiting[float]:
         """Return a second derivative; see :class:`PairProblem`."""
         yield from ()
-        return at.bending(direction)
+        return loss.bending(direction)
 
     def degree_gram(self) -> Waiting[Floats]:
         """Return the estimate from a random sample of documents; see :class:`PairProblem`."""

@@ -110,7 +110,7 @@ def eliminate(
 
 
 @fused
-def multiply(X: Floats, ptr: Ints, starts: Ints, factor: Floats, place: Ints, out: Floats) -> None:
+def multiply(X: Floats, ptr: Ints, starts: Ints, factor: Floats, row_of: Ints, out: Floats) -> None:
     """Compute the rows of the queries: sum_j e_ij (x_i - x_j), so that constants give 0.
 
     Parameters
@@ -119,16 +119,16 @@ def multiply(X: Floats, ptr: Ints, starts: Ints, factor: Floats, place: Ints, ou
         One row for each document.
     ptr, starts, factor
         As of :func:`eliminate`.
-    place : ndarray of shape (m,)
+    row_of : ndarray of shape (m,)
         Which row of `out` is that of each document; -1 where there is none.
     out : ndarray of shape (r, n), all 0
     """
     for q in range(ptr.size - 1):
         end = ptr[q + 1]
         for i in range(ptr[q], end):
-            if place[i] < 0:
+            if row_of[i] < 0:
                 continue
-            row = out[place[i]]
+            row = out[row_of[i]]
             for j in range(i + 1, end):
                 entry = factor[starts[i] + j - i - 1]
                 if entry != 0.0:

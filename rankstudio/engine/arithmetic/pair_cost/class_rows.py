@@ -51,7 +51,7 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     DatasetError
         If labels nearly coincide, for the cost "inverse".
     OutOfMemoryError
-        If a query has so many labels that their r² weights do not fit, for the cost "inverse".
+        If a query has too many labels for their r² weights to fit, for the cost "inverse".
 
     Notes
     -----

@@ -33,7 +33,7 @@ def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     Raises
     ------
     OutOfMemoryError
-        If there are so many labels that a Gram matrix for each does not fit.
+        If there are too many labels for a Gram matrix of each to fit.
 
     Notes
     -----
@@ -54,7 +54,8 @@ class _AllPairs:
 
 
 def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
-    (_, n), Q = data.X.shape, data.ptr.size - 1
+    _, n = data.X.shape
+    Q = data.ptr.size - 1
     labels, level = np.unique(data.y, return_inverse=True)
     r = labels.size
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
@@ -68,7 +69,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
         levels = level[first:last]
         for c in np.unique(levels):
             chosen = rows[levels == c]
-            counts[q, c], sums[q, c] = len(chosen), chosen.sum(axis=0)
+            counts[q, c] = len(chosen)
+            sums[q, c] = chosen.sum(axis=0)
             grams[c] += chosen.T @ chosen
     all_counts = counts.sum(axis=0)
     all_sums = sums.sum(axis=0)
@@ -91,7 +93,7 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
 
 def _share(cost: PairCost, counts: Floats) -> float:
-    """Return by what the loss over all pairs of so many documents of each class is multiplied."""
+    """Return the factor of the loss over all pairs, by the number of documents of each class."""
     m = counts.sum()
     n_pairs = m * (m - 1) / 2 if cost.ties else (m**2 - counts @ counts) / 2
     return float(shares(cost.weighting, np.array([m]), np.array([n_pairs]))[0])

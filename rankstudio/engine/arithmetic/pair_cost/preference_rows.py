@@ -249,7 +249,7 @@ class IncidenceBlock:
 
 
 PreferenceBlock = IncidenceBlock | LaplacianFactor
-"""What makes rows of the documents of some queries; see :class:`IncidenceBlock`."""
+"""Maker of rows of the documents of some queries; see :class:`IncidenceBlock`."""
 
 
 def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> Iterator[PreferenceBlock]:
@@ -310,7 +310,7 @@ def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQuery
     of_row = np.repeat(np.arange(sizes.size), sizes)
     order = np.argsort(np.append(of_row, of_row), kind="stable")
     rows: Any = csr_array(matrix @ data.X.csr) * np.sqrt(0.5)
-    both = csc_array(vstack((rows, -rows)).tocsr()[order])
+    signed_rows = csc_array(vstack((rows, -rows)).tocsr()[order])
     labels = np.append(targets, -targets)[order] * np.sqrt(0.5)
-    both.sort_indices()
-    return SparseQueryData(SparseRows(both), labels, 2 * row_ptr)
+    signed_rows.sort_indices()
+    return SparseQueryData(SparseRows(signed_rows), labels, 2 * row_ptr)

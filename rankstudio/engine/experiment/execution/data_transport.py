@@ -26,7 +26,7 @@ _NAMES = ("train", "vali", "test")
 class FoldSource(Protocol):
     """Source of a run's folds for a worker."""
 
-    def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
+    def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
         """Receive progress of a unit from a worker; raise Cancelled if the run was given up."""
 
     def key(self, number: int) -> Hashable:
@@ -102,11 +102,11 @@ class InMemory:
         """Return the last progress event of any worker."""
         return self._latest
 
-    def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
+    def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
         """Receive progress of a unit from a worker; raise Cancelled if the run was given up."""
         if self._given_up:
             raise Cancelled("The run")
-        progress = told if isinstance(told, WorkProgress) else WorkProgress(f"step {told.number}", 0.0)
+        progress = event if isinstance(event, WorkProgress) else WorkProgress(f"step {event.number}", 0.0)
         self._latest = unit, progress
 
     def key(self, number: int) -> Hashable:
@@ -134,7 +134,7 @@ class FoldFiles:
     folder: str
     parts: Mapping[int, tuple[str, ...]]
 
-    def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
+    def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
         """Do nothing: the caller is in another process, and ends this one if necessary."""
 
     @property

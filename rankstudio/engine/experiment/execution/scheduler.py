@@ -111,13 +111,13 @@ def learn_unit(task: Task) -> Learned:
     notes: list[Note] = []
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
-    def follow(told: Step | WorkProgress) -> None:
+    def follow(event: Step | WorkProgress) -> None:
         nonlocal latest
-        if isinstance(told, Note):
-            notes.append(told)
+        if isinstance(event, Note):
+            notes.append(event)
         else:
-            latest = told
-            task.source.follow(task.unit, told)
+            latest = event
+            task.source.follow(task.unit, event)
 
     with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)

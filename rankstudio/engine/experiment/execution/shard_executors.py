@@ -69,7 +69,7 @@ class ShardWorkers(Protocol):
     def ask(self, call: ShardCall) -> Answer:
         """Submit a call to the worker with its shard, if it still exists."""
 
-    def stranded(self, asked: Answer) -> bool:
+    def stranded(self, pending_answer: Answer) -> bool:
         """Return whether a call waits for a lost worker."""
 
     def forget(self, session: str) -> None:
@@ -151,7 +151,7 @@ class _Session:
         if self._room is not None:
             self._room = min(self._room, room / self._workers.count)
 
-    def sum(self, message: Any, what: str = "summing over shards") -> Waiting[Sums]:
+    def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         self._messages.append(message)
         if not self._work.replayed:
             del self._messages[:-1]
@@ -163,11 +163,11 @@ class _Session:
                     if ahead not in waiting:
                         waiting[ahead] = self._ask(ahead)
                 while (summands := self._settled(index, waiting)) is None:
-                    yield WorkProgress(what, index / self._count)
+                    yield WorkProgress(activity, index / self._count)
                 del waiting[index]
                 self._losses = 0
                 total.add(summands)
-                yield WorkProgress(what, (index + 1) / self._count)
+                yield WorkProgress(activity, (index + 1) / self._count)
         finally:
             for future in waiting.values():
                 future.cancel()
@@ -243,7 +243,7 @@ class ProcessWorkers:
             self._processes[process_index] = self._start()
             return self._processes[process_index].submit(answer, call)
 
-    def stranded(self, asked: Answer) -> bool:
+    def stranded(self, pending_answer: Answer) -> bool:
         """Return False: a call to a process that ends fails."""
         return False
 

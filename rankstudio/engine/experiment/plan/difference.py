@@ -124,11 +124,11 @@ def only_pins_differ(plan: Plan, reference: Plan) -> bool:
 
 
 def _changed(
-    parameters: Sequence[Parameter], values: Mapping[str, Any], others: Mapping[str, Any], names: Names
+    parameters: Sequence[Parameter], values: Mapping[str, Any], other_values: Mapping[str, Any], names: Names
 ) -> list[str]:
     """Return each parameter whose values differ, with the first one."""
-    differing = [p for p in parameters if values[p.name] != others[p.name]]
-    return [_said(p, values[p.name], others[p.name], names) for p in differing]
+    differing = [p for p in parameters if values[p.name] != other_values[p.name]]
+    return [_said(p, values[p.name], other_values[p.name], names) for p in differing]
 
 
 def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
@@ -143,8 +143,8 @@ def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     return ", ".join(parts) or tr("{label} in a different order").format(label=label)
 
 
-def _missing_from(some: Iterable[int], all_of_them: Iterable[int]) -> tuple[int, ...]:
-    return tuple(i for i in all_of_them if i not in some)
+def _missing_from(features: Iterable[int], all_of_them: Iterable[int]) -> tuple[int, ...]:
+    return tuple(i for i in all_of_them if i not in features)
 
 
 def _named(ids: Iterable[int], names: Names) -> str:

@@ -751,13 +751,13 @@ def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) ->
     return costs
 
 
-def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
+def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
     """Return the column of a feature's id; ParameterError where the data have no such feature."""
     if feature not in columns:
         expected = tr("ids of the dataset's features, {first} to {last}").format(
             first=min(columns), last=max(columns)
         )
-        raise ParameterError(what, feature, expected)
+        raise ParameterError(label, feature, expected)
     return columns[feature]
 
 

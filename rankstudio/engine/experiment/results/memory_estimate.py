@@ -234,7 +234,7 @@ def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = AL
     -----
     O(S log Q) for S shards of Q queries; no document is read.
     """
-    return max((_of_fold(plan, fold, workers) for fold in folds), key=lambda found: found.least)
+    return max((_of_fold(plan, fold, workers) for fold in folds), key=lambda estimate: estimate.least)
 
 
 def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:

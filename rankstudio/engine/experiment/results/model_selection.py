@@ -87,18 +87,18 @@ def select_model(
     return Chosen(path.unit, path.steps[_smallest(plan, path, _gains(plan, path) >= gain - error)])
 
 
-def selectable_positions(path: PathResult, most: int | None = None) -> Ints:
-    """Return the positions of the steps to choose from: models of at most ``most`` features."""
+def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
+    """Return the positions of the steps to choose from: models of at most ``max_features`` features."""
     positions = np.arange(len(path.steps))[path.models]
-    return positions if most is None else positions[path.sizes[positions] <= most]
+    return positions if max_features is None else positions[path.sizes[positions] <= max_features]
 
 
-def best_position(plan: Plan, path: PathResult, most: int | None = None) -> int | None:
+def best_position(plan: Plan, path: PathResult, max_features: int | None = None) -> int | None:
     """Return the position of a path's best model by the selection criterion, up to a size.
 
     None if there is no such model. The first model if no value is defined.
     """
-    models = selectable_positions(path, most)
+    models = selectable_positions(path, max_features)
     return int(models[_gains(plan, path)[models].argmax()]) if models.size else None
 
 

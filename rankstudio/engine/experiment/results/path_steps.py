@@ -98,14 +98,14 @@ class PathSteps(Sequence[Step], ABC):
         """Return the position of the step with a number; ValueError if there is none."""
         return list(self.numbers).index(number)
 
-    def selected(self, place: int) -> tuple[int, ...]:
+    def selected(self, position: int) -> tuple[int, ...]:
         """Return the columns of a step's model, without what the step has of every feature."""
-        return self[place].selected
+        return self[position].selected
 
-    def added(self, place: int) -> tuple[int, ...]:
+    def added(self, position: int) -> tuple[int, ...]:
         """Return the columns of a step's model, without the step before where that is their beginning."""
-        selected = self.selected(place)
-        before = self.selected(place - 1) if place else ()
+        selected = self.selected(position)
+        before = self.selected(position - 1) if position else ()
         return selected[len(before) :] if selected[: len(before)] == before else selected
 
     def _light(self) -> Sequence[Step]:
@@ -113,7 +113,7 @@ class PathSteps(Sequence[Step], ABC):
         return self
 
     @abstractmethod
-    def _made(self, place: int) -> Step:
+    def _made(self, position: int) -> Step:
         """Make a step."""
 
 
@@ -144,20 +144,20 @@ class HeldSteps(PathSteps):
         """Travel to other processes, and into files, as small as it is."""
         return type(self), (self._steps, self.rows)
 
-    def selected(self, place: int) -> tuple[int, ...]:  # noqa: D102 - inherited
+    def selected(self, position: int) -> tuple[int, ...]:  # noqa: D102 - inherited
         rows = self.rows.get("selected")
-        return self._steps[place].selected if rows is None else rows.row(place)
+        return self._steps[position].selected if rows is None else rows.row(position)
 
-    def added(self, place: int) -> tuple[int, ...]:  # noqa: D102 - inherited
+    def added(self, position: int) -> tuple[int, ...]:  # noqa: D102 - inherited
         rows = self.rows.get("selected")
-        return rows.added(place) if isinstance(rows, IndexTuples) else super().added(place)
+        return rows.added(position) if isinstance(rows, IndexTuples) else super().added(position)
 
     def _light(self) -> Sequence[Step]:
         return self._steps
 
-    def _made(self, place: int) -> Step:
-        attributes = {name: rows.row(place) for name, rows in self.rows.items()}
-        return replace(self._steps[place], **attributes) if attributes else self._steps[place]
+    def _made(self, position: int) -> Step:
+        attributes = {name: rows.row(position) for name, rows in self.rows.items()}
+        return replace(self._steps[position], **attributes) if attributes else self._steps[position]
 
 
 def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> HeldSteps:
@@ -233,14 +233,14 @@ class StepsFile:
         self._end = self._end + len(content)
         return offset
 
-    def read(self, place: int, size: int) -> PathSteps:
+    def read(self, offset: int, size: int) -> PathSteps:
         """Return the steps at a position."""
         with self._lock:
             last_offset, steps = self._last
-            if last_offset != place or steps is None:
-                self._file.seek(place)
+            if last_offset != offset or steps is None:
+                self._file.seek(offset)
                 steps = pickle.loads(self._file.read(size))
-                self._last = place, steps
+                self._last = offset, steps
             return steps
 
 
@@ -250,19 +250,19 @@ class FiledSteps(PathSteps):
     Parameters
     ----------
     file : StepsFile
-    place, size : int
+    offset, size : int
         Position and size of the steps in the file, in bytes.
     steps : PathSteps
         Return the steps in memory.
     """
 
-    def __init__(self, file: StepsFile, place: int, size: int, steps: PathSteps) -> None:
+    def __init__(self, file: StepsFile, offset: int, size: int, steps: PathSteps) -> None:
         self.numbers = steps.numbers
         self.criteria = steps.criteria
         self.sizes = steps.sizes
         self.gains = steps.gains
         self._file = file
-        self._place = place
+        self._offset = offset
         self._size = size
 
     def __len__(self) -> int:
@@ -270,7 +270,7 @@ class FiledSteps(PathSteps):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Travel to other processes as the steps themselves."""
-        return self._file.read(self._place, self._size).__reduce__()
+        return self._file.read(self._offset, self._size).__reduce__()
 
-    def _made(self, place: int) -> Step:
-        return self._file.read(self._place, self._size)[place]
+    def _made(self, position: int) -> Step:
+        return self._file.read(self._offset, self._size)[position]

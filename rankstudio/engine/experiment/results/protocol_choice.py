@@ -115,9 +115,9 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
     )
 
 
-def last_within(lengths: Ints, most: int) -> int | None:
+def last_within(lengths: Ints, max_length: int) -> int | None:
     """Return the position of the longest path up to a length, the last one of equals; None if all exceed."""
-    within = np.flatnonzero(lengths <= most)
+    within = np.flatnonzero(lengths <= max_length)
     if not within.size:
         return None
     return int(within[lengths[within] == lengths[within].max()][-1])
@@ -172,9 +172,9 @@ class _MeanSteps(PathSteps):
     def sizes(self) -> Ints:
         return self._sizes
 
-    def _made(self, place: int) -> Step:
-        number = int(self._numbers[place])
-        criterion = float(self._criteria[place])
+    def _made(self, position: int) -> Step:
+        number = int(self._numbers[position])
+        criterion = float(self._criteria[position])
         return Step(number, (), _NO_VALUES, criterion, _NO_VALUES)
 
 

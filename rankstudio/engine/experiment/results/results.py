@@ -128,7 +128,9 @@ class PathResult:
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
-        measure_name = _validated([self], name or next(iter(self.validation), ""), asked=name is not None)
+        measure_name = _validated(
+            [self], name or next(iter(self.validation), ""), is_required=name is not None
+        )
         ax = _new_axes() if ax is None else ax
         _draw(ax, *_mean_curve((self,), measure_name), "", _colors(1)[0])
         _label_axes(ax, [self], measure_name, f"Fold {self.unit.fold}")
@@ -438,7 +440,7 @@ class RunResult:
             If there is no validation by this measure.
         """
         paths = [path for fold in self.folds for path in fold.paths]
-        name = _validated(paths, name or self.plan.select_by, asked=name is not None)
+        name = _validated(paths, name or self.plan.select_by, is_required=name is not None)
         ax = _new_axes() if ax is None else ax
         of_combinations = zip(*(fold.paths for fold in self.folds), strict=True)
         for color, combination in zip(_colors(len(self.plan.combinations)), of_combinations, strict=True):
@@ -642,13 +644,13 @@ def _curve(path: PathResult, name: str) -> Floats:
     return path.validation[name] if name else path.criterion
 
 
-def _validated(paths: list[PathResult], name: str, *, asked: bool) -> str:
+def _validated(paths: list[PathResult], name: str, *, is_required: bool) -> str:
     """Return the measure to draw; "" for the criterion, if nothing was validated and none is required."""
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []
     if name in shared_names:
         return name
-    if asked:
+    if is_required:
         raise ParameterError(
             "name", name, f"one of {', '.join(shared_names)}" if shared_names else "none without validation"
         )

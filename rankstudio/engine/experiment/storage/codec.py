@@ -268,14 +268,14 @@ def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection
     )
 
 
-def archived_arrays(content: bytes, most: float = math.inf) -> dict[str, NDArray[Any]]:
+def archived_arrays(content: bytes, max_bytes: float = math.inf) -> dict[str, NDArray[Any]]:
     """Return the arrays of an archive, after checking its sizes.
 
     Parameters
     ----------
     content : bytes
         What ``numpy.savez_compressed`` writes.
-    most : float
+    max_bytes : float
         Bytes that the arrays may take together.
 
     Raises
@@ -287,7 +287,7 @@ def archived_arrays(content: bytes, most: float = math.inf) -> dict[str, NDArray
     """
     with _READING, np.load(io.BytesIO(content), allow_pickle=False) as archive:
         size = sum(entry.file_size for entry in archive.zip.infolist())
-        if size > min(most, _DEFLATED * len(content)):
+        if size > min(max_bytes, _DEFLATED * len(content)):
             raise ValueError(f"{len(content)} bytes cannot contain {size} bytes of data")
         if size > _LARGE and size > memory.available():
             raise MemoryError(f"{memory.size(size)} are needed for the stored data")
@@ -324,10 +324,10 @@ def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     return header
 
 
-def _measured(names: Sequence[str], found: NDArray[Any], n_steps: int) -> dict[str, NDArray[Any]]:
+def _measured(names: Sequence[str], stored: NDArray[Any], n_steps: int) -> dict[str, NDArray[Any]]:
     """Return each measure after each step."""
     shape = (len(names), n_steps) if names else (0,)
-    return dict(zip(names, array(found, "<f8", shape), strict=True))
+    return dict(zip(names, array(stored, "<f8", shape), strict=True))
 
 
 def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:

@@ -143,7 +143,11 @@ class StudyFile:
                     partial.unlink(missing_ok=True)
             other = _open(path)
             self.close()
-            self._db, self.path, self._file, self.read_only = other, path, _identity(path), False
+            identity = _identity(path)
+            self._db = other
+            self.path = path
+            self._file = identity
+            self.read_only = False
             self._closed = False
 
     @contextmanager
@@ -180,7 +184,7 @@ class StudyFile:
         with self._turn, in_words(self.path):
             return self._db.execute(sql, values).fetchall()
 
-    def records(self, table: str, where: str = "", *values: Any) -> list[Row]:
+    def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table, including damaged ones.
 
         Raises
@@ -190,7 +194,7 @@ class StudyFile:
         """
         with self._turn, in_words(self.path):
             absent = study_rows.absent_columns(self._db, table)
-            rows = self._db.execute(study_rows.select(table, where, absent), values).fetchall()
+            rows = self._db.execute(study_rows.select(table, clause, absent), values).fetchall()
         return [study_rows.row_of(table, row) for row in rows]
 
     def close(self) -> None:
@@ -347,8 +351,8 @@ def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> N
     """
     opened_path = copy or path
     if not opened_path.is_file():
-        found = tr("found a folder, expected a study") if path.is_dir() else tr("study not found")
-        raise StoreError(f"{path}: {found}.")
+        problem = tr("found a folder, expected a study") if path.is_dir() else tr("study not found")
+        raise StoreError(f"{path}: {problem}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
     log = not shared and any(Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal"))
@@ -356,9 +360,9 @@ def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> N
     uri = f"{opened_path.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
         db.text_factory = study_rows.as_text  # damage is reported in SQLite's own words
-        found = db.execute("PRAGMA application_id").fetchone()[0]
+        application = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
-        if found != APPLICATION_ID or version < 1:
+        if application != APPLICATION_ID or version < 1:
             raise StoreError(f"{path}: {tr(_FOREIGN)}.")
         if version != VERSION:
             text = tr(

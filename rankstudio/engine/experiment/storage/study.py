@@ -217,16 +217,17 @@ class Study:
         data_fingerprint = fingerprint(dataset)
         location = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._refuse_changes(plan, location, data_fingerprint.files)
-        criteria = (plan, as_json(versions(plan.sources)), data_fingerprint.checksum)
+        versions_text = as_json(versions(plan.sources))
+        checksum = data_fingerprint.checksum
         with self._file.transaction() as db:
-            run = None if anew else self._equal(*criteria)
+            run = None if anew else self._equal(plan, versions_text, checksum)
             if run is None:
                 data = write_data(db, dataset, location, data_fingerprint)
                 # Where its record was damaged it is sound by now, and the runs on it are known again.
-                run = None if anew else self._equal(*criteria)
+                run = None if anew else self._equal(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
-                values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": criteria[1]}
+                values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": versions_text}
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
                 _write_methods(db, run, plan)
                 _write_measures(db, run, plan)
@@ -291,7 +292,7 @@ class Study:
                 return RunLabel(row["name"], row["note"], tags, bool(row["hidden"])).shortened()
         return RunLabel()
 
-    def set_choice(self, run: RunKey, values: tuple[Any, ...] | None, place: int | None) -> None:
+    def set_choice(self, run: RunKey, values: tuple[Any, ...] | None, length: int | None) -> None:
         """Store which model of a run the user chose.
 
         Parameters
@@ -299,10 +300,10 @@ class Study:
         run : RunKey
         values : tuple or None
             Of its path, on the axes of the plan; None for those that validation chose.
-        place : int or None
+        length : int or None
             Number of features, or round; None for the best.
         """
-        payload = as_json([values, place])
+        payload = as_json([values, length])
         with self._file.transaction() as db:
             db.execute(CHOICE)
             cells = run.id, payload, payload_digest(run.id, payload)
@@ -363,29 +364,29 @@ class Study:
             sections = as_json([list(section) for section in settings.sections])
             write(db, "report", id=1, question=settings.question, notes=settings.notes, sections=sections)
 
-    def save_evidence(self, run: RunKey, fold: int, place: str, payload: bytes) -> None:
+    def save_evidence(self, run: RunKey, fold: int, key: str, payload: bytes) -> None:
         """Store the evidence for a selection of a run, replacing the previous one.
 
         Parameters
         ----------
         run : RunKey
         fold : int
-        place : str
+        key : str
             Key of the selection or model.
         payload : bytes
             Bytes from :func:`rankstudio.plugins.evidence.evidence_codec.pack_evidence`, of the
             evidence for a selection or of the permutation importance of a model.
         """
-        digest = evidence_digest(run.id, fold, place, payload)
+        digest = evidence_digest(run.id, fold, key, payload)
         with self._file.transaction() as db:
             db.execute(EVIDENCE)
-            cells = run.id, fold, place, payload, digest
+            cells = run.id, fold, key, payload, digest
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
-    def evidence(self, run: RunKey, fold: int, place: str) -> bytes | None:
+    def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
         """Return the bytes stored by :meth:`save_evidence`; None if missing or damaged, or once closed."""
         records = self._evidence(run)
-        return next((payload for number, name, payload in records if (number, name) == (fold, place)), None)
+        return next((payload for number, name, payload in records if (number, name) == (fold, key)), None)
 
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
         """Return all evidence of a run, each with its fold, without damaged entries; none once closed."""
@@ -565,9 +566,9 @@ class Study:
         by = summary.versions
         return RunResult(run.plan, data.name, ids, data.feature_names, folds, complete, by, seconds)
 
-    def _sound(self, table: str, where: str = "", *values: Any) -> list[Row]:
+    def _sound(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table that are not damaged."""
-        return _sound_rows(self._file.records(table, where, *values))
+        return _sound_rows(self._file.records(table, clause, *values))
 
     def _listed(self) -> list[Row]:
         """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
@@ -610,15 +611,15 @@ class Study:
                 continue  # a plan of a version that is not ours is none to go on with
         return None
 
-    def _refuse_changes(self, plan: Plan, place: str, found: Sequence[Source]) -> None:
+    def _refuse_changes(self, plan: Plan, location: str, sources: Sequence[Source]) -> None:
         """Raise ChangedDataError where files of a place changed since a run read the same columns of them."""
         # The same file with other columns, or the labels of another judge, has another checksum.
         same_columns = None, plan_as_dict(plan).get("columns", {})
         used_datasets = {row["dataset"] for row in self._listed() if _columns_of(row) in same_columns}
-        for row in self._sound("dataset", "WHERE place = ?", place):
+        for row in self._sound("dataset", "WHERE place = ?", location):
             change_text = ""
             with suppress(*IMPOSSIBLE):
-                change_text = change(_sources(row["files"]), found)
+                change_text = change(_sources(row["files"]), sources)
             if change_text and row.id in used_datasets:
                 text = tr(
                     "{changed}. The runs in {path} used the earlier version of this file: restore "
@@ -736,10 +737,12 @@ _MOST_METHOD = 1 << 20  # characters of the description of a method
 """Characters of what is wrong with a plan, and of a cell."""
 
 
-def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found: Fingerprint) -> int:
+def write_data(
+    db: sqlite3.Connection, dataset: FoldedDataset, location: str, data_fingerprint: Fingerprint
+) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number."""
     query = select("dataset", "WHERE checksum = ? AND place = ?")
-    rows = [row_of("dataset", cells) for cells in db.execute(query, (found.checksum, place))]
+    rows = [row_of("dataset", cells) for cells in db.execute(query, (data_fingerprint.checksum, location))]
     number = rows[0].id if rows else next_id(db, "dataset")
     # A sound record of a study with one seal for all datasets stays one: the seal applies to it.
     first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
@@ -748,9 +751,9 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
         "dataset",
         id=number,
         name=dataset.name,
-        place=place,
-        checksum=found.checksum,
-        files=as_json([{**asdict(s), "path": str(s.path.absolute())} for s in found.files]),
+        place=location,
+        checksum=data_fingerprint.checksum,
+        files=as_json([{**asdict(s), "path": str(s.path.absolute())} for s in data_fingerprint.files]),
         folds=as_json([fold.number for fold in dataset.folds]),
         feature_ids=as_json(dataset.feature_ids.tolist()),
         feature_names=as_json(dataset.feature_names),
@@ -784,9 +787,9 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
         )
 
 
-def _write_feature_set(db: sqlite3.Connection, data: str, found: FeatureSet) -> None:
+def _write_feature_set(db: sqlite3.Connection, data: str, feature_set: FeatureSet) -> None:
     """Write the feature set of some data, in place of another."""
-    payload = as_json({"source": found.source, "ids": dict(found.ids), "set": found.text()})
+    payload = as_json({"source": feature_set.source, "ids": dict(feature_set.ids), "set": feature_set.text()})
     db.execute(FEATURE_SET)
     cells = data, payload, payload_digest(data, payload)
     db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)
@@ -822,8 +825,10 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
     """Return the checksums of the CSV files with importance or similarity that a plan names, by parameter."""
     checksums: dict[str, list[str]] = {}
     for parameter in plan.entry.parameters:
+        if not parameter.own_file:
+            continue
         value = plan.parameters.get(parameter.name)
-        for name in (value if isinstance(value, tuple) else (value,)) if parameter.own_file else ():
+        for name in value if isinstance(value, tuple) else (value,):
             if isinstance(name, str) and name.lower().endswith(OWN_FILE):
                 with suppress(OSError):  # the run says that it cannot be read
                     digest = hashlib.sha256(Path(name).read_bytes()).hexdigest()

@@ -76,18 +76,18 @@ class Row:
         return self.values[column]
 
 
-def select(table: str, where: str, absent: Collection[str] = ()) -> str:
+def select(table: str, clause: str, absent: Collection[str] = ()) -> str:
     """Return the query for the rows of a table, as expected by :func:`row_of`.
 
     Parameters
     ----------
-    table, where : str
+    table, clause : str
     absent : collection of str
         Columns that the table lacks: they are read as empty. See :func:`absent_columns`.
     """
     origin = _ORIGIN.format(f"{table}.run") if table in _RESULTS else "NULL"
     cells = (f"NULL AS {name}" if name in absent else name for name in COLUMNS[table])
-    return f"SELECT rowid, digest, {origin}, {', '.join(cells)} FROM {table} {where}"
+    return f"SELECT rowid, digest, {origin}, {', '.join(cells)} FROM {table} {clause}"
 
 
 def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
@@ -111,9 +111,9 @@ def added_columns() -> frozenset[tuple[str, str]]:
     return frozenset(_ADDED.items())
 
 
-def row_of(table: str, found: Iterable[Any]) -> Row:
+def row_of(table: str, record: Iterable[Any]) -> Row:
     """Return a result of the query of :func:`select` as a row."""
-    rowid, digest, origin, *cells = found
+    rowid, digest, origin, *cells = record
     values = dict(zip(COLUMNS[table], cells, strict=True))
     has_types = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
     return Row(rowid, values, has_types and _digest({**values, "": origin}) == digest)
@@ -222,9 +222,9 @@ def payload_digest(key: int | str, payload: str) -> str:
     return _digest({"data": key, "payload": payload})
 
 
-def evidence_digest(run: int, fold: int, place: str, payload: bytes) -> str:
+def evidence_digest(run: int, fold: int, key: str, payload: bytes) -> str:
     """Return the digest of a row of that table."""
-    return _digest({"run": run, "fold": fold, "place": place, "payload": payload})
+    return _digest({"run": run, "fold": fold, "place": key, "payload": payload})
 
 
 Value = TypeVar("Value", bool, int, str, float)
@@ -307,11 +307,11 @@ def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
     return FrozenMapping(values)
 
 
-def array(found: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def array(stored: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return an array; ValueError for another type or shape."""
-    if found.dtype != np.dtype(dtype) or found.shape != shape:
+    if stored.dtype != np.dtype(dtype) or stored.shape != shape:
         raise ValueError(f"expected {dtype} of shape {shape}")
-    return found
+    return stored
 
 
 def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:

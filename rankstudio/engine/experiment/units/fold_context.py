@@ -223,7 +223,8 @@ class FoldContext:
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train step by step, measuring each step on the validation part; progress events in between."""
-        vali, left_out = self._parts.get("vali"), self._left_out_measures(unit)
+        vali = self._parts.get("vali")
+        left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
         scores: Floats | None = None
         for event in steadily(self._learn(unit)):
@@ -245,9 +246,9 @@ class FoldContext:
         """
         return self._tested(self.measured_path(unit, follow))
 
-    def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
+    def collect(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> PathResult:
         """Combine the steps of a unit."""
-        return self._tested(self.collected(unit, taken))
+        return self._tested(self.collected(unit, measured_steps))
 
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
@@ -262,20 +263,21 @@ class FoldContext:
                 if isinstance(event, Step):
                     steps.append(event)
                     rows.append(followed(left_out(event), follow))
-        vali, measured_steps = self._parts.get("vali"), MeasuredSteps({}, None)
+        vali = self._parts.get("vali")
+        measured_steps = MeasuredSteps({}, None)
         if vali and all(map(vali.covered, steps)):
             measured_steps = vali.measure_all(steps, self.plan.select_by)
         return self._measured(
             unit, steps, {**measured_steps.means, **as_columns(rows)}, measured_steps.queries
         )
 
-    def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
+    def collected(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Return the result of :meth:`collect` before the tests of models against the best one."""
-        names = taken[0][1].keys()
+        names = measured_steps[0][1].keys()
         queries = self._queries.pop(unit.position)
-        values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
+        values = {name: np.array([validation[name] for _, validation in measured_steps]) for name in names}
         return self._measured(
-            unit, [step for step, _ in taken], values, np.array(queries) if queries else None
+            unit, [step for step, _ in measured_steps], values, np.array(queries) if queries else None
         )
 
     def _measured(
@@ -367,7 +369,8 @@ class FoldContext:
         """
         by = left_out_name(names[0])
         plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)
-        left_out, ranker = LeftOutQueries(plan, self.fold.train, self.train), self.ranker(path.unit)
+        left_out = LeftOutQueries(plan, self.fold.train, self.train)
+        ranker = self.ranker(path.unit)
         left_out.begin(path.unit)
         for step in path.steps[first:]:
             yield (yield from left_out.measure(path.unit, ranker, step))
@@ -563,16 +566,16 @@ class NestedFold(FoldContext):
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner):
 
-            def tell(told: Step | WorkProgress, place: int = index) -> None:
-                follow(self._sign(place, told))
+            def tell(event: Step | WorkProgress, inner_index: int = index) -> None:
+                follow(self._sign(inner_index, event))
 
             paths.append(fold.measured_path(unit, tell))
         self._inner_paths[unit.position] = _Inner(paths)
         return self._validated(super().measured_path(unit, follow))
 
-    def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
+    def collected(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Combine the steps of a unit, with the standard errors of their measures."""
-        return self._validated(super().collected(unit, taken))
+        return self._validated(super().collected(unit, measured_steps))
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the selected model; its validation is that of the inner folds."""
@@ -625,13 +628,13 @@ class NestedFold(FoldContext):
         """Paths of the inner folds for the units under way, by position."""
         return {}
 
-    def _sign(self, place: int, told: Step | WorkProgress) -> WorkProgress:
+    def _sign(self, index: int, event: Step | WorkProgress) -> WorkProgress:
         """Return the progress of an inner fold as progress of the unit."""
-        label = f"inner fold {place + 1} of {len(self._inner)}"
-        share = place / len(self._inner)
+        label = f"inner fold {index + 1} of {len(self._inner)}"
+        share = index / len(self._inner)
         return (
-            WorkProgress(f"{label}: {told.what}", told.share)
-            if isinstance(told, WorkProgress)
+            WorkProgress(f"{label}: {event.what}", event.share)
+            if isinstance(event, WorkProgress)
             else WorkProgress(label, share)
         )
 
@@ -705,13 +708,13 @@ class _Inner:
         rows = [self._steps(places[i][0], final=places[i][1]) for i in positions.tolist()]
         return [[row[fold] for row in rows] for fold in range(len(self.measured))]
 
-    def _steps(self, place: int, *, final: bool) -> list[int | None]:
+    def _steps(self, x_value: int, *, final: bool) -> list[int | None]:
         """Return which step of each inner fold's path counts at a place; None where there is none yet."""
-        return [-1 if final else _last_until(path.x_values, place) for path in self.paths]
+        return [-1 if final else _last_until(path.x_values, x_value) for path in self.paths]
 
-    def _rows(self, place: int, *, final: bool) -> dict[str, Floats]:
+    def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
         """Return for each measure its value on every inner fold, shape (k,)."""
-        steps = self._steps(place, final=final)
+        steps = self._steps(x_value, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
         return {
             name: np.array([np.nan if i is None else path.validation[name][i] for path, i in pairs])
@@ -725,9 +728,9 @@ def _places(path: PathResult) -> list[tuple[int, bool]]:
     return [(int(x_value), i == ends) for i, x_value in enumerate(path.x_values)]
 
 
-def _last_until(places: Ints, place: int) -> int | None:
+def _last_until(x_values: Ints, x_value: int) -> int | None:
     """Return the index of the last step that stands no farther than a place; None before the first."""
-    until = np.flatnonzero(places <= place)
+    until = np.flatnonzero(x_values <= x_value)
     return int(until[-1]) if until.size else None
 
 

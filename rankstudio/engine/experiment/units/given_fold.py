@@ -78,7 +78,7 @@ def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingD
 
 
 def plan_of_given(
-    method: str, plan: Plan, name: str, place: Path, dataset: FoldedDataset
+    method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
     """Return the plan of a run of given scores or models, with their checksums, and the folds left out.
 
@@ -90,7 +90,7 @@ def plan_of_given(
         Plan whose data, protocol, measures and convention are used.
     name : str
         Name of the run.
-    place : Path
+    location : Path
         File or folder; see `find_scores` and `find_models`.
     dataset : FoldedDataset
         Data of the plan.
@@ -100,8 +100,8 @@ def plan_of_given(
     DataError
         If they cannot be read or do not fit, or there are no documents to measure models on.
     """
-    place = place.absolute()
-    files = _found(method, place, dataset)
+    location = location.absolute()
+    files = _found(method, location, dataset)
     if method == GIVEN_MODEL.key:
         _check_reading(files.of_folds.values(), plan, dataset)
     folds = tuple(n for n in files.of_folds if not plan.folds or n in plan.folds)
@@ -110,23 +110,23 @@ def plan_of_given(
         parameters={},
         ranker="",
         ranker_parameters={},
-        scores={"name": name, "path": str(place), "files": FrozenMapping(dict(files.checksums))},
+        scores={"name": name, "path": str(location), "files": FrozenMapping(dict(files.checksums))},
         folds=folds if files.left_out else plan.folds,
     )
     return given_plan, files.left_out
 
 
-def _found(method: str, place: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
+def _found(method: str, location: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
     """Return the scores or models in files for the folds of a dataset."""
     if method != GIVEN_MODEL.key:
-        return find_scores(place, dataset)
+        return find_scores(location, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):
         text = tr(
             "{data} has neither a test nor a validation part to measure a model on. Choose folds that create "
             "them, such as 5-fold (in the terminal --protocol 5-fold)."
         )
         raise DatasetError(text.format(data=dataset.name))
-    return find_models(place, dataset)
+    return find_models(location, dataset)
 
 
 def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
@@ -156,7 +156,7 @@ def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
 
 
 def _check_found(
-    scores: GivenRanking, checksums: Mapping[str, str], asked: Sequence[int], there: Collection[int]
+    scores: GivenRanking, checksums: Mapping[str, str], numbers: Sequence[int], available: Collection[int]
 ) -> None:
     """Refuse files that are not those of a plan any more, or that have nothing for a fold to run."""
     files = scores.files
@@ -164,8 +164,8 @@ def _check_found(
         if files and files.get(file) != checksum:
             text = tr("{file}: the file has changed since it was added to the plan as {name}. Add it again.")
             raise DatasetError(text.format(file=file, name=scores.name))
-    for number in asked:
-        if number not in there:
+    for number in numbers:
+        if number not in available:
             text = tr("folds: {name} has no file for fold {fold}. Add one, or choose other folds.")
             raise PlanError(text.format(name=scores.name, fold=number))
 

@@ -61,13 +61,13 @@ class MeasuredPart(ScoredPart):
         """Return the measures of one model's scores in each query."""
         return self._evaluator.per_query(scores)
 
-    def measure_all(self, steps: Sequence[Step], kept: str = "") -> MeasuredSteps:
+    def measure_all(self, steps: Sequence[Step], stored_measure: str = "") -> MeasuredSteps:
         """Return the measures of a path's models, and the stored measure in each query."""
         means = []
         queries = []
         for table in self._tables(steps):
             means.append({name: average(values) for name, values in table.items()})
-            queries += [table[kept]] if kept in table else []
+            queries += [table[stored_measure]] if stored_measure in table else []
         columns = {name: np.concatenate([row[name] for row in means]) for name in means[0]}
         return MeasuredSteps(columns, np.concatenate(queries) if queries else None)
 
@@ -152,7 +152,8 @@ class LeftOutQueries:
 
     def begin(self, unit: Unit) -> None:
         """Discard the measures of a unit that was not finished."""
-        self._errors[unit.position], self._queries[unit.position] = [], []
+        self._errors[unit.position] = []
+        self._queries[unit.position] = []
 
     def measure(self, unit: Unit, ranker: LinearRanker, step: Step) -> Waiting[dict[str, float]]:
         """Return the measures of a step's model by name.

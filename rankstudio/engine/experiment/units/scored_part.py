@@ -41,15 +41,15 @@ class ScoredPart:
         """Return whether a step's model can score these documents."""
         return step.linear or step.covers(self._data.X)
 
-    def scores(self, step: Step, known: Floats | None = None) -> Floats:
-        """Return a model's scores, shape (m,); ``known`` are those of the previous step."""
+    def scores(self, step: Step, previous_scores: Floats | None = None) -> Floats:
+        """Return a model's scores, shape (m,); ``previous_scores`` are those of the previous step."""
         if not step.learned:  # what was given is found by the whole part
             return step.scores(self._data.X.T)
         if self._sparse and not step.linear:
             columns = self._data.X.T
-            return step.scores(columns if step.narrow else np.ascontiguousarray(columns), known)
+            return step.scores(columns if step.narrow else np.ascontiguousarray(columns), previous_scores)
         if not self._large:
-            return step.scores(self._columns, known)
+            return step.scores(self._columns, previous_scores)
         if step.linear:
             scores: Floats = self.linear_scores(step.coef[None, :])[0]
             return scores
@@ -57,7 +57,7 @@ class ScoredPart:
 
         def score(piece: slice) -> None:
             rows = self._data.X[piece]
-            before = None if known is None else known[piece]
+            before = None if previous_scores is None else previous_scores[piece]
             out[piece] = step.scores(np.ascontiguousarray(rows.T), before)
             release(rows)
 

@@ -35,14 +35,14 @@ class SinglePath:
     data: TrainingData
 
     @classmethod
-    def of(cls, plan: Plan, dataset: FoldedDataset, given: Container[str]) -> SinglePath:
+    def of(cls, plan: Plan, dataset: FoldedDataset, explicit_parameters: Container[str]) -> SinglePath:
         """Take the first fold of the plan, or of the dataset.
 
         Parameters
         ----------
         plan : Plan
         dataset : FoldedDataset
-        given : container of str
+        explicit_parameters : container of str
             Parameters that were given explicitly; the others use the method's default instead of the grid.
 
         Raises
@@ -57,7 +57,7 @@ class SinglePath:
         grids = {
             p.name: (getattr(usual, p.name, p.values(p.default)[0]),)
             for p in plan.entry.grids
-            if p.name not in given
+            if p.name not in explicit_parameters
         }
         single = plan.changed(parameters={**plan.parameters, **grids})
         if len(single.combinations) > 1:

@@ -124,10 +124,10 @@ class FigurePage:
         """Draw grid lines at the ticks of an axis."""
         self.area.grid(visible=True, axis=axis, color=self.style.faint, linewidth=0.08 * self.style.em)
 
-    def show_x_axis(self, axis: FigureAxis, low: float, high: float, known: Range) -> None:
+    def show_x_axis(self, axis: FigureAxis, low: float, high: float, tick_range: Range) -> None:
         """Add an axis below, between two values, with its line, ticks and title.
 
-        Ticks of counts stay within ``known``: there is none at k = −1, left of k = 1.
+        Ticks of counts stay within ``tick_range``: there is none at k = −1, left of k = 1.
         """
         em = self.style.em
         if axis.logarithmic:
@@ -136,7 +136,7 @@ class FigurePage:
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
         self.area.tick_params(axis="x", pad=0.25 * em, **look)
-        self.fitters.append(lambda wide, _: self._set_ticks(axis, low, high, wide, known))
+        self.fitters.append(lambda wide, _: self._set_ticks(axis, low, high, wide, tick_range))
         self.name_columns(axis.text)
 
     def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:

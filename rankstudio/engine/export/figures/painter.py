@@ -84,7 +84,8 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     OutputError
         For a picture that is too large.
     """
-    title, caption = clean_text(figure.title), clean_text(figure.caption)
+    title = clean_text(figure.title)
+    caption = clean_text(figure.caption)
     metadata: dict[str, dict[str, str | None]] = {
         "pdf": {"Title": title, "Subject": caption, **_CREATOR, "Producer": None, "CreationDate": None},
         "svg": {"Title": title, "Description": caption, **_CREATOR, "Date": None},
@@ -165,7 +166,9 @@ def _curves_height(figure: CurvesFigure, style: FigureStyle, width: float) -> fl
     if figure.square:
         return min(width, 40 * style.em)
     wide = style.width / style.em
-    return style.width * (0.56 if wide < 36 else 0.42 if wide < 50 else 0.34)
+    if wide < 36:
+        return style.width * 0.56
+    return style.width * (0.42 if wide < 50 else 0.34)
 
 
 def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -183,7 +186,8 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
         return square_range, square_range
     bars = [series for series in figure.series if series.kind == "bars" and len(series.x) > 1]
     half = max((_bar_width(series) / 2 for series in bars), default=0.0)
-    xs += [end + side * half for series in bars for end in (series.x[0], series.x[-1]) for side in (-1, 1)]
+    for series in bars:
+        xs += [series.x[0] - half, series.x[0] + half, series.x[-1] - half, series.x[-1] + half]
     y_low, y_high = value_range(figure.y, ys, 0.05)
     is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
     return value_range(figure.x, xs, 0.02), (0.0 if is_grounded else y_low, y_high)
@@ -194,8 +198,8 @@ def _x_values(figure: CurvesFigure) -> list[float]:
     return xs + [level.value for level in figure.levels if level.vertical]
 
 
-def _bar_width(one: Series) -> float:
-    return min((b - a for a, b in itertools.pairwise(one.x)), default=1.0)
+def _bar_width(series: Series) -> float:
+    return min((b - a for a, b in itertools.pairwise(series.x)), default=1.0)
 
 
 class _SeriesPainter:
@@ -205,25 +209,27 @@ class _SeriesPainter:
     ----------
     page : FigurePage
     figure : CurvesFigure
-    one : Series
-    at : int
+    series : Series
+    index : int
         Its number in the figure, from 0.
     """
 
-    def __init__(self, page: FigurePage, figure: CurvesFigure, one: Series, at: int) -> None:
+    def __init__(self, page: FigurePage, figure: CurvesFigure, series: Series, index: int) -> None:
         self._page = page
         self._area = page.area
         self._style = page.style
         self._figure = figure
-        self._one = one
-        self._at = at
+        self._series = series
+        self._index = index
         self._of_few = len(figure.series) <= (_LOOKS if page.style.print else 4)
-        self._number = one.number if one.order is None else at
-        self._color = page.style.line if one.kind == "steps" else page.style.series(one.number, one.order)
+        self._number = series.number if series.order is None else index
+        self._color = (
+            page.style.line if series.kind == "steps" else page.style.series(series.number, series.order)
+        )
 
     def paint(self) -> Artist | tuple[Artist, ...]:
         """Paint the series, and return what bears its name."""
-        series = self._one
+        series = self._series
         x = _shown(series.x, self._figure.x)
         y = _shown(series.y, self._figure.y)
         if series.kind == "bars":
@@ -233,13 +239,13 @@ class _SeriesPainter:
         return (*areas[:1], line) if areas else line
 
     def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
-        wide = 0.92 * _bar_width(self._one)
+        wide = 0.92 * _bar_width(self._series)
         self._area.bar(x, y, wide, color=self._color, linewidth=0)
         return Patch(color=self._color, linewidth=0)
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
         """Paint the intervals: a band around a line, whiskers around points and lone ones."""
-        series = self._one
+        series = self._series
         low = _shown(series.low, self._figure.y)
         high = _shown(series.high, self._figure.y)
         color = self._style.series(series.number, series.order)
@@ -255,13 +261,13 @@ class _SeriesPainter:
 
     def _ground(self, x: Sequence[float], y: Sequence[float]) -> list[Artist]:
         """Paint the ground below an area."""
-        if self._one.kind != "area":
+        if self._series.kind != "area":
             return []
         return [self._area.fill_between(x, y, color=self._color, alpha=0.15, linewidth=0)]
 
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
         """Paint the line with its markers: in print some, spaced; always those of points and of lone ones."""
-        series = self._one
+        series = self._series
         em = self._style.em
         dots: Look = {"marker": "None"} if series.kind in ("steps", "area") else self._marker()
         if series.kind == "points":
@@ -280,9 +286,12 @@ class _SeriesPainter:
         if not (self._style.print and is_named):
             dots = {"marker": "None"}
         spacing = 2.6 * em / self._style.width
-        first = 0.5 * em * (self._at % _LOOKS) / self._style.width
-        thick = _LINE * em * (_BOLD if series.bold else 1.0 if series.order is None or self._of_few else 0.8)
-        look: Look = {"color": self._color, "linewidth": thick, "linestyle": (0, self._dashes() or None)}
+        first = 0.5 * em * (self._index % _LOOKS) / self._style.width
+        thickness = 1.0 if series.order is None or self._of_few else 0.8
+        if series.bold:
+            thickness = _BOLD
+        width = _LINE * em * thickness
+        look: Look = {"color": self._color, "linewidth": width, "linestyle": (0, self._dashes() or None)}
         look |= {"zorder": 2.5} if series.bold else {}
         style = "steps-post" if series.kind == "steps" else "default"
         return self._area.plot(x, y, drawstyle=style, markevery=(first, spacing), **look, **dots)[0]
@@ -292,9 +301,9 @@ class _SeriesPainter:
 
     def _dashes(self) -> tuple[float, ...]:
         """Return strokes and gaps; lines of an order have some only where they are few."""
-        if self._one.dashes is not None:
-            return self._one.dashes
-        if self._one.kind == "steps" or (self._one.order is not None and not self._of_few):
+        if self._series.dashes is not None:
+            return self._series.dashes
+        if self._series.kind == "steps" or (self._series.order is not None and not self._of_few):
             return ()
         return DASHES[self._number % len(DASHES)]
 
@@ -329,18 +338,18 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
         page.entries.append((small, mark.label))
 
 
-def _named(figure: CurvesFigure, one: Series) -> bool:
+def _named(figure: CurvesFigure, series: Series) -> bool:
     """Return whether a series has an entry of its own in the legend."""
     family = sum(other.order is not None for other in figure.series)
     is_alone = len(figure.series) == 1 and not figure.levels and not figure.marks
-    return not is_alone and (one.order is None or family <= _MOST_NAMED)
+    return not is_alone and (series.order is None or family <= _MOST_NAMED)
 
 
 def _name_family(page: FigurePage, figure: CurvesFigure) -> None:
     """Have the colours of a large family in the legend, from its first name to its last."""
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MOST_NAMED:
-        ends = sorted(family, key=lambda one: one.order or 0.0)
+        ends = sorted(family, key=lambda series: series.order or 0.0)
         colors = tuple(Patch(color=page.style.ordered(series.order or 0.0), linewidth=0) for series in ends)
         label = f"{ends[0].label} … {ends[-1].label}"
         page.entries.append((colors, f"{figure.family}: {label}" if figure.family else label))
@@ -359,7 +368,8 @@ _ID = re.compile(r" \(\d{1,9}\)$")
 
 def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     """Return a page with a figure of rows."""
-    page, n = FigurePage(style), len(figure.rows)
+    page = FigurePage(style)
+    n = len(figure.rows)
     low, high = _limits(figure)
     page.show_x_axis(figure.axis, low, high, known_range(figure.axis, _values(figure)))
     page.show_grid("x")
@@ -386,20 +396,20 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     return page.finish(lambda _: tall * max(1, n))
 
 
-def name_rows(page: FigurePage, names: tuple[str, ...], shown: range, spare: float = 0.0) -> None:
+def name_rows(page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0) -> None:
     """Write names at the left of rows, cut if they are too long; the id at the end is kept.
 
     Parameters
     ----------
     page : FigurePage
     names : tuple of str
-    shown : range
+    visible_rows : range
         Rows with names.
     spare : float
         Space not needed by anything else, if larger than usual.
     """
     max_width = max(_MOST_NAMES * page.style.width, spare) - 0.9 * page.style.em
-    page.area.set_yticks(shown, [_cut(page, names[row], max_width) for row in shown])
+    page.area.set_yticks(visible_rows, [_cut(page, names[row], max_width) for row in visible_rows])
     page.area.tick_params(axis="y", labelcolor=page.style.text)
 
 
@@ -424,41 +434,42 @@ def _values(figure: RowsFigure) -> list[float]:
     return values + ([0.0] if figure.bars or figure.zero else [])
 
 
-def _paint_bars(page: FigurePage, figure: RowsFigure, one: RowSeries, place: int) -> None:
+def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: int) -> None:
     """Paint the bars of a series, which share the height of a row with those of the others."""
-    style, high = page.style, _BAR / len(figure.series)
+    style = page.style
+    high = _BAR / len(figure.series)
     pale = "#b4b4b4" if style.print else "#a9b6c9"
     colors = [
         pale if figure.strong and row not in figure.strong else style.category(number)
-        for row, number in enumerate(figure.numbers or (one.number,) * len(figure.rows))
+        for row, number in enumerate(figure.numbers or (series.number,) * len(figure.rows))
     ]
-    middles = [row - _BAR / 2 + (place + 0.5) * high for row in range(len(figure.rows))]
-    lengths = [value if isfinite(value) else nan for value in one.values]
+    middles = [row - _BAR / 2 + (index + 0.5) * high for row in range(len(figure.rows))]
+    lengths = [value if isfinite(value) else nan for value in series.values]
     page.area.barh(middles, lengths, high, color=colors, linewidth=0)
-    for middle, length, mark in zip(middles, lengths, one.marks, strict=False):
+    for middle, length, mark in zip(middles, lengths, series.marks, strict=False):
         if mark and isfinite(length):
             look: Look = {"ha": "left", "va": "center", "color": style.text}
             page.area.annotate(f" {mark}", (length, middle), **look)
     if len(figure.series) > 1:
-        page.entries.append((Patch(color=style.category(one.number), linewidth=0), one.label))
+        page.entries.append((Patch(color=style.category(series.number), linewidth=0), series.label))
 
 
-def _paint_points(page: FigurePage, figure: RowsFigure, one: RowSeries) -> None:
+def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
     """Paint the points of a series over their intervals, lower where a histogram is behind them."""
     style = page.style
     foot = _FOOT if figure.histograms is not None else 0.0
-    for row, value in enumerate(one.values):
-        number = figure.numbers[row] if figure.numbers else one.number
+    for row, value in enumerate(series.values):
+        number = figure.numbers[row] if figure.numbers else series.number
         color = style.category(number)
         middle = row + foot
-        if one.low and isfinite(one.low[row]) and isfinite(one.high[row]):
-            ends = [one.low[row], one.high[row]]
+        if series.low and isfinite(series.low[row]) and isfinite(series.high[row]):
+            ends = [series.low[row], series.high[row]]
             page.area.plot(ends, [middle, middle], color=color, linewidth=0.16 * style.em)
         look = page.marker(number, color, 0.72)
         page.area.plot([value], [middle], linestyle="None", clip_on=False, zorder=3, **look)
     if len(figure.series) > 1:
-        look = page.marker(one.number, style.category(one.number), 0.72)
-        page.entries.append((Line2D([], [], linestyle="None", **look), one.label))
+        look = page.marker(series.number, style.category(series.number), 0.72)
+        page.entries.append((Line2D([], [], linestyle="None", **look), series.label))
 
 
 def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHistograms) -> None:
@@ -489,7 +500,8 @@ _OVERLAP = 0.2  # of a cell
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     """Return a page with a map."""
     figure = _named_to_fit(figure, style)
-    page, n_columns = FigurePage(style), len(figure.columns)
+    page = FigurePage(style)
+    n_columns = len(figure.columns)
     cells = _paint_cells(page, figure)
     _paint_values(page, figure)
     _paint_marked(page, figure)
@@ -535,7 +547,8 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     Each reaches under its neighbours at the right and below, which are painted later: readers of PDF and SVG
     show the ground between areas that merely meet.
     """
-    style, (low, high) = page.style, color_range(figure)
+    style = page.style
+    low, high = color_range(figure)
     shades = [style.heat(step / (_SHADES - 1), first_dark=figure.first_dark) for step in range(_SHADES)]
     colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
     n_rows = len(figure.rows)
@@ -560,7 +573,8 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     """Write the values into the cells, where there is room for all of them."""
     if not figure.written:
         return
-    style, (low, high) = page.style, color_range(figure)
+    style = page.style
+    low, high = color_range(figure)
     cells = [(r, c, v) for r, row in enumerate(figure.values) for c, v in enumerate(row) if isfinite(v)]
     written_texts = []
     for row, column, value in cells:
@@ -678,7 +692,8 @@ def _paint_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> No
 
     def place(length: float) -> Bbox:
         """Return where the bar is on the paper: beside the area, from its top."""
-        area, (across, up) = page.area.get_position(), 72 * page.paper.get_size_inches()
+        area = page.area.get_position()
+        across, up = 72 * page.paper.get_size_inches()
         return Bbox.from_bounds(area.x1 + em / across, area.y1 - length / up, em / across, length / up)
 
     def fit(_: float, high: float) -> None:

@@ -366,5 +366,5 @@ def _finite(x: Sequence[float], y: Sequence[float]) -> bool:
     return any(abs(a) < float("inf") and abs(b) < float("inf") for a, b in zip(x, y, strict=True))
 
 
-def _padded(values: tuple[float, ...], one: Series) -> tuple[float, ...]:
-    return values or (float("nan"),) * len(one.x)
+def _padded(values: tuple[float, ...], series: Series) -> tuple[float, ...]:
+    return values or (float("nan"),) * len(series.x)

@@ -57,10 +57,10 @@ class UnreadableModelError(DataError):
     """A file of another program that cannot be read; the sentence lacks the file's name."""
 
 
-def unreadable(program: str, what: str) -> UnreadableModelError:
+def unreadable(program: str, expected: str) -> UnreadableModelError:
     """Return the error of a file of a program, of which something is not as it should be."""
     text = tr("the {program} model cannot be read: expected {expected}.")
-    return UnreadableModelError(text.format(program=program, expected=what))
+    return UnreadableModelError(text.format(program=program, expected=expected))
 
 
 def flat_tree(program: str, root: Hashable, look: Callable[[Any], Split | float]) -> ScoreTree:

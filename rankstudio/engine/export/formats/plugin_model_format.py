@@ -39,9 +39,12 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
 
     summary = entry.summary or tr("A format of the package {package}.").format(package=package)
     return ModelFormat(
-        *(entry.key, entry.label, entry.suffix, summary),
-        write,
-        read,
+        key=entry.key,
+        label=entry.label,
+        suffix=entry.suffix,
+        summary=summary,
+        write=write,
+        read=read,
         linear=entry.linear,
         trees=entry.trees,
         package=package,

@@ -162,39 +162,39 @@ class _Sheet:
             for title in ((column.title, f"{column.title} sd") if spread else (column.title,))
         ]
 
-    def _write_groups(self, at: int) -> None:
+    def _write_groups(self, row: int) -> None:
         first = 1
         column = 0
         for group, width in self._table.groups():
             wide = width + sum(self._spread[column : column + width])
             style = self._format(bottom=1, align="center")
             if wide > 1:
-                self._sheet.merge_range(at, first, at, first + wide - 1, "", style)
-            self._sheet.write_string(at, first, _text(group), style)
+                self._sheet.merge_range(row, first, row, first + wide - 1, "", style)
+            self._sheet.write_string(row, first, _text(group), style)
             first = first + wide
             column = column + width
 
-    def _write_cells(self, at: int, cells: list[tuple[Any, Rank, str]]) -> None:
+    def _write_cells(self, row: int, cells: list[tuple[Any, Rank, str]]) -> None:
         zeros = "0." + "0" * self._style.shown_digits
         column = 1
         zeros = zeros.rstrip(".")
         for (cell, rank, mark), spread in zip(cells, self._spread, strict=True):
             number = zeros + (f'"{mark}"' if mark else "")
             looks = {"italic": True, "font_color": "#808080"} if cell.is_muted else _EXCEL_RANKS[rank]
-            self._write_number(at, column, cell.mean, self._format(num_format=number, **looks))
+            self._write_number(row, column, cell.mean, self._format(num_format=number, **looks))
             if spread:
-                self._write_number(at, column + 1, cell.sd, self._format(num_format=zeros))
+                self._write_number(row, column + 1, cell.sd, self._format(num_format=zeros))
             column += 1 + spread
 
-    def _write_number(self, at: int, column: int, value: float, style: Any) -> None:
+    def _write_number(self, row: int, column: int, value: float, style: Any) -> None:
         if not isnan(value):
             digits = self._style.digits
-            self._sheet.write_number(at, column, value if digits is None else round(value, digits), style)
+            self._sheet.write_number(row, column, value if digits is None else round(value, digits), style)
 
-    def _format(self, **wanted: Any) -> Any:
-        key = tuple(sorted(wanted.items()))
+    def _format(self, **properties: Any) -> Any:
+        key = tuple(sorted(properties.items()))
         if key not in self._formats:
-            self._formats[key] = self._book.add_format(wanted)
+            self._formats[key] = self._book.add_format(properties)
         return self._formats[key]
 
 

@@ -244,17 +244,17 @@ class Analysis:
         return {p.name: p.validate(values.get(p.name, p.default)) for p in self.parameters}
 
 
-def analyses(taken: Collection[str] = ()) -> dict[str, Analysis]:
+def analyses(other_commands: Collection[str] = ()) -> dict[str, Analysis]:
     """Return the analyses of all plug-ins by key, and warn of those that cannot be used.
 
     Parameters
     ----------
-    taken : collection of str
+    other_commands : collection of str
         Names of other commands.
     """
 
     def refuse_invalid(entry: object) -> None:
-        problem = _problem(entry, taken)
+        problem = _problem(entry, other_commands)
         if problem:
             raise PlanError(problem)
 
@@ -278,9 +278,9 @@ def analysis(key: str) -> Analysis:
     return by_key[key]
 
 
-def _problem(entry: object, taken: Collection[str]) -> str:
+def _problem(entry: object, other_commands: Collection[str]) -> str:
     """Return why an analysis cannot be used, as a sentence; "" if it can."""
-    problem = problem_of_command(entry, Analysis, taken)
+    problem = problem_of_command(entry, Analysis, other_commands)
     if problem or not isinstance(entry, Analysis):
         return problem
     for entry_point in (entry.compute, entry.words or entry.compute):

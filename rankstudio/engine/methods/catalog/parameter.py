@@ -267,7 +267,9 @@ class Parameter:
                 right = isinstance(value, numbers) and not isinstance(value, bool)
                 if right and self._inside(value) and value not in _INFINITE:
                     return int(value) if is_integer else float(value)
-                adjective = "whole " if is_integer else "finite " if self.high == inf else ""
+                adjective = "finite " if self.high == inf else ""
+                if is_integer:
+                    adjective = "whole "
                 expected = f"a {adjective}number {self._bounds()}"
             case Kind.SWITCH:
                 if isinstance(value, bool | np.bool_):
@@ -455,16 +457,16 @@ class Parameter:
             return self.format(value)
         return self.kind.between.join(self._said_one(v) for v in self.values(value))
 
-    def _said_one(self, one: Any) -> str:
+    def _said_one(self, single_value: Any) -> str:
         if self.kind is Kind.SWITCH:
-            return tr("yes", "switch") if one else tr("no", "switch")
-        return tr(self._format_one(one) or self.none_label) or tr("none")
+            return tr("yes", "switch") if single_value else tr("no", "switch")
+        return tr(self._format_one(single_value) or self.none_label) or tr("none")
 
-    def name_of(self, one: Any) -> str:
+    def name_of(self, single_value: Any) -> str:
         """Return one of several values as a label: "2^3" for a grid, "all" for an empty number."""
         if self.kind is Kind.GRID:
-            return format_power(one)
-        return self._format_one(one) or self.none_label or "none"
+            return format_power(single_value)
+        return self._format_one(single_value) or self.none_label or "none"
 
     def _format_one(self, value: Any) -> str:
         if value is None:

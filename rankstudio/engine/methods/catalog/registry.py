@@ -168,12 +168,12 @@ def _refuse_texts(entry: Method) -> None:
             raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
 
 
-def _refuse_unknown(key: str, field: str, names: Iterable[str], known: tuple[str, ...]) -> None:
+def _refuse_unknown(key: str, field: str, names: Iterable[str], expected: tuple[str, ...]) -> None:
     """Raise a PlanError for a name that is not known."""
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in names if name not in expected]
     if unknown:
         text = tr("{key}: {field}: expected some of {known}, got {name}.")
-        arguments = {"key": key, "field": field, "known": ", ".join(known)}
+        arguments = {"key": key, "field": field, "known": ", ".join(expected)}
         raise PlanError(text.format(**arguments, name=shown(unknown[0])))
 
 

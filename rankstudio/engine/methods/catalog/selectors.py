@@ -357,9 +357,9 @@ FSMRANK_TOP = Method(
 )
 
 
-def _order(**told: Any) -> Method:
+def _order(**fields: Any) -> Method:
     """Return the entry of a method that orders the features, for RankRLS to rank with."""
-    return Method(family="selector", criterion=LEAVE_QUERY_OUT, ranks_with="RankRLS", **told)
+    return Method(family="selector", criterion=LEAVE_QUERY_OUT, ranks_with="RankRLS", **fields)
 
 
 EXPECTED_DIVERGENCE = _order(

@@ -183,7 +183,7 @@ PAIRS = Parameter(
 
 
 def max_iter(
-    default: int, high: int, what: str = "Maximum number of iterations.", source: str = ""
+    default: int, high: int, help_text: str = "Maximum number of iterations.", source: str = ""
 ) -> Parameter:
     """Return the parameter that limits a method's iterations."""
     return Parameter(
@@ -191,7 +191,7 @@ def max_iter(
         label="iterations",
         kind=Kind.INTEGER,
         default=default,
-        help=what,
+        help=help_text,
         symbol="T" if source else "",
         source=source,
         basic=False,

@@ -255,7 +255,7 @@ class PredictingStep(Step):
     label: str
     model: Any
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         try:
             scores = np.asarray(self.model.predict(np.ascontiguousarray(columns.T)), dtype=np.float64)

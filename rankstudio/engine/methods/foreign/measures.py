@@ -56,7 +56,7 @@ def file_and_cutoff(text: str) -> tuple[str, str]:
     return f"{path}:{name}", separator + cutoff
 
 
-def measure_of_file(place: str) -> FileMeasure:
+def measure_of_file(reference: str) -> FileMeasure:
     """Return the measure that a user names as ``FILE.py:FUNCTION``; the file is run.
 
     Raises
@@ -64,12 +64,12 @@ def measure_of_file(place: str) -> FileMeasure:
     PlanError
         If the file cannot be run, or the function is no measure.
     """
-    path, _, name = place.rpartition(":")
+    path, _, name = reference.rpartition(":")
     code = code_of_file(Path(path), name)
     arguments = _arguments(code.target())
     if not arguments or arguments[:2] == ["X", "y"]:
         text = tr("{name}: expected a function of the labels of a query, from the first rank down.")
-        raise PlanError(text.format(name=place))
+        raise PlanError(text.format(name=reference))
     return measure_of_code(code)
 
 

@@ -172,14 +172,14 @@ def _numeric(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -
     return int if "Integral" in getattr(intervals[0].type, "__name__", "") else float
 
 
-def _range(constraints: Sequence[Any], whole: bool) -> tuple[float, float, bool]:
+def _range(constraints: Sequence[Any], is_integer: bool) -> tuple[float, float, bool]:
     """Return the range of scikit-learn's constraint: low, high, and whether low is excluded."""
     for constraint in constraints:
         if hasattr(constraint, "left") and hasattr(constraint, "closed"):
             low = float("-inf") if constraint.left is None else float(constraint.left)
             high = float("inf") if constraint.right is None else float(constraint.right)
-            return low, high, constraint.closed in ("right", "neither") and not whole
-    return (float(-GREATEST_INTEGER) if whole else float("-inf")), float("inf"), False
+            return low, high, constraint.closed in ("right", "neither") and not is_integer
+    return (float(-GREATEST_INTEGER) if is_integer else float("-inf")), float("inf"), False
 
 
 def _text(default: Any) -> str:

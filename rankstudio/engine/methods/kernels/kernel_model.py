@@ -93,7 +93,7 @@ class _OfKernel:
         """Kind of the model."""
         return "kernel"
 
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+    def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.model.scores(np.ascontiguousarray(columns.T))
 
@@ -137,5 +137,14 @@ def kernel_iteration(
     model = KernelModel(kernel, vectors, mapped.dual(step.coef))
     all_columns = tuple(range(vectors.shape[1]))
     coef = model.slopes()
-    step_fields = step.number, all_columns, coef, step.criterion, step.candidates, step.gap, step.converged
-    return KernelIteration(*step_fields, basis=mapped.basis, model=model)
+    return KernelIteration(
+        number=step.number,
+        selected=all_columns,
+        coef=coef,
+        criterion=step.criterion,
+        candidates=step.candidates,
+        gap=step.gap,
+        converged=step.converged,
+        basis=mapped.basis,
+        model=model,
+    )

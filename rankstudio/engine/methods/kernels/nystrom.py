@@ -226,12 +226,12 @@ class NystromFeatures:
 
 
 def _without_columns(
-    features: Floats, held: Bools, directions: Floats, shares: Floats, other: Floats
+    features: Floats, held_out: Bools, directions: Floats, shares: Floats, other: Floats
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H V) U', rows block by block: memory is passed through once."""
     m = len(features)
-    n_left = int((~held).sum())
-    ends = np.flatnonzero(np.diff(np.concatenate(([True], held, [True])).astype(np.int8)))
+    n_left = int((~held_out).sum())
+    ends = np.flatnonzero(np.diff(np.concatenate(([True], held_out, [True])).astype(np.int8)))
     out = np.empty((m, n_left))
     step = max(1, _BLOCK // max(1, features.shape[1]))
     across = np.ascontiguousarray(directions.T)
@@ -243,7 +243,7 @@ def _without_columns(
             block[:, column : column + end - begin] = rows[:, begin:end]
             column += end - begin
         turned = (block @ directions) * shares
-        turned += rows[:, held] @ other
+        turned += rows[:, held_out] @ other
         block += turned @ across
     return out
 
@@ -310,13 +310,15 @@ def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
     return kernel.matrix(X[rows], X)
 
 
-def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False, others: int = 0) -> MemoryNeed:
+def kernel_need(
+    shape: DataShape, n_basis: int | None, exact: bool = False, n_other_kernels: int = 0
+) -> MemoryNeed:
     """Return the memory of a kernel model of all documents; ``exact`` as in :func:`refuse_too_large`.
 
     If memory allows, the maps of a number of other kernel functions are cached, too.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
-    cached_bytes = min(2e9, 8.0 * others * shape.m * min(shape.m, n_basis or shape.m))
+    cached_bytes = min(2e9, 8.0 * n_other_kernels * shape.m * min(shape.m, n_basis or shape.m))
     free = shape.free - shape.read
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
     fits = f"n_basis={_fitting(shape.m, free)}" if fewer_fit else ""
@@ -463,7 +465,8 @@ class NystromMap(KernelMapped):
         mapped, note = nystrom_features(lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed)
         if note:
             warnings.warn(note, DependentBasisWarning, stacklevel=4)
-        self.basis_, self.factor_ = row_order[mapped.basis], mapped.factor
+        self.basis_ = row_order[mapped.basis]
+        self.factor_ = mapped.factor
         self.basis_vectors_ = grouped[mapped.basis]
         if order is None:
             return mapped

@@ -89,14 +89,14 @@ def left_out_errors(
     ptr: Ints,
     root: Floats,
     smallest: float,
-    most: int,
+    max_size: int,
     first: int,
     last: int,
     errors: Floats,
 ) -> None:
     """Write the squared errors of queries first … last - 1, each left out of the model, to ``errors`` (Q,).
 
-    Queries whose smaller side is more than ``most`` are passed over.
+    Queries whose smaller side is more than ``max_size`` are passed over.
 
     ``rows`` are X^U, ``root`` is 1 / √(e + λ), ``residuals`` are r, and ``smallest`` is the bound of pivots.
     """
@@ -104,7 +104,7 @@ def left_out_errors(
     for q in range(first, last):
         begin = ptr[q]
         size = ptr[q + 1] - ptr[q]
-        if min(size, n) > most:
+        if min(size, n) > max_size:
             continue
         by_documents = size <= n
         width, terms = (size, n) if by_documents else (n, size)
@@ -143,8 +143,8 @@ def left_out_errors(
 
 
 @fused_inlined
-def _subtract_products(parts: Floats, left: Floats) -> None:
-    """Subtract the sum of the outer products of rows, four at a time, from the upper triangle of ``left``."""
+def _subtract_products(parts: Floats, matrix: Floats) -> None:
+    """Subtract the sum of the outer products of rows, four at a time, from a matrix's upper triangle."""
     terms, width = parts.shape
     n_unrolled = terms - terms % 4
     for r in range(0, n_unrolled, 4):
@@ -154,11 +154,11 @@ def _subtract_products(parts: Floats, left: Floats) -> None:
             c = parts[r + 2, i]
             d = parts[r + 3, i]
             for j in range(i, width):
-                left[i, j] -= (
+                matrix[i, j] -= (
                     a * parts[r, j] + b * parts[r + 1, j] + c * parts[r + 2, j] + d * parts[r + 3, j]
                 )
     for r in range(n_unrolled, terms):
         for i in range(width):
             a = parts[r, i]
             for j in range(i, width):
-                left[i, j] -= a * parts[r, j]
+                matrix[i, j] -= a * parts[r, j]

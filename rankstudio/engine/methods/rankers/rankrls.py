@@ -354,8 +354,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         data: QueryData = self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
         return data
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         is_iterated = isinstance(last, Iteration)
         self.criterion_ = last.criterion
         self._sums = None

@@ -97,8 +97,9 @@ class ConjugateGradients:
             product = gram_product(data, executor, workers)
             right = product.right(labels)
             constant = float(labels @ labels)
-            limits = self.tol, self.max_iter
-            states = minimise(product, product.squares, right, constant, regularization, *limits)
+            states = minimise(
+                product, product.squares, right, constant, regularization, self.tol, self.max_iter
+            )
             yield from iterations(states, data.X.shape[1])
 
     def solution(

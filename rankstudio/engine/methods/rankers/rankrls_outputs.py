@@ -153,7 +153,11 @@ def left_out_outputs(data: QueryData | SparseQueryData, outputs: Floats, regular
 
 
 def added(
-    before: Sums | None, known: frozenset[Any], data: QueryData, outputs: Floats | None, ids: frozenset[Any]
+    before: Sums | None,
+    earlier_ids: frozenset[Any],
+    data: QueryData,
+    outputs: Floats | None,
+    ids: frozenset[Any],
 ) -> Sums:
     """Return the sums extended by further queries.
 
@@ -162,7 +166,7 @@ def added(
     DatasetError
         For a query of an earlier call, or another number of outputs.
     """
-    repeated = sorted(map(str, known & ids))
+    repeated = sorted(map(str, earlier_ids & ids))
     if repeated:
         raise DatasetError(
             f"qid: expected new queries, found {', '.join(repeated[:3])} again. Pass all documents of a "
@@ -197,7 +201,8 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
     models = OutputModels(data, regularization)
 
     def paths(labels: Floats, share: Share) -> list[Floats]:
-        centred, criteria = targets(np.ascontiguousarray(labels.T)), np.empty((labels.shape[0], 1))
+        centred = targets(np.ascontiguousarray(labels.T))
+        criteria = np.empty((labels.shape[0], 1))
 
         def learn(first: int) -> None:
             part = slice(first, first + _OUTPUTS)

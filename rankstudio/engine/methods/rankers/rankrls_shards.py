@@ -41,7 +41,8 @@ class _Rotated:
     def by(self, vectors: Floats, X: Floats) -> Floats:
         """Return X^U, made for the last basis that was asked for."""
         if self.rows is None or self.vectors is not vectors:
-            self.vectors, self.rows = vectors, X @ vectors
+            self.rows = X @ vectors
+            self.vectors = vectors
         return self.rows
 
 
@@ -62,12 +63,15 @@ def _leave_query_out(
     total = values + regularization
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
-    root, smallest, errors = total**-0.5, regularization / float(total.max()), np.empty(sizes.size)
+    root = total**-0.5
+    smallest = regularization / float(total.max())
+    errors = np.empty(sizes.size)
     small = np.minimum(sizes, n)
 
     def leave_out(part: tuple[int, int]) -> None:
-        settings = root, smallest, _MOST_COMPILED, *part, errors
-        _rankrls_kernel.left_out_errors(rotated, residuals, rows.ptr, *settings)
+        _rankrls_kernel.left_out_errors(
+            rotated, residuals, rows.ptr, root, smallest, _MOST_COMPILED, *part, errors
+        )
         for query in part[0] + np.flatnonzero(small[slice(*part)] > _MOST_COMPILED):
             query_rows = slice(rows.ptr[query], rows.ptr[query + 1])
             errors[query] = _left_out_error(rotated[query_rows] * root, residuals[query_rows])
@@ -114,8 +118,17 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
     values, vectors, right = by_cost[cost]
     with STEADY:
         coef: Floats = vectors @ ((vectors.T @ right) / (values + regularization))
-    message = cost, coef, values, vectors, regularization
-    (error,) = yield from summed(data, "leaving queries out", _leave_query_out, *message, by_blocks=True)
+    (error,) = yield from summed(
+        data,
+        "leaving queries out",
+        _leave_query_out,
+        cost,
+        coef,
+        values,
+        vectors,
+        regularization,
+        by_blocks=True,
+    )
     yield Step(1, tuple(range(coef.size)), coef, float(error[0]), np.empty(0))
 
 
@@ -290,8 +303,7 @@ def left_out_models(
 def left_out_predictions(data: TrainingData, regularizations: Sequence[float], cost: PairCost) -> Floats:
     """Predict each document without its query for each λ, centred, shape (L, m): two passes over the data."""
     models = finish(left_out_models(data, range(data.X.shape[1]), regularizations[0], cost))
-    message = models, tuple(regularizations)
-    (predictions,) = finish(summed(data, "leaving queries out", _predictions, *message))
+    (predictions,) = finish(summed(data, "leaving queries out", _predictions, models, tuple(regularizations)))
     return np.asarray(predictions)
 
 

@@ -147,14 +147,15 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
             raise ParameterError("kernel", self.kernel, "linear, rbf, poly or a function of documents")
         return kernel_of(self), basis_of(self)
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        last = steps[-1]
         for name in {"dual_coef_", "basis_", "basis_vectors_"} & vars(self).keys():
             delattr(self, name)
         if isinstance(last, KernelIteration):
-            self.dual_coef_, self.basis_vectors_ = last.model.weights, last.model.vectors
+            self.dual_coef_ = last.model.weights
+            self.basis_vectors_ = last.model.vectors
             self.basis_ = last.basis if data.order is None else data.order[last.basis]
-        super()._finish(data, taken)
+        super()._finish(data, steps)
 
     def _score(self, X: Any) -> Floats:
         kernel = kernel_of(self)

@@ -30,21 +30,21 @@ away, exp(-9² / 2) = 3e-18."""
 
 
 @kernel
-def exact_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats) -> None:
-    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``at``: O(points · at)."""
-    for i in range(at.shape[0]):
+def exact_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats) -> None:
+    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``x_values``: O(points · at)."""
+    for i in range(x_values.shape[0]):
         total = 0.0
         for j in range(points.shape[0]):
-            z = (at[i] - points[j]) / h
+            z = (x_values[i] - points[j]) / h
             total += weights[j] * np.exp(-0.5 * z * z)
         out[i] = total
 
 
 @fused
-def fast_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats) -> None:
+def fast_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats) -> None:
     """Write the sums of :func:`exact_sums` up to 1e-14 + 2 eps range / h of the sum of weights.
 
-    ``points`` and ``at`` ascend. O(TERMS (points + at) + TERMS² REACH boxes with something in them).
+    ``points`` and ``x_values`` ascend. O(TERMS (points + at) + TERMS² REACH boxes with something in them).
     """
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
@@ -57,11 +57,11 @@ def fast_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats
         for k in range(TERMS):
             moments[box, k] += term
             term *= s / (k + 1)
-    _evaluate(moments, origin, h, at, out)
+    _evaluate(moments, origin, h, x_values, out)
 
 
 @fused_inlined
-def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats) -> None:
+def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: Floats) -> None:
     n_boxes = moments.shape[0]
     hermite = np.empty((2 * REACH + 1, 2 * TERMS))
     for r in range(2 * REACH + 1):
@@ -73,8 +73,8 @@ def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats)
             hermite[r, k + 1] = u * hermite[r, k] - k * hermite[r, k - 1]
     local = np.empty(TERMS)
     i = 0
-    while i < at.shape[0]:
-        position = np.floor((at[i] - origin) / h)
+    while i < x_values.shape[0]:
+        position = np.floor((x_values[i] - origin) / h)
         if position < -REACH or position >= n_boxes + REACH:
             out[i] = 0.0
             i += 1
@@ -93,8 +93,8 @@ def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats)
         for k in range(TERMS):
             local[k] *= factor
             factor *= -1.0 / (k + 1)  # Taylor's 1 / k! with the sign of H_k' = -H_{k+1}
-        while i < at.shape[0] and np.floor((at[i] - origin) / h) == position:
-            delta = (at[i] - origin) / h - position - 0.5
+        while i < x_values.shape[0] and np.floor((x_values[i] - origin) / h) == position:
+            delta = (x_values[i] - origin) / h - position - 0.5
             value = local[TERMS - 1]  # Horner's rule
             for k in range(TERMS - 2, -1, -1):
                 value = value * delta + local[k]
@@ -118,15 +118,15 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
 
 
 @kernel
-def expected_divergence(densities: Floats, counts: Floats, known: Bools) -> float:
+def expected_divergence(densities: Floats, counts: Floats, has_density: Bools) -> float:
     """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
 
-    ``densities`` is (R, V). Pairs with a grade that is not ``known`` count 0. O(R² V).
+    ``densities`` is (R, V). Pairs with a grade that is not ``has_density`` count 0. O(R² V).
     """
     total = 0.0
     for a in range(densities.shape[0]):
         for b in range(a + 1, densities.shape[0]):
-            if not (known[a] and known[b]):
+            if not (has_density[a] and has_density[b]):
                 continue
             divergence = _divergence(densities[a], densities[b], counts)
             # Never negative but for rounding.

@@ -79,7 +79,7 @@ def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
 @kernel
 def similarities(
     chosen: int,
-    others: Ints,
+    other_features: Ints,
     ranks: Int32s,
     order: Int32s,
     tied: Floats,
@@ -95,8 +95,8 @@ def similarities(
     m = ranks.shape[1]
     values = np.empty(m, dtype=np.int32)
     spare = np.empty(m, dtype=np.int32)
-    for index in range(others.shape[0]):
-        other = others[index]
+    for index in range(other_features.shape[0]):
+        other = other_features[index]
         total = 0.0
         defined = 0
         for q in range(ptr.shape[0] - 1):
@@ -128,4 +128,5 @@ def similarities(
             balance = pairs - tied[chosen, q] - tied[other, q] + tied_in_both - 2.0 * discordant
             total += min(abs(balance) / np.sqrt(spread), 1.0)  # the root rounds: 1 + 2e-16 is no |τ|
             defined += 1
-        out[0, index], out[1, index] = total, defined
+        out[0, index] = total
+        out[1, index] = defined

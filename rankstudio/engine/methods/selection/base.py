@@ -62,9 +62,9 @@ class Selector(LinearRanker):
     # By which scikit-learn sees that frames can be had.
     _sklearn_auto_wrap_output_keys = frozenset({"transform"})
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        self.selection_order_ = np.array(taken[-1].selected, dtype=np.int64)
-        self.support_ = np.zeros(taken[-1].coef.size, dtype=bool)
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        self.selection_order_ = np.array(steps[-1].selected, dtype=np.int64)
+        self.support_ = np.zeros(steps[-1].coef.size, dtype=bool)
         self.support_[self.selection_order_] = True
 
     def get_support(self, indices: bool = False) -> Bools | Ints:
@@ -156,10 +156,10 @@ class GrowingSelector(Selector):
         size = n if self.n_features_to_select is None else self.n_features_to_select
         return between("n_features_to_select", size, 1, n)
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        super()._finish(data, taken)
-        self.criterion_path_ = np.array([step.criterion for step in taken])
-        self.coef_path_ = np.array([step.coef for step in taken])
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        super()._finish(data, steps)
+        self.criterion_path_ = np.array([step.criterion for step in steps])
+        self.coef_path_ = np.array([step.coef for step in steps])
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +188,11 @@ class Ordering:
     candidates: Floats
     found: Mapping[str, Any] = field(default_factory=dict)
 
-    def compared(self, place: int) -> Floats:
+    def compared(self, position: int) -> Floats:
         """Return the scores of the candidates at a position of the order, from 0, shape (n,)."""
         if self.candidates.ndim == 2:
-            return np.array(self.candidates[place])
-        return without(self.candidates, self.features[:place])
+            return np.array(self.candidates[position])
+        return without(self.candidates, self.features[:position])
 
     def joined(self, groups: ColumnGroups, k: int) -> Ordering:
         """Return the order of features as an order of the first k groups, by the best feature of each.
@@ -303,8 +303,17 @@ class PathSelector(GrowingSelector):
         regularization = self.checked("regularization")
         has_costs = self.costs is not None or self.budget is not None
         if has_costs:
-            of_costs = None, 0, self.costs, self.budget, 0.0
-            rules = Constraints.of(groups, self.n_features_to_select, (), (), *of_costs)
+            rules = Constraints.of(
+                groups,
+                self.n_features_to_select,
+                pinned=(),
+                banned=(),
+                n_candidates=None,
+                seed=0,
+                costs=self.costs,
+                budget=self.budget,
+                size_penalty=0.0,
+            )
         ordering = yield from self._order(data, data.X.shape[1] if has_costs or not groups.trivial else k)
         if has_costs:
             ordering = ordering.per_cost(groups, rules)

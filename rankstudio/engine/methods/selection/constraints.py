@@ -97,11 +97,11 @@ class Constraints:
         purse = _budget(budget, prices, allowed, first)
         return cls(k, first, allowed, n_candidates, seed, prices, purse, size_penalty)
 
-    def affordable(self, left: Bools, spent: float) -> Ints:
+    def affordable(self, remaining: Bools, spent: float) -> Ints:
         """Return the remaining features that the rest of the budget covers, up to rounding."""
         if self.costs is None:
-            return np.flatnonzero(left)
-        return np.flatnonzero(left & (spent + self.costs <= self.budget * (1 + _ROUNDING)))
+            return np.flatnonzero(remaining)
+        return np.flatnonzero(remaining & (spent + self.costs <= self.budget * (1 + _ROUNDING)))
 
 
 def worth(gains: Floats, prices: Floats) -> Floats:

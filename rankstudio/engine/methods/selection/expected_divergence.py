@@ -209,7 +209,9 @@ class ExpectedDivergence(ScoredSelector):
         return parts
 
 
-def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False) -> Floats:
+def divergences(
+    X: Floats, y: Floats, validation: Floats, *, normalised: bool = True, exact: bool = False
+) -> Floats:
     """Return the expected divergence d of each feature, shape (n,).
 
     Parameters
@@ -218,7 +220,7 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
         Training documents.
     y : ndarray of shape (m,)
         Their labels.
-    at : ndarray of shape (V, n)
+    validation : ndarray of shape (V, n)
         Documents at whose values densities are compared.
     normalised, exact : bool
         ``density="normalised"`` and ``kde="exact"`` of :class:`ExpectedDivergence`.
@@ -228,7 +230,7 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
     DatasetError
         For more than 64 distinct labels.
     """
-    data = QueryData(X, y, np.array([0, y.size]), validation=at)
+    data = QueryData(X, y, np.array([0, y.size]), validation=validation)
     return finish(_diverging(training_data(data), normalised=normalised, exact=exact))
 
 
@@ -237,9 +239,11 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
 
     Some features of all shards at a time.
     """
-    grades, (m, n) = labels_of(data), data.X.shape
+    grades = labels_of(data)
+    m, n = data.X.shape
     _check_grades(grades)
-    grade, d = np.searchsorted(grades, data.y), np.empty(n)
+    grade = np.searchsorted(grades, data.y)
+    d = np.empty(n)
 
     def of_feature(j: int, values: Floats) -> float:
         points = values if data.validation is None else data.validation[:, j]
@@ -279,7 +283,7 @@ def _check_grades(grades: Floats) -> None:
 
 
 def grade_densities(
-    values: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False
+    values: Floats, y: Floats, validation_values: Floats, *, normalised: bool = True, exact: bool = False
 ) -> GradeDensities:
     """Estimate the densities of one feature for expected divergence.
 
@@ -287,17 +291,17 @@ def grade_densities(
     ----------
     values, y : ndarray of shape (m,)
         Values of the feature and labels of the training documents.
-    at : ndarray of shape (V,)
+    validation_values : ndarray of shape (V,)
         Values of the feature at which the densities are compared.
     normalised, exact : bool
         As in :func:`divergences`.
     """
     grades, grade = np.unique(y, return_inverse=True)
-    return _compared(values, grade, grades, at, normalised, exact)
+    return _compared(values, grade, grades, validation_values, normalised, exact)
 
 
 def _compared(
-    values: Floats, grade: Ints, grades: Floats, at: Floats, normalised: bool, exact: bool
+    values: Floats, grade: Ints, grades: Floats, validation_values: Floats, normalised: bool, exact: bool
 ) -> GradeDensities:
     """Return the densities and d of one feature."""
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
@@ -305,7 +309,7 @@ def _compared(
     order = np.argsort(values)
     values = values[order]
     grade = grade[order]
-    places, counts = _distinct(np.sort(at))
+    places, counts = _distinct(np.sort(validation_values))
     densities = np.zeros((grades.size, places.size))
     has_density = np.ones(grades.size, dtype=np.bool_)
     bandwidths = np.zeros(grades.size)
@@ -316,7 +320,11 @@ def _compared(
         if 0.0 < h < np.inf:
             sums = densities[r]
             (kernels.exact_sums if exact else kernels.fast_sums)(points, weights, h, places, sums)
-            if normalised and not exact and _total(sums, counts) < _THIN * inside.size * at.size:
+            if (
+                normalised
+                and not exact
+                and _total(sums, counts) < _THIN * inside.size * validation_values.size
+            ):
                 kernels.exact_sums(points, weights, h, places, sums)
             if not normalised:
                 sums /= inside.size * h * np.sqrt(2.0 * np.pi)

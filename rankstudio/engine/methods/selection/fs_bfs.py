@@ -142,7 +142,7 @@ class FSBFS(PathSelector):
             compared[list(node.reached)] = list(node.reached.values())
             yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), compared)
 
-    def nodes(self, data: TrainingData, most: int | None = None) -> Iterator[Node | WorkProgress]:
+    def nodes(self, data: TrainingData, max_nodes: int | None = None) -> Iterator[Node | WorkProgress]:
         """Yield the subsets that these data are known to have, then find the others, with progress events.
 
         Each is kept as soon as it is found: a path ends before constant features, and never asks whether
@@ -163,7 +163,7 @@ class FSBFS(PathSelector):
             if n_found > n_known:
                 partition.nodes.append(node)
                 yield node
-            if n_found == most:
+            if n_found == max_nodes:
                 break
         partition.is_whole = True
 
@@ -216,11 +216,10 @@ class FSBFS(PathSelector):
             scores = np.full(n, np.nan)
             parts = np.zeros((n, is_counted.size))
             inside = list(node.features)
-            scores[inside], parts[inside] = node.value, values[0]
-            scores[other_columns], parts[other_columns] = (
-                [node.reached[column] for column in other_columns],
-                values[1:],
-            )
+            scores[inside] = node.value
+            parts[inside] = values[0]
+            scores[other_columns] = [node.reached[column] for column in other_columns]
+            parts[other_columns] = values[1:]
             yield ComparedByQuery(node.features, scores, parts, is_counted)
             n_taken += len(node.features)
             if n_taken >= n_features:
@@ -321,7 +320,7 @@ class BestFirstSearch:
         return Node((feature,), coef if up >= down else -coef, max(up, down))
 
     def best_subset(
-        self, left: list[int], singles: dict[int, Node]
+        self, remaining: list[int], singles: dict[int, Node]
     ) -> Generator[WorkProgress | None, None, Node]:
         """Find the best node among subsets of the remaining features; ties go to the first one found.
 
@@ -329,18 +328,18 @@ class BestFirstSearch:
         included and remain available.
         """
         turn = count()
-        queue = [(-singles[f].value, next(turn), singles[f]) for f in left]
+        queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
         heapq.heapify(queue)
         best = queue[0][2]
         n_fruitless = 0
-        best_nodes = {f: singles[f] for f in left}
+        best_nodes = {f: singles[f] for f in remaining}
         visited = {frozenset(node.features) for _, _, node in queue}
         while queue and n_fruitless < self._patience:
             node = heapq.heappop(queue)[2]
             n_fruitless += 1
             if len(node.features) >= self._size:
                 continue
-            for feature in left:
+            for feature in remaining:
                 features = frozenset(node.features) | {feature}
                 if features in visited:
                     continue

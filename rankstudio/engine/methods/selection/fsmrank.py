@@ -95,17 +95,19 @@ class _Weighing(Selector):
             yield ComparedByQuery((column,), scores.copy(), parts, np.ones(Q, dtype=np.bool_))
             scores[column] = np.nan
 
-    def weighed_features(self, data: TrainingData, columns: Ints, others: Ints) -> Waiting[FeaturePenalties]:
+    def weighed_features(
+        self, data: TrainingData, columns: Ints, other_columns: Ints
+    ) -> Waiting[FeaturePenalties]:
         """Return the importance of some features, of their negatives, and their similarity to others."""
         names = FSMRank().get_params()
         fsmrank = FSMRank(**{name: value for name, value in self.get_params().items() if name in names})
         importances = yield from weighing_features(data, fsmrank.checked("importance"))
         n = data.X.shape[1]
         if isinstance(fsmrank.similarity, str) and fsmrank.similarity == "kendall" and not fsmrank.project:
-            similarity = yield from kendall_between(data, columns, others)
+            similarity = yield from kendall_between(data, columns, other_columns)
         else:
             matrix = yield from without_notes(fsmrank.similarities(data))  # the run gave them
-            similarity = np.asarray(matrix[np.ix_(columns, others)])
+            similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
         return FeaturePenalties(importances[columns], importances[n:][columns], similarity)
 
 
@@ -271,10 +273,11 @@ class FSMRank(_Weighing):
         yield Note(sentence, kind=IndefiniteSimilarityWarning)
         return matrix
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        super()._finish(data, taken)
-        last = taken[-1]
-        self.objective_, self.n_iter_ = last.criterion, last.number
+    def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        super()._finish(data, steps)
+        last = steps[-1]
+        self.objective_ = last.criterion
+        self.n_iter_ = last.number
         self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(-1, last.coef.size)
 
 

@@ -104,7 +104,7 @@ class GAS(PathSelector):
         measure = MEASURES[kind] if isinstance(kind, str) else "MAP"
         importance, directions = yield from measuring_features(data, measure, objective(self.convention))
         if not isinstance(kind, str):
-            return own_importance(kind, data, both=False), directions
+            return own_importance(kind, data, with_negatives=False), directions
         return (importance if find_measure(measure).higher_is_better else 1.0 - importance), directions
 
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
@@ -123,7 +123,8 @@ class GAS(PathSelector):
         # Kendall's τ is computed for the pairs that are asked for: all of them would take long.
         matrix = None if isinstance(kind, str) and kind == "kendall" else (yield from self.similarities(data))
         yield WorkProgress("ranking features", 0.0)
-        scores, varies = importance.copy(), (yield from informative_columns(data))
+        scores = importance.copy()
+        varies = yield from informative_columns(data)
         is_unranked = np.ones(scores.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
         compared = np.empty((k, scores.size))
@@ -149,14 +150,16 @@ class GAS(PathSelector):
             values = _no_parts(data.X.shape[1], data.ptr.size - 1)
         return compared_means(self, data, n_features, values)
 
-    def weighed_features(self, data: TrainingData, columns: Ints, others: Ints) -> Waiting[FeaturePenalties]:
+    def weighed_features(
+        self, data: TrainingData, columns: Ints, other_columns: Ints
+    ) -> Waiting[FeaturePenalties]:
         """Return the importance of some features, the same for their negatives, and similarity to others."""
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str) and self.similarity == "kendall":
-            similarity = yield from kendall_between(data, columns, others)
+            similarity = yield from kendall_between(data, columns, other_columns)
         else:
             matrix = yield from without_notes(self.similarities(data))  # the run gave them
-            similarity = np.asarray(matrix[np.ix_(columns, others)])
+            similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
         return FeaturePenalties(importance[columns], importance[columns], similarity)
 
 
@@ -170,8 +173,8 @@ def _no_parts(n: int, n_queries: int) -> Waiting[Floats]:
 def _given(matrix: Floats) -> Iterator[Between]:
     """Provide a function that reads similarities off a matrix (n, n)."""
 
-    def between(feature: int, others: Ints) -> Waiting[Floats]:
+    def between(feature: int, other_features: Ints) -> Waiting[Floats]:
         yield from ()
-        return np.asarray(matrix[feature, others])
+        return np.asarray(matrix[feature, other_features])
 
     yield between

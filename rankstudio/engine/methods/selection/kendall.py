@@ -55,17 +55,17 @@ class KendallSimilarity:
             self._ranks[j, order] = np.cumsum(rises)
             kernels.tied_pairs(self._ranks[j], self._order[j], self._ptr, self._tied[j])
 
-    def sums(self, feature: int, others: Ints) -> Floats:
+    def sums(self, feature: int, other_features: Ints) -> Floats:
         """Return sums over queries of |τ-b| and the numbers of queries with it, shape (2, len(others))."""
-        out = np.empty((2, others.size))
-        with pool(worthwhile(36.0 * others.size * self._ranks.shape[1])) as (executor, workers):
-            cuts = np.array_split(np.arange(others.size), workers)
+        out = np.empty((2, other_features.size))
+        with pool(worthwhile(36.0 * other_features.size * self._ranks.shape[1])) as (executor, workers):
+            cuts = np.array_split(np.arange(other_features.size), workers)
 
             def work(part: Ints) -> None:
                 if part.size:
                     sums = np.empty((2, part.size))
                     self._kernels.similarities(
-                        feature, others[part], self._ranks, self._order, self._tied, self._ptr, sums
+                        feature, other_features[part], self._ranks, self._order, self._tied, self._ptr, sums
                     )
                     out[:, part] = sums
 
@@ -94,8 +94,8 @@ def kendall_similarity(data: TrainingData) -> Iterator[Between]:
     """
     with data.session(StateWork(KendallSimilarity)) as session:
 
-        def between(feature: int, others: Ints) -> Waiting[Floats]:
-            (sums,) = yield from session.sum((feature, others), "comparing features")
+        def between(feature: int, other_features: Ints) -> Waiting[Floats]:
+            (sums,) = yield from session.sum((feature, other_features), "comparing features")
             return _means(sums)
 
         yield between
@@ -114,10 +114,10 @@ def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
     return matrix
 
 
-def kendall_between(data: TrainingData, columns: Ints, others: Ints) -> Waiting[Floats]:
+def kendall_between(data: TrainingData, columns: Ints, other_columns: Ints) -> Waiting[Floats]:
     """Return the similarity of some features to others (c, o): O(m log |q|) for a pair."""
-    similarity = np.empty((columns.size, others.size))
+    similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:
         for row, feature in zip(similarity, columns.tolist(), strict=True):
-            row[:] = yield from between(feature, others)
+            row[:] = yield from between(feature, other_columns)
     return similarity

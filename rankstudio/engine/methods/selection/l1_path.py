@@ -143,12 +143,12 @@ class _Entry:
     signs: Floats
     scaled: bool
 
-    def best(self, gram: Floats, inside: Ints, candidates: Ints, most: float) -> tuple[Floats, Floats]:
-        """Return the greatest α up to ``most`` of each candidate, and whether it comes in with 1 or -1."""
+    def best(self, gram: Floats, inside: Ints, candidates: Ints, max_alpha: float) -> tuple[Floats, Floats]:
+        """Return the greatest α up to the limit of each candidate, and whether it comes in with 1 or -1."""
         alphas = [
             self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))[0] for sigma in (1.0, -1.0)
         ]
-        fits = [(alpha > 0) & (alpha <= most * (1 + _SAME)) for alpha in alphas]
+        fits = [(alpha > 0) & (alpha <= max_alpha * (1 + _SAME)) for alpha in alphas]
         up, down = (np.where(fit, alpha, np.nan) for fit, alpha in zip(fits, alphas, strict=True))
         is_negative = fits[1] & ~(up >= down)
         return np.where(is_negative, down, up), np.where(is_negative, -1.0, 1.0)
@@ -170,7 +170,7 @@ class _Entry:
 
 
 def _residual_correlations(
-    gram: Floats, right: Floats, order: Ints, scaling: str, found: Mapping[str, Floats]
+    gram: Floats, right: Floats, order: Ints, scaling: str, attributes: Mapping[str, Floats]
 ) -> Floats:
     """Return the residual correlations of the features when the next one comes in, shape (k, n).
 
@@ -182,10 +182,10 @@ def _residual_correlations(
     scale = length if scaling == "unit" else np.ones(length.size)
     compared = np.full((order.size, length.size), np.nan)
     for index, feature in enumerate(order.tolist()):
-        alpha = found["alphas_"][feature]
+        alpha = attributes["alphas_"][feature]
         if np.isnan(alpha):
             break
-        weights = found["lasso_coefs_"][int(np.argmax(found["lasso_alphas_"] == alpha))]
+        weights = attributes["lasso_coefs_"][int(np.argmax(attributes["lasso_alphas_"] == alpha))]
         candidates = length > 0
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
@@ -206,7 +206,7 @@ _PARALLEL = 1e-12  # difference of rates at which two correlations never meet
 _MOST_KNOTS = 50  # times the number of features; hardly ever more than two
 
 
-def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, Floats]:
+def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, Floats, Floats]:
     """Follow the minimum of w'Gw/2 - r'w + α ||w||_1 from the largest relevant α downwards.
 
     Parameters
@@ -215,7 +215,7 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
         G, positive semidefinite.
     right : ndarray of shape (n,)
         r.
-    most : int
+    max_features : int
         Number of distinct features after which the path ends.
 
     Returns
@@ -249,7 +249,7 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
     signs = np.zeros(n)  # of the active features' weights; twice that of one that has just left
     shut = np.zeros(n, dtype=bool)  # combinations of the active ones, until one of those leaves
     joining = int(np.argmax(np.abs(right))) if alpha > 0 else -1
-    while alpha > end and np.isfinite(entered).sum() < most and len(alphas) < _MOST_KNOTS * n:
+    while alpha > end and np.isfinite(entered).sum() < max_features and len(alphas) < _MOST_KNOTS * n:
         correlation = right - gram @ w
         if joining >= 0:
             if independent(gram, active, joining):

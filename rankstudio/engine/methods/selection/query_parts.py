@@ -42,7 +42,7 @@ def compared_means(
     data: TrainingData,
     n_features: int,
     values: Waiting[Floats],
-    others: Waiting[Floats] | None = None,
+    other_values: Waiting[Floats] | None = None,
 ) -> Compared:
     """Yield the scores of filters: means over queries, but for what is the same for all of them.
 
@@ -55,15 +55,15 @@ def compared_means(
     n_features : int
     values : generator of ndarray of shape (n, Q)
         Value of each feature in each query, NaN for queries without one.
-    others : generator of ndarray of shape (n, Q), optional
+    other_values : generator of ndarray of shape (n, Q), optional
         Further parts of the queries.
     """
     steps = yield from sized_steps(estimator, data, n_features)
     measured = yield from values
     is_counted = ~np.isnan(measured[0])
     parts = np.where(is_counted, measured, 0.0) / max(1, is_counted.sum())
-    if others is not None:
-        parts = parts + (yield from others)
+    if other_values is not None:
+        parts = parts + (yield from other_values)
     yield from compared_parts(steps, parts, is_counted)
 
 

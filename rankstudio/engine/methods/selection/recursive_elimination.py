@@ -92,7 +92,8 @@ class RecursiveElimination(PathSelector):
     ) -> Waiting[Ordering]:
         importance = self.checked("importance")
         ranker = self.checked("ranker")
-        regularization, C = self.checked("regularization"), self.checked("C")
+        regularization = self.checked("regularization")
+        C = self.checked("C")
         gram, right = yield from sums_of_products(data)
         squares = np.diag(gram)
         deviation = np.sqrt(squares / data.y.size)

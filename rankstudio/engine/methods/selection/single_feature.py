@@ -163,8 +163,9 @@ def directed_measures(
     total, count = np.empty((2, len(signs), n))
     for columns in data.portions():
         yield WorkProgress(activity, columns.start / n)
-        message = columns, name, convention, signs
-        total[:, columns], count[:, columns] = yield from summed(data, activity, _measure_sums, *message)
+        total[:, columns], count[:, columns] = yield from summed(
+            data, activity, _measure_sums, columns, name, convention, signs
+        )
     values = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return values[0], values[1] if turned else None
 
@@ -261,8 +262,7 @@ class MutualInformation(ScoredSelector):
         edges, labels = yield from _edges(data, self.checked("n_bins"))
         for columns in data.portions():
             yield WorkProgress(_COUNTING, columns.start / scores.size)
-            message = columns, edges[columns], labels
-            (counts,) = yield from summed(data, _COUNTING, _joint_counts, *message)
+            (counts,) = yield from summed(data, _COUNTING, _joint_counts, columns, edges[columns], labels)
             scores[columns] = [self.statistic(joint) for joint in counts]
         return Ordering(best_first(scores, k), scores, {"scores_": scores})
 
@@ -336,10 +336,10 @@ def statistic_by_query(estimator: MutualInformation, data: TrainingData) -> Wait
     parts = np.empty((n, data.ptr.size - 1))
     for columns in data.portions():
         yield WorkProgress(_COUNTING, columns.start / n)
-        message = columns, edges[columns], labels
-        (counts,) = yield from summed(data, _COUNTING, _joint_counts, *message)
+        column_edges = edges[columns]
+        (counts,) = yield from summed(data, _COUNTING, _joint_counts, columns, column_edges, labels)
         gains = np.array([estimator.gains(joint) for joint in counts])
-        (parts[columns],) = yield from summed(data, _COUNTING, _gained, *message, gains)
+        (parts[columns],) = yield from summed(data, _COUNTING, _gained, columns, column_edges, labels, gains)
     return parts
 
 

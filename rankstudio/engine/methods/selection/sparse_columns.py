@@ -110,7 +110,8 @@ def measure_sums(
         evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
         of_row = np.empty(data.y.size, dtype=np.int64)
         of_query = np.empty(count.size, dtype=np.int64)
-        of_row[rows], of_query[queries] = np.arange(rows.size), np.arange(queries.size)
+        of_row[rows] = np.arange(rows.size)
+        of_query[queries] = np.arange(queries.size)
         step = max(1, _VALUES // rows.size)
         for start in range(first, last, step):
             end = min(start + step, last)
@@ -133,20 +134,20 @@ def measure_sums(
     return total, count_of
 
 
-def _begins(found: _Entries, query: Ints) -> Bools:
+def _begins(cells: _Entries, query: Ints) -> Bools:
     """Return which entries are the first of a feature in a query: there a run of them begins."""
-    entry_query = query[found.row]
-    begins = np.ones(found.row.size, dtype=np.bool_)
-    begins[1:] = (entry_query[1:] != entry_query[:-1]) | (found.column[1:] != found.column[:-1])
+    entry_query = query[cells.row]
+    begins = np.ones(cells.row.size, dtype=np.bool_)
+    begins[1:] = (entry_query[1:] != entry_query[:-1]) | (cells.column[1:] != cells.column[:-1])
     return begins
 
 
-def _alike(found: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
+def _alike(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     """Return for each run the place among those kept of one that ranks its query alike, and which are kept.
 
     Parameters
     ----------
-    found, begins
+    cells, begins
         As of :func:`_begins`.
     n_ways : int
         Twice the number of documents, each of which may be above all others or below; 0 to keep every run.
@@ -155,7 +156,7 @@ def _alike(found: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     number = np.arange(starts.size)
     if n_ways:
         single = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
-        way = 2 * found.row[starts[single]].astype(np.int64) + (found.value[starts[single]] > 0.0)
+        way = 2 * cells.row[starts[single]].astype(np.int64) + (cells.value[starts[single]] > 0.0)
         first = np.empty(n_ways, dtype=np.int64)
         first[way] = single
         number[single] = first[way]

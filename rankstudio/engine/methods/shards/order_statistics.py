@@ -22,7 +22,7 @@ _MOST_COUNTS = 2_000_000  # that a shard answers with
 
 
 def order_statistics(
-    data: TrainingData, ranks: Ints, what: str, features: Ints | None = None
+    data: TrainingData, ranks: Ints, activity: str, features: Ints | None = None
 ) -> Waiting[Floats]:
     """Return the values of some ranks, from 0 for the smallest, of each feature, shape (n, ranks).
 
@@ -45,12 +45,12 @@ def order_statistics(
     """
     features = np.arange(data.X.shape[1]) if features is None else features
     if not data.several:
-        (values,) = yield from summed(data, what, _partitioned, features, ranks)
+        (values,) = yield from summed(data, activity, _partitioned, features, ranks)
         return np.asarray(values)
     keys = np.zeros((features.size, ranks.size), dtype=np.uint64)
     bits = next(b for b in (8, 4, 2, 1) if keys.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
-        (counts,) = yield from summed(data, what, _counts, features, keys, shift, bits)
+        (counts,) = yield from summed(data, activity, _counts, features, keys, shift, bits)
         # The least digit up to which there are as many documents as the rank asks for.
         digits = np.count_nonzero(counts <= ranks[:, None], axis=-1)
         keys |= digits.astype(np.uint64) << np.uint64(shift)
@@ -159,19 +159,23 @@ class FewValues:
         return _few(np.union1d(left, right), self.most)
 
 
-def thresholds(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]:
+def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
     """Return the thresholds of each feature: values of documents.
 
-    For a feature with up to ``most`` values, all but the largest; for others the values at ``ranks`` evenly
-    spaced ranks. They are cached; those of some features are taken from those of all.
+    For a feature with up to ``max_values`` values, all but the largest; for others the values at ``ranks``
+    evenly spaced ranks. They are cached; those of some features are taken from those of all.
 
     Notes
     -----
     O(nm log m) per pass, with a single pass if no feature has many values.
     """
     if data.source is not None:
-        return (yield from thresholds(data.source, most, ranks)).narrowed(data.columns)
-    return (yield from once(data.shared.of(_FoundThresholds).found, (most, ranks), _found(data, most, ranks)))
+        return (yield from thresholds(data.source, max_values, ranks)).narrowed(data.columns)
+    return (
+        yield from once(
+            data.shared.of(_FoundThresholds).found, (max_values, ranks), _found(data, max_values, ranks)
+        )
+    )
 
 
 @dataclass
@@ -181,8 +185,8 @@ class _FoundThresholds:
     found: dict[tuple[int, int], Thresholds] = field(default_factory=dict)
 
 
-def _found(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]:
-    (distinct,) = yield from summed(data, _FINDING, _few_values, most)
+def _found(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
+    (distinct,) = yield from summed(data, _FINDING, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
     many: Ints = np.flatnonzero([not values.size for values in distinct.values])
     if many.size:
@@ -195,16 +199,16 @@ def _found(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]:
     return _joined(feature_thresholds, fewer)
 
 
-def _joined(found: list[Floats], fewer: Bools) -> Thresholds:
-    starts = np.cumsum([0, *(values_of_feature.size for values_of_feature in found)]).astype(np.int64)
-    return Thresholds(np.concatenate(found), starts, fewer)
+def _joined(feature_thresholds: list[Floats], fewer: Bools) -> Thresholds:
+    starts = np.cumsum([0, *(values.size for values in feature_thresholds)]).astype(np.int64)
+    return Thresholds(np.concatenate(feature_thresholds), starts, fewer)
 
 
-def _few_values(data: QueryData, most: int) -> tuple[FewValues]:
+def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
     columns = (np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1]))
-    return (FewValues(most, tuple(_few(np.unique(column), most) for column in columns)),)
+    return (FewValues(max_values, tuple(_few(np.unique(column), max_values) for column in columns)),)
 
 
-def _few(values: Floats, most: int) -> Floats:
+def _few(values: Floats, max_values: int) -> Floats:
     """Return different values, empty where they are more; 0 has no sign."""
-    return values + 0.0 if values.size <= most else np.empty(0)
+    return values + 0.0 if values.size <= max_values else np.empty(0)

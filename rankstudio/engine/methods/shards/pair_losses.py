@@ -113,8 +113,8 @@ class _HingeOnLine:
         return _numbers(hinge, line.d), gradient
 
 
-def _numbers(at: Hinge, d: Floats) -> Floats:
-    return np.array([at.loss, at.offset, dot(at.slopes, d)])
+def _numbers(hinge: Hinge, d: Floats) -> Floats:
+    return np.array([hinge.loss, hinge.offset, dot(hinge.slopes, d)])
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,8 @@ class _PairState:
             scores = self._room[0]
             d = self._room[1]
             order = self._room[2].view(np.int64)
-            scores[:], d[:] = problem.scores(w), problem.scores(p)
+            scores[:] = problem.scores(w)
+            d[:] = problem.scores(p)
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
             self._line = key, _LineScores(scores, d, order, _numbers(hinge, d))
         return self._line[1]
@@ -312,15 +313,15 @@ class ShardedPairs:
         greatest = float(largest.values[0])
         return SummedLoss(loss, scores, value, gradient[self._columns], int(n_curved), hinges, greatest)
 
-    def curvature(self, at: SummedLoss, v: Floats) -> Waiting[Floats]:
+    def curvature(self, loss: SummedLoss, v: Floats) -> Waiting[Floats]:
         """Return the Hessian of a loss times v (n,)."""
-        message = _CurvatureAt(at.at, self._widened(at.w), self._widened(v))
+        message = _CurvatureAt(loss.at, self._widened(loss.w), self._widened(v))
         product: Floats = (yield from self._sum(message))[0]
         return product[self._columns]
 
-    def bending(self, at: SummedLoss, direction: Floats) -> Waiting[float]:
+    def bending(self, loss: SummedLoss, direction: Floats) -> Waiting[float]:
         """Return the second derivative of a loss along a direction."""
-        return dot(direction, (yield from self.curvature(at, direction)))
+        return dot(direction, (yield from self.curvature(loss, direction)))
 
     def degree_gram(self) -> Waiting[Floats]:
         """Return the estimate from evenly spaced documents of each shard."""

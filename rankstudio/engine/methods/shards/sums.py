@@ -62,7 +62,7 @@ class FunctionWork:
 
 
 def summed(
-    data: TrainingData, what: str, function: Function, *message: Any, by_blocks: bool = False
+    data: TrainingData, activity: str, function: Function, *message: Any, by_blocks: bool = False
 ) -> Waiting[tuple[Any, ...]]:
     """Return the sums of a function's results over all shards, with progress events.
 
@@ -70,7 +70,7 @@ def summed(
     ----------
     data : TrainingData
         The documents.
-    what : str
+    activity : str
         Description of the work in progress events.
     function : callable
         As in :class:`FunctionWork`.
@@ -98,7 +98,7 @@ def summed(
     """
     # A single shard is called for as a whole: it keeps what it was centred to.
     with data.session(FunctionWork(function, by_blocks and data.several)) as session:
-        sums = yield from session.sum(message, what)
+        sums = yield from session.sum(message, activity)
     return tuple(value.values if isinstance(value, Greatest | Joined) else value for value in sums)
 
 
@@ -201,8 +201,18 @@ def models_in_order(
     squares, right = yield from sums_of_products(data, cost)
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
-    message = cost, data.several, order, factor, along, regularization
-    (errors,) = yield from summed(data, "leaving queries out", _left_out, *message, by_blocks=True)
+    (errors,) = yield from summed(
+        data,
+        "leaving queries out",
+        _left_out,
+        cost,
+        data.several,
+        order,
+        factor,
+        along,
+        regularization,
+        by_blocks=True,
+    )
     return coefs, errors
 
 
@@ -222,10 +232,20 @@ def combined_models(
     """
     order = np.arange(len(combinations))
     squares, right = yield from sums_of_products(data)
-    of_sums = combinations @ squares @ combinations.T, combinations @ right
-    coefs, factor, along = nested_factor(*of_sums, order, regularization)
-    message = combinations, order, factor, along, regularization
-    (errors,) = yield from summed(data, "leaving queries out", _left_out_sums, *message, by_blocks=True)
+    coefs, factor, along = nested_factor(
+        combinations @ squares @ combinations.T, combinations @ right, order, regularization
+    )
+    (errors,) = yield from summed(
+        data,
+        "leaving queries out",
+        _left_out_sums,
+        combinations,
+        order,
+        factor,
+        along,
+        regularization,
+        by_blocks=True,
+    )
     return coefs, errors
 
 

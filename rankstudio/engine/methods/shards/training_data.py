@@ -50,10 +50,10 @@ _READING = "reading the data by shards"
 class ShardSession(Protocol):
     """A work on all shards of some data."""
 
-    def sum(self, message: Any, what: str = _READING) -> Waiting[Sums]:
+    def sum(self, message: Any, activity: str = _READING) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Progress events in between, one per shard if there are several; ``what`` describes the work.
+        Progress events in between, one per shard if there are several; ``activity`` describes the work.
         """
 
 
@@ -74,18 +74,20 @@ class InProcess:
     room : callable, optional
         Returns the memory limit for states of a session in bytes; by default half of the memory limit.
         Further states are mapped from files.
-    most : int, optional
+    max_threads : int, optional
         Maximum number of threads, each of which holds a shard.
     """
 
-    def __init__(self, room: Callable[[], float] = lambda: budget() / 2, most: int | None = None) -> None:
+    def __init__(
+        self, room: Callable[[], float] = lambda: budget() / 2, max_threads: int | None = None
+    ) -> None:
         self._room = room
-        self._most = most
+        self._max_threads = max_threads
 
     @contextmanager
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session; its states are discarded afterwards."""
-        with threads.pool(data.several, self._most) as (executor, workers):
+        with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
             try:
                 yield session
@@ -115,14 +117,14 @@ class _Session:
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
 
-    def sum(self, message: Any, what: str = _READING) -> Waiting[Sums]:
+    def sum(self, message: Any, activity: str = _READING) -> Waiting[Sums]:
         if not self._data.several:
             return self._answer(0, message)
         count = len(self._states)
         total = TreeSum()
         for index, summands in enumerate(self._answers(message)):
             total.add(summands)
-            yield WorkProgress(what, (index + 1) / count)
+            yield WorkProgress(activity, (index + 1) / count)
         return total.result()
 
     def close(self) -> None:
@@ -295,12 +297,12 @@ class TrainingData:
             sharing=self.shared,
         )
 
-    def whole(self, what: str) -> Any:
+    def whole(self, method: str) -> Any:
         """Return all documents at once, as a QueryData or the original object, for methods that need them so.
 
         Parameters
         ----------
-        what : str
+        method : str
             Name of the method, for the error message.
 
         Raises
@@ -317,7 +319,7 @@ class TrainingData:
                     "at least {needed} of memory, and the limit is {budget}. Raise the limit "
                     "or use fewer documents."
                 ).format(
-                    what=what,
+                    what=method,
                     m=count_text(self.X.shape[0]),
                     n=count_text(self.X.shape[1]),
                     needed=size(needed),
@@ -410,7 +412,7 @@ class TrainingData:
             self._copied.add(index)
         return unwritable(rows)
 
-    def visited(self, function: Callable[[int, Shard, Any], None], what: str) -> Waiting[None]:
+    def visited(self, function: Callable[[int, Shard, Any], None], activity: str) -> Waiting[None]:
         """Call a function with each shard's number, place and documents, for what stays in this process.
 
         Several shards are visited on threads, in any order, with a progress event after every few.
@@ -425,7 +427,7 @@ class TrainingData:
         with threads.pool(self.several) as (executor, workers):
             for first in range(0, count, workers):
                 threads.share(executor, workers, visit, range(first, min(first + workers, count)))
-                yield WorkProgress(what, min(first + workers, count) / count)
+                yield WorkProgress(activity, min(first + workers, count) / count)
 
     def release(self, index: int) -> None:
         """Release the mapped pages of one of several shards."""

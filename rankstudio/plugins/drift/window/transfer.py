@@ -71,8 +71,8 @@ class TransferController(GivenController):
             self.failed.emit(tr("Open the data first."))
             return
 
-        def run(found: tuple[Plan, Plan, str]) -> None:
-            given_plan, plan, note = found
+        def run(plans: tuple[Plan, Plan, str]) -> None:
+            given_plan, plan, note = plans
             if dataset is not session.dataset:
                 return
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
@@ -105,7 +105,7 @@ def _finished(path: Path) -> dict[str, int]:
     return {f"{run.key.id} · {run.key.plan.title} · {run.data_name}": run.key.id for run in runs}
 
 
-def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, str]:
+def _carried(path: Path, number: int, open_plan: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, str]:
     """Return the plans of the model of a run and of the same method here, and a note on seen queries."""
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
@@ -115,7 +115,7 @@ def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tup
     with Study.open(path, reading=True) as study:
         key = next(run.key for run in study.runs() if run.key.id == number)
         result, _, data = run_with_data(study, key)
-    own_plan = _moved(result.plan, here, dataset)
+    own_plan = _moved(result.plan, open_plan, dataset)
     model_path = data_folder() / "models" / f"{path.stem}-{number}.json"
     model_path.parent.mkdir(parents=True, exist_ok=True)
     given_plan, counts = carried(result, data, own_plan, dataset, model_path)
@@ -126,11 +126,14 @@ def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tup
     )
 
 
-def _moved(plan: Plan, here: Plan, dataset: FoldedDataset) -> Plan:
+def _moved(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan on the open data, without features or folds of the other data."""
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {name: value for name, value in plan.parameters.items() if name in general}
-    seed = plan.seed if here.protocol == GIVEN else here.seed
-    settings = {name: getattr(here, name) for name in _AS_HERE} | {"parameters": parameters, "seed": seed}
+    seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed
+    settings = {name: getattr(open_plan, name) for name in _AS_HERE} | {
+        "parameters": parameters,
+        "seed": seed,
+    }
     moved_plan = plan.changed(**settings, groups={}, preferences={})
-    return usual(moved_plan, dataset).changed(convention=here.convention)
+    return usual(moved_plan, dataset).changed(convention=open_plan.convention)

@@ -55,10 +55,10 @@ class AlonePanel(Panel):
         self.switch.chosen.connect(self.plot.set_by_id)
         self.clear()
 
-    def show_features(self, shown: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
+    def show_features(self, features_alone: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
         """Show how features rank alone; ``ids`` and ``names`` are of all columns of the data."""
-        columns = shown.columns
-        self.plot.set_features(shown, ids[columns], [names[column] for column in columns.tolist()])
+        columns = features_alone.columns
+        self.plot.set_features(features_alone, ids[columns], [names[column] for column in columns.tolist()])
         self.mark((), None)
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
@@ -75,9 +75,9 @@ class AlonePanel(Panel):
         """Show how much is measured, where that takes a while; None says nothing more."""
         self.set_caption(tr("{share} measured").format(share=percentage(share)) if share is not None else "")
 
-    def clear(self, why: str = _NO_DOCUMENTS) -> None:
+    def clear(self, reason: str = _NO_DOCUMENTS) -> None:
         """Show no feature, and why there is none."""
-        self.plot.placeholder = why
+        self.plot.placeholder = reason
         self.plot.set_features(None, np.empty(0, dtype=np.int64), ())
         self.set_caption("")
 
@@ -110,7 +110,11 @@ class AloneController(Controller):
         self.panel.plot.picked.connect(self._on_picked)
         triggers = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
         self._demand = OnDemand(
-            *(self, worker, self._key, self._measure, self._fail),
+            self,
+            worker,
+            self._key,
+            self._measure,
+            self._fail,
             slot="alone",
             panel=self.panel,
             on=(*triggers, models.absence.changed),
@@ -149,20 +153,20 @@ class AloneController(Controller):
         ids = dataset.feature_ids
         names = dataset.feature_names
 
-        def show(shown: FeaturesAlone | float) -> None:
-            if isinstance(shown, float):
-                self.panel.show_share(shown)
+        def show(update: FeaturesAlone | float) -> None:
+            if isinstance(update, float):
+                self.panel.show_share(update)
             else:
-                self.panel.show_features(shown, ids, names)
+                self.panel.show_features(update, ids, names)
                 self._mark()
 
         fold = session.watched or dataset.folds[0]
         work = partial(_measured, fold, session.measure, session.convention, session.sealed)
         return Computation(tr("Measuring each feature alone"), work, show)
 
-    def _fail(self, why: str) -> None:
-        self.panel.clear(why)
-        self.failed.emit(why)
+    def _fail(self, reason: str) -> None:
+        self.panel.clear(reason)
+        self.failed.emit(reason)
 
     def _clear(self) -> None:
         self._measured = None
@@ -213,10 +217,12 @@ class AlonePlot(Plot):
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_legend, 1.0, clipped=False)
 
-    def set_features(self, shown: FeaturesAlone | None, ids: Ints, names: Sequence[str]) -> None:
+    def set_features(self, features_alone: FeaturesAlone | None, ids: Ints, names: Sequence[str]) -> None:
         """Show other features with their ids and names; None for nothing."""
-        self.shown, self._ids, self._names = shown, ids, tuple(names)
-        self._selected = np.zeros(ids.size if shown else 0, dtype=np.bool_)
+        self.shown = features_alone
+        self._ids = ids
+        self._names = tuple(names)
+        self._selected = np.zeros(ids.size if features_alone else 0, dtype=np.bool_)
         self.under_mouse = None
         self.box.silence()
         self._arrange()
@@ -290,12 +296,12 @@ class AlonePlot(Plot):
         """Leave room for the legend."""
         return sum(wide for _, wide in self._entries()) + 8.0
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the column of the feature above or below a pixel."""
         frame = self.frame()
-        if self.is_empty() or not frame.area.adjusted(-4, -4, 4, 4).contains(at):
+        if self.is_empty() or not frame.area.adjusted(-4, -4, 4, 4).contains(point):
             return None
-        nearest = int(np.argmin(np.abs(self._places - frame.x_at(at.x()))))
+        nearest = int(np.argmin(np.abs(self._places - frame.x_at(point.x()))))
         return int(self._order[nearest])
 
     def readout(self, column: int) -> list[Line]:

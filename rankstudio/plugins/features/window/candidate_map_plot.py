@@ -83,7 +83,7 @@ class CandidateMapPlot(HeatMapPlot):
 
     def set_map(
         self,
-        shown: CandidateMap | None,
+        candidate_map: CandidateMap | None,
         names: Sequence[str],
         score: CandidateScore | None,
         steps: str = "step",
@@ -93,7 +93,7 @@ class CandidateMapPlot(HeatMapPlot):
 
         Parameters
         ----------
-        shown : CandidateMap or None
+        candidate_map : CandidateMap or None
             None for no scores.
         names : sequence of str
             Of all features.
@@ -104,7 +104,7 @@ class CandidateMapPlot(HeatMapPlot):
             Of all features; without them nothing is said of the feature under the mouse.
         """
         self.set_names("", steps)
-        self._whole = shown
+        self._whole = candidate_map
         self._score = score
         self._all_names = names
         self._ids = ids
@@ -115,10 +115,10 @@ class CandidateMapPlot(HeatMapPlot):
         self._ranked = self.written = ranked
         self._apply()
 
-    def mark(self, feature: int | None, place: int | None) -> None:
+    def mark(self, feature: int | None, step_position: int | None) -> None:
         """Mark the inspected feature (its column in the data) and the inspected step (its place)."""
         self._feature = feature
-        self._place = place
+        self._place = step_position
         self._apply()
 
     def key(self) -> tuple[str, str, str]:
@@ -238,13 +238,13 @@ class CandidateMapPlot(HeatMapPlot):
         ]
         return ["feature", *(f"{self._names[1]} {n}" for n in self._whole.numbers)], rows
 
-    def click(self, at: QPointF) -> None:
+    def click(self, point: QPointF) -> None:
         """Pick the cell under the mouse; a feature's name, the one in the marked column."""
         frame = self.frame()
-        cell = self.hit_test(QPointF(max(at.x(), frame.area.left()), at.y()))
+        cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
             step = self.shown.places[cell[1]]
-            named = at.x() < frame.area.left() and self._place is not None
+            named = point.x() < frame.area.left() and self._place is not None
             feature = self.shown.features[self._from_below(cell[0])]
             self.cellPicked.emit(feature, self._place if named else step)
 
@@ -262,7 +262,7 @@ class CandidateMapPlot(HeatMapPlot):
         features = [*self.shown.features, *rest]
         places = self.shown.places if not full_map.growing else full_map.places
         row = features.index(self._feature) if self._feature in features else -down
-        column = min(range(len(places)), key=lambda at: abs(places[at] - (self._place or 0)))
+        column = min(range(len(places)), key=lambda index: abs(places[index] - (self._place or 0)))
         row = int(np.clip(row + down, 0, len(features) - 1))
         column = int(np.clip(column + right, 0, len(places) - 1))
         self.cellPicked.emit(features[row], places[column])

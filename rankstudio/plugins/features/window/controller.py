@@ -72,13 +72,16 @@ class FeaturesController(PageController):
         self._settled = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
         self._settled_model = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
         self._described = OnDemand(self, worker, self._key, self._describe, self.failed.emit, slot="profile")
-        self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
-        self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
+        self.features = FeaturesPanel(theme)
+        self.path = FeaturesPanel(theme, "path")
+        self.inspector = InspectorPanel(theme)
+        self.profile = InspectorPanel(theme, "profile", tables=True)
         self.panels = self.path, self.profile, self.features, self.inspector
         about = tr("The path with weights, gains and measures.")
         self.features.table.shared = Shared("features", tr("Features table"), about, always=True)
         self.inspector.plot.shared = Shared("density", tr("Density by relevance"), always=True)
-        self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
+        self._paths = (self.features, self.path)
+        self._inspectors = (self.inspector, self.profile)
         for path in self._paths:
             path.picked.connect(self._inspect_size)
             path.confirmed.connect(current.choose_inspected)
@@ -134,10 +137,18 @@ class FeaturesController(PageController):
         column = self.column
         if fold is None or column is None or not self._session.has_documents:
             return None
-        measured = self._session.convention, self._session.measure
-        arguments = fold, column, *measured, self._selected(), self._weighed()
         title = tr("Computing statistics of feature {feature}").format(feature=self._feature)
-        return computation(title, self._show_profile, self.tasks.inspect, *arguments)
+        return computation(
+            title,
+            self._show_profile,
+            self.tasks.inspect,
+            fold,
+            column,
+            self._session.convention,
+            self._session.measure,
+            self._selected(),
+            self._weighed(),
+        )
 
     def _fold(self) -> Fold | None:
         """Return the fold on whose training part features are inspected."""
@@ -300,11 +311,11 @@ class FeaturesController(PageController):
             self._session.inspect(model.values, k)
 
 
-def _title(shown: Shown) -> str:
+def _title(shown_path: Shown) -> str:
     """Return the title of the list of features: a ranker with all features has weights, but no path."""
-    live = shown.inspected is not None and shown.inspected.live
-    if shown.plan.entry.featureless:
+    live = shown_path.inspected is not None and shown_path.inspected.live
+    if shown_path.plan.entry.featureless:
         return tr("Given scores")
-    if shown.plan.entry.selects:
+    if shown_path.plan.entry.selects:
         return tr("Path, not run") if live else tr("Path")
     return tr("Weights, not run") if live else tr("Weights")

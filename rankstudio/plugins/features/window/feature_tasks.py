@@ -58,9 +58,10 @@ class FeatureTasks:
         plan, parameters, step = weighed
         data = self._folds.prepared(plan, fold).train
         rest = [other for other in selected if other != column]
-        arguments = plan, parameters, data, fold.train.feature_ids, [column], rest
         bounds = bounds_of(plan, parameters, step, data, fold.train)
-        return profile.penalised(feature_penalties(*arguments), bounds)
+        return profile.penalised(
+            feature_penalties(plan, parameters, data, fold.train.feature_ids, [column], rest), bounds
+        )
 
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
@@ -98,9 +99,10 @@ class FeatureTasks:
         inspector = self._inspector
         if inspector is None or inspector.dataset is not fold.train:
             inspector = Inspector(fold.train, convention or DEFAULT, _others(fold))
-        settings = convention or inspector.convention, measure or inspector.measure
-        if settings != (inspector.convention, inspector.measure):
-            inspector = inspector.measured_by(*settings)
+        convention = convention or inspector.convention
+        measure = measure or inspector.measure
+        if (convention, measure) != (inspector.convention, inspector.measure):
+            inspector = inspector.measured_by(convention, measure)
         self._inspector = inspector
         return inspector
 

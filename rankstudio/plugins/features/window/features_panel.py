@@ -174,19 +174,19 @@ def path_rows(
     return tuple(rows)
 
 
-def has_own_values(rows: Sequence[FeatureRow], key: str, *, most: bool = False) -> bool:
+def has_own_values(rows: Sequence[FeatureRow], key: str, *, by_majority: bool = False) -> bool:
     """Return whether rows have a gain or a measure of their own, and not just the model as a whole.
 
     Parameters
     ----------
     rows : sequence of FeatureRow
     key : {"gain", "after"}
-    most : bool
+    by_majority : bool
         Whether more than half of them have to.
     """
     n_known = sum(not isnan(value) for value in map(attrgetter(key), rows))
     ranked = sum(row.rank is not None for row in rows)
-    return n_known >= min(2, ranked) and (not most or 2 * n_known > ranked)
+    return n_known >= min(2, ranked) and (not by_majority or 2 * n_known > ranked)
 
 
 class Arrivals:
@@ -382,7 +382,10 @@ class FeaturesPanel(Panel):
         self._of: PathResult | None = None
         self._stepwise = True
         self.table = TableView(
-            *(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id),
+            theme,
+            columns(self._measure),
+            f"{name}-table",
+            lambda row: row.feature_id,
             accessible_name=tr("Features of the path"),
             placeholder=NO_PATH,
             feature_of=lambda row: int(row.feature_id),
@@ -531,10 +534,10 @@ class FeaturesPanel(Panel):
             )
         self._test.setToolTip(plain("\n".join(lines)) if text else "")
 
-    def say_untested(self, why: str) -> None:
+    def say_untested(self, reason: str) -> None:
         """Show in place of the test measures why there are none."""
         self._covered.hide()
-        self._test.setText(why)
+        self._test.setText(reason)
         self._test.setToolTip("")
         self._test.show()
 
@@ -543,9 +546,9 @@ class FeaturesPanel(Panel):
         self.show_test({})
         self._covered.show()
 
-    def explain(self, why: str) -> None:
+    def explain(self, reason: str) -> None:
         """Show in place of a path why there is none."""
-        self.table.placeholder = why
+        self.table.placeholder = reason
         self.table.viewport().update()
 
     def set_title(self, title: str) -> None:
@@ -554,7 +557,7 @@ class FeaturesPanel(Panel):
         weights = tr("Weights")
         self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
 
-    def clear(self, why: str = NO_PATH, title: str = "", measure: str = "") -> None:
+    def clear(self, reason: str = NO_PATH, title: str = "", measure: str = "") -> None:
         """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given.
 
         ``measure`` is that of the column which a path would have.
@@ -563,7 +566,7 @@ class FeaturesPanel(Panel):
         if measure not in ("", self._measure):
             self._measure = measure
             self._show_columns()
-        self.table.placeholder = why
+        self.table.placeholder = reason
         self._k = 0
         self._held = None
         self.table.set_rows(())
@@ -611,7 +614,7 @@ class FeaturesPanel(Panel):
         rows = self.table.rows_model.rows
         # Trees bring several features at once: a column of dashes would not say more than none.
         rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
-        out = {key for key in ("gain", "after") if not has_own_values(rows, key, most=rounds)}
+        out = {key for key in ("gain", "after") if not has_own_values(rows, key, by_majority=rounds)}
         if self.width() < scaled(_ROOM_FOR_MARGIN):
             out.add("margin")
         widths = {column.key: scaled(column.width) for column in columns if not column.stretch}

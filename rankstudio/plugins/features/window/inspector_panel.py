@@ -129,7 +129,7 @@ class InspectorPanel(Panel):
         )
         if self.tables is not None:
             self.tables.show_feature(profile)
-        self._say(facts(profile, alone=self.tables is None))
+        self._say(facts(profile, with_measures=self.tables is None))
         self.facts.setToolTip(
             tr(
                 "Measures of the ranking by this feature alone on the training part, by the {label} "
@@ -153,11 +153,11 @@ class InspectorPanel(Panel):
         self.why_title.setVisible(explanation is not None)
         self.why.setVisible(explanation is not None)
 
-    def clear(self, why: str = SELECT) -> None:
+    def clear(self, reason: str = SELECT) -> None:
         """Show no feature, and why there is none."""
         self.set_title(tr("Inspector"))
         self.set_caption("")
-        self.plot.placeholder = why
+        self.plot.placeholder = reason
         self.plot.set_densities(())
         if self.tables is not None:
             self.tables.clear()
@@ -183,16 +183,16 @@ class InspectorPanel(Panel):
         self.inspected.emit(int(target))
 
 
-def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
+def facts(profile: FeatureProfile, *, with_measures: bool = True) -> str:
     """Return the facts on a feature beside its densities, as rich text with a link to the closest one.
 
-    ``alone`` tells whether its measures alone are part of it.
+    ``with_measures`` tells whether its measures alone are part of it.
     """
     parts = []
     if profile.constant:
         parts.append(tr("constant within every query: it cannot change any ranking"))
     measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
-    if alone:
+    if with_measures:
         template = (
             tr("alone: {measures}, small values first") if profile.ascending else tr("alone: {measures}")
         )
@@ -204,7 +204,7 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
         number = correlation_text(profile.correlation)
         link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
         parts.append(tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number))
-    if profile.importance and alone:
+    if profile.importance and with_measures:
         parts.append(tr("importance s\xa0=\xa0{number}").format(number=_importance(profile)))
     return " · ".join(parts)
 
@@ -307,7 +307,7 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
         return []
     listed = profile.with_selected
     if len(listed) > _MOST_ROWS:
-        listed = tuple(sorted(listed, key=lambda one: -abs(one.correlation))[:_MOST_ROWS])
+        listed = tuple(sorted(listed, key=lambda correlation: -abs(correlation.correlation))[:_MOST_ROWS])
     rows = [
         (
             f"{correlation.name} ({correlation.feature_id})",
@@ -330,9 +330,9 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     return [header, *rows, (_ALL_OF_THEM, explained)]
 
 
-def _similarity(one: SelectedCorrelation) -> tuple[str, ...]:
+def _similarity(correlation: SelectedCorrelation) -> tuple[str, ...]:
     """Return the similarity by which the method penalises a pair; nothing for one without."""
-    return () if isnan(one.similarity) else (f"{one.similarity:.2f}",)
+    return () if isnan(correlation.similarity) else (f"{correlation.similarity:.2f}",)
 
 
 def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:

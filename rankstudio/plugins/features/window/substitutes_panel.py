@@ -112,36 +112,38 @@ class _Called:
 
 
 def substitute_sentences(
-    found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+    model_substitutes: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
 ) -> tuple[SubstituteSentence, ...]:
     """Return a sentence for each group, those first with a swap that would make the model better.
 
     Parameters
     ----------
-    found : Substitutes
+    model_substitutes : Substitutes
     ids, names : of length n
         Of the data's columns.
     groups : Mapping of str to tuple of int, optional
         Of features, by their ids.
     """
     called = _Called(ids, names)
-    lonely = [group for group in found.groups if _is_lonely(group)]
+    lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []
-    better = [swap for swap in found.better if swap.change <= -_LEAST]
+    better = [swap for swap in model_substitutes.better if swap.change <= -_LEAST]
     ranked = [(_fall(better), _better_sentence(better, called))] if better else []
     ranked += [
         (_fall(group.swaps), _group_sentence(group, called))
-        for group in found.groups
+        for group in model_substitutes.groups
         if group not in combined
     ]
     if combined:
         ranked.append((0.0, _lonely_sentence(combined, called)))
     ranked += [
-        (_fall([swap]), _group_swap_sentence(swap, called, groups or {})) for swap in found.group_swaps
+        (_fall([swap]), _group_swap_sentence(swap, called, groups or {}))
+        for swap in model_substitutes.group_swaps
     ]
-    ordered = [sentence for _, sentence in sorted(ranked, key=lambda one: one[0])]  # stable where none falls
-    if found.why_no_swaps:
-        ordered.append(SubstituteSentence("", tr(found.why_no_swaps)))
+    # The order is stable where none falls.
+    ordered = [sentence for _, sentence in sorted(ranked, key=lambda scored: scored[0])]
+    if model_substitutes.why_no_swaps:
+        ordered.append(SubstituteSentence("", tr(model_substitutes.why_no_swaps)))
     return tuple(ordered)
 
 
@@ -242,7 +244,8 @@ def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> Su
 
 
 def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
-    first, sentences = better[0], [_better_change(swap, called) for swap in better]
+    first = better[0]
+    sentences = [_better_change(swap, called) for swap in better]
     return SubstituteSentence(
         trn("{n} change lowers the error", "{n} changes lower the error", len(better)).format(n=len(better)),
         sentences[0],
@@ -289,20 +292,22 @@ class SubstitutesPanel(Panel):
         self.clear()
 
     def show_substitutes(
-        self, found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+        self, substitutes: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
     ) -> None:
         """Show possible substitutes for the features of a model.
 
         Parameters
         ----------
-        found : Substitutes
+        substitutes : Substitutes
         ids, names : of length n
             Of the data's columns.
         groups : Mapping of str to tuple of int, optional
             Of features, by their ids: they are swapped as a whole.
         """
-        self._found, self._ids, self._names = found, ids, tuple(names)
-        self._say(substitute_sentences(found, ids, names, groups))
+        self._found = substitutes
+        self._ids = ids
+        self._names = tuple(names)
+        self._say(substitute_sentences(substitutes, ids, names, groups))
         self._draw()
 
     @property
@@ -322,16 +327,18 @@ class SubstitutesPanel(Panel):
         groups : sequence of ColumnGroup
             Which of them belong to which run.
         """
-        self._ranks, self._folds, self._groups = ranks, tuple(folds), tuple(groups)
+        self._ranks = ranks
+        self._folds = tuple(folds)
+        self._groups = tuple(groups)
         if self.switch.value() == RUNS:
             self._draw()
 
-    def clear(self, why: str = NO_MODEL) -> None:
+    def clear(self, reason: str = NO_MODEL) -> None:
         """Show no model, but a sentence."""
         self._found = None
         self._say(())
         self.set_caption("")
-        self.plot.show_nothing(why)
+        self.plot.show_nothing(reason)
         self._show_view()
 
     def sentences(self) -> tuple[str, ...]:
@@ -375,8 +382,8 @@ class SubstitutesPanel(Panel):
             self.set_caption(tr("features selected by each fold, in the same order"))
             self.plot.show_map(features, self._selections(substitutes))
 
-    def _correlations(self, found: Substitutes, features: Sequence[MapFeature]) -> MapValues:
-        r = found.correlations
+    def _correlations(self, substitutes: Substitutes, features: Sequence[MapFeature]) -> MapValues:
+        r = substitutes.correlations
         texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
         return MapValues(
             np.abs(r),
@@ -390,8 +397,8 @@ class SubstitutesPanel(Panel):
             square=True,
         )
 
-    def _selections(self, found: Substitutes) -> MapValues:
-        ranks = self._ranks[list(found.columns)]
+    def _selections(self, substitutes: Substitutes) -> MapValues:
+        ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
         greatest = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
         middle = (1 + greatest) // 2
@@ -462,7 +469,11 @@ class SubstitutesController(Controller):
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
         self._substitutes = OnDemand(
-            *(self, worker, self._model_key, self._find, self.failed.emit),
+            self,
+            worker,
+            self._model_key,
+            self._find,
+            self.failed.emit,
             slot="substitutes",
             panel=self.panel,
             on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
@@ -470,7 +481,11 @@ class SubstitutesController(Controller):
             settled=_SETTLED_MILLISECONDS,
         )
         self._selections = OnDemand(
-            *(self, worker, self._runs_key, self._compare, self.failed.emit),
+            self,
+            worker,
+            self._runs_key,
+            self._compare,
+            self.failed.emit,
             slot="selection-matrix",
             panel=self.panel,
             on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
@@ -503,13 +518,22 @@ class SubstitutesController(Controller):
             return None
         if not self.panel.shows_substitutes:
             self.panel.clear(_LOOKING)
-        ids, names, groups = dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan)
+        ids = dataset.feature_ids
+        names = dataset.feature_names
+        groups = feature_groups_of(model.plan)
 
-        def show(found: Substitutes) -> None:
-            self.panel.show_substitutes(found, ids, names, groups)
+        def show(substitutes: Substitutes) -> None:
+            self.panel.show_substitutes(substitutes, ids, names, groups)
 
-        arguments = model.plan, model.fold, model.path, model.position
-        return computation(tr("Computing substitutes"), show, self._tasks.substitutes, *arguments)
+        return computation(
+            tr("Computing substitutes"),
+            show,
+            self._tasks.substitutes,
+            model.plan,
+            model.fold,
+            model.path,
+            model.position,
+        )
 
     def _records(self) -> list[RunRecord]:
         """Return the runs of the open data that selected among their features on a fold at least."""

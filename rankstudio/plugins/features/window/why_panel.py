@@ -126,12 +126,12 @@ class DensitiesView(QWidget):
                 self.choice.addItem(names[column], column)
             self.choice.setCurrentIndex(max(0, self.choice.findData(_NEXT if chosen is None else chosen)))
 
-    def show_densities(self, found: Sequence[ComparedDensities], names: Sequence[str]) -> None:
+    def show_densities(self, compared_features: Sequence[ComparedDensities], names: Sequence[str]) -> None:
         """Show one feature, or two; ``names`` are those of all columns."""
         for index, plot in enumerate(self.plots):
-            plot.setVisible(index < len(found))
-            if index < len(found):
-                densities = found[index]
+            plot.setVisible(index < len(compared_features))
+            if index < len(compared_features):
+                densities = compared_features[index]
                 plot.placeholder = _ONE_VALUE
                 plot.set_axes(Axes(f"d = {densities.divergence:.4f}", _X, show_y=False))
                 plot.setAccessibleName(
@@ -143,10 +143,12 @@ class DensitiesView(QWidget):
                 plot.set_densities(
                     [Density(c.label, densities.grid, c.density, c.zeros) for c in densities.classes]
                 )
-        self.name.setText(names[found[0].column])
-        if self.choice.currentIndex() == 0 and len(found) > 1:
-            self.choice.setItemText(0, tr("{names} (next)").format(names=names[found[1].column]))
-        self.sentence.setText("\n".join(_told(compared, names[compared.column]) for compared in found))
+        self.name.setText(names[compared_features[0].column])
+        if self.choice.currentIndex() == 0 and len(compared_features) > 1:
+            self.choice.setItemText(0, tr("{names} (next)").format(names=names[compared_features[1].column]))
+        self.sentence.setText(
+            "\n".join(_told(compared, names[compared.column]) for compared in compared_features)
+        )
 
     @Slot(int)
     def _on_activated(self, index: int) -> None:
@@ -154,9 +156,9 @@ class DensitiesView(QWidget):
         self.otherChosen.emit(None if column == _NEXT else column)
 
 
-def _told(shown: ComparedDensities, name: str) -> str:
+def _told(densities: ComparedDensities, name: str) -> str:
     """Return how the score of a feature comes about."""
-    if shown.place:
+    if densities.place:
         template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
             "step {place}"
@@ -166,8 +168,12 @@ def _told(shown: ComparedDensities, name: str) -> str:
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
             "not selected"
         )
-    scores = {"importance": shown.importance, "divergence": shown.divergence, "score": shown.score}
-    return template.format(name=name, place=shown.place, **scores)
+    scores = {
+        "importance": densities.importance,
+        "divergence": densities.divergence,
+        "score": densities.score,
+    }
+    return template.format(name=name, place=densities.place, **scores)
 
 
 class WhyPanel(Panel):
@@ -211,7 +217,7 @@ class WhyPanel(Panel):
 
     def show_map(
         self,
-        shown: CandidateMap | None,
+        scores_map: CandidateMap | None,
         names: Sequence[str],
         score: CandidateScore | None,
         steps: str = "step",
@@ -219,18 +225,20 @@ class WhyPanel(Panel):
     ) -> None:
         """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
         self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN
-        self.plot.set_map(shown, names, score, steps, ids)
-        self.plot.setAccessibleName(tr(score.title) if score and shown else tr("Candidates at each step"))
-        self.set_caption(tr(score.title) if shown and score else "")
+        self.plot.set_map(scores_map, names, score, steps, ids)
+        self.plot.setAccessibleName(
+            tr(score.title) if score and scores_map else tr("Candidates at each step")
+        )
+        self.set_caption(tr(score.title) if scores_map and score else "")
 
-    def explain(self, why: str) -> None:
+    def explain(self, reason: str) -> None:
         """Show in place of the map why there is none."""
-        self.plot.placeholder = why
+        self.plot.placeholder = reason
         self.plot.redraw()
 
-    def mark(self, feature: int | None, place: int | None) -> None:
+    def mark(self, feature: int | None, step_position: int | None) -> None:
         """Mark the inspected feature (its column) and the chosen step (its place in the path)."""
-        self.plot.mark(feature, place)
+        self.plot.mark(feature, step_position)
 
     @Slot(object)
     def _on_switched(self, way: object) -> None:
@@ -283,12 +291,22 @@ class WhyController(Controller):
         self.panel.densities.otherChosen.connect(self._on_other)
         path_panel = inspect.path
         fail = self.failed.emit
-        arguments = self, worker, self._compared_key, self._compare, fail
-        self._compared = OnDemand(*arguments, slot="why", panel=path_panel, clear=self._clear)
-        arguments = self, worker, self._explained_key, self._explain, fail
-        self._explained = OnDemand(*arguments, slot="explanation", panel=path_panel)
-        arguments = self, worker, self._estimated_key, self._estimate, fail
-        self._estimated = OnDemand(*arguments, slot="densities", panel=path_panel)
+        self._compared = OnDemand(
+            self,
+            worker,
+            self._compared_key,
+            self._compare,
+            fail,
+            slot="why",
+            panel=path_panel,
+            clear=self._clear,
+        )
+        self._explained = OnDemand(
+            self, worker, self._explained_key, self._explain, fail, slot="explanation", panel=path_panel
+        )
+        self._estimated = OnDemand(
+            self, worker, self._estimated_key, self._estimate, fail, slot="densities", panel=path_panel
+        )
         session.datasetChanged.connect(self._forget_densities)
         for signal in (current.changed, current.inspected, self._absence.changed):
             signal.connect(self.update)
@@ -330,11 +348,13 @@ class WhyController(Controller):
         model = self._current.shown.inspected
         assert model is not None and model.plan.candidate_score is not None  # as the key says
         self._leads = {}
-        path, score, candidates = model.path, model.plan.candidate_score, self._candidates(model)
+        path = model.path
+        score = model.plan.candidate_score
+        candidates = self._candidates(model)
         path_ids = self._session.dataset.feature_ids if self._session.dataset is not None else ()
 
-        def show(found: Picture) -> None:
-            visible, leads = found
+        def show(picture: Picture) -> None:
+            visible, leads = picture
             steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
             self.panel.show_map(visible, candidates.names, score, steps, path_ids)
             model = self._current.shown.inspected
@@ -359,9 +379,16 @@ class WhyController(Controller):
         if model is None or column is None or context is None:
             return None
         fold = model.fold if self._session.has_documents else None
-        arguments = context, column, fold, model.plan.convention
         show = self._inspect.profile.explain
-        return computation(tr("Explaining a feature"), show, self._tasks.explain, *arguments)
+        return computation(
+            tr("Explaining a feature"),
+            show,
+            self._tasks.explain,
+            context,
+            column,
+            fold,
+            model.plan.convention,
+        )
 
     def _show_margins(self, model: SelectedModel) -> None:
         dataset = self._session.dataset
@@ -399,7 +426,8 @@ class WhyController(Controller):
         if score is None or dataset is None:
             return None
         if record is None or not isinstance(model.key, int):
-            names, groups = dataset.feature_names, self._candidates(model)
+            names = dataset.feature_names
+            groups = self._candidates(model)
             return ChoiceContext(model.path, model.position, score, names, groups=groups)
         axes = record.plan.axes
         fold = model.fold.number
@@ -417,25 +445,24 @@ class WhyController(Controller):
             for (number, position), path in sorted(record.paths.items())
             if position == key and number != fold
         ]
-        names, axis, groups = (
-            dataset.feature_names,
-            only_axis.label if only_axis else "combination",
-            self._candidates(model),
-        )
+        names = dataset.feature_names
+        axis = only_axis.label if only_axis else "combination"
+        groups = self._candidates(model)
         return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
 
     @Slot(int, int)
-    def _on_picked(self, column: int, place: int) -> None:
+    def _on_picked(self, column: int, position: int) -> None:
         model = self._current.shown.inspected
         dataset = self._session.dataset
         if model is None or dataset is None:
             return
         grows = model.path.step_kind is not StepKind.ITERATIONS
-        size = int(model.path.x_values[place]) if grows else None
+        size = int(model.path.x_values[position]) if grows else None
         self._inspect.show_at(int(dataset.feature_ids[column]), size)
 
     def _clear(self) -> None:
-        self._leads, model = {}, self._current.shown.inspected
+        self._leads = {}
+        model = self._current.shown.inspected
         self._explained.forget()
         self.panel.show_map(None, (), None)
         self.panel.explain(self._absence.model(NO_CANDIDATES))
@@ -481,11 +508,18 @@ class WhyController(Controller):
         columns = [column] if other is None else [column, other]
         names = dataset.feature_names
 
-        def show(found: tuple[ComparedDensities, ...]) -> None:
-            self.panel.densities.show_densities(found, names)
+        def show(compared_features: tuple[ComparedDensities, ...]) -> None:
+            self.panel.densities.show_densities(compared_features, names)
 
-        arguments = model.plan, model.fold, model.path, columns
-        return computation(tr("Estimating densities"), show, self._tasks.densities, *arguments)
+        return computation(
+            tr("Estimating densities"),
+            show,
+            self._tasks.densities,
+            model.plan,
+            model.fold,
+            model.path,
+            columns,
+        )
 
     @Slot(object)
     def _on_other(self, column: int | None) -> None:

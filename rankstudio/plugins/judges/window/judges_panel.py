@@ -95,7 +95,10 @@ class JudgesPanel(Panel):
         self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_ABOUT_FLIPS)
         about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
         self.table = TableView(
-            *(theme, (), "judges-table", lambda row: row.key),
+            theme,
+            (),
+            "judges-table",
+            lambda row: row.key,
             accessible_name=tr("Agreement and selections"),
             shared=Shared("judges", tr("Judges"), about),
             feature_of=lambda row: row.feature or 0,
@@ -263,8 +266,8 @@ class JudgesController(Controller):
         if dataset is None:
             return None
 
-        def show(found: Agreement) -> None:
-            self._agreement = found
+        def show(agreement: Agreement) -> None:
+            self._agreement = agreement
             self.update()
 
         return computation(tr("Comparing the judges"), show, _agreement, dataset)
@@ -288,16 +291,16 @@ class JudgesController(Controller):
         return tuple(map(id, results)) if selects else None
 
     def _select(self) -> Computation | None:
-        def show(found: JudgeSelections) -> None:
-            self._selection = found
+        def show(selections: JudgeSelections) -> None:
+            self._selection = selections
             self.update()
 
         return computation(tr("Comparing the selections"), show, _selected, self._results())
 
     @Slot(object)
-    def _grow(self, found: FlippedLabels) -> None:
+    def _grow(self, flips: FlippedLabels) -> None:
         if self._flipping is not None:
-            self._flips = self._flipping, found
+            self._flips = self._flipping, flips
             self.update()
 
     def _show_agreement(self) -> None:
@@ -372,8 +375,8 @@ class JudgesController(Controller):
         columns = [("feature", tr("feature"))]
         columns += [(str(index), f"{100 * share:g} %") for index, share in enumerate(flips.shares)]
 
-        def row(name: str, feature: int | None, values: Sequence[Any], said: Callable[[Any], str]) -> _Row:
-            texts = {str(index): said(value) for index, value in enumerate(values)}
+        def row(name: str, feature: int | None, values: Sequence[Any], text_of: Callable[[Any], str]) -> _Row:
+            texts = {str(index): text_of(value) for index, value in enumerate(values)}
             return _Row(name, feature, {"feature": name, **texts})
 
         rows = [

@@ -42,29 +42,35 @@ def _pairs(hat: Floats, residuals: Floats, labels: Floats, n_positive: int) -> f
 
 @fused_inlined
 def _leave_fold_out(
-    hat: Floats, residuals: Floats, labels: Floats, members: Ints, size: int, left: Floats, scores: Floats
+    hat: Floats,
+    residuals: Floats,
+    labels: Floats,
+    members: Ints,
+    size: int,
+    augmented: Floats,
+    scores: Floats,
 ) -> None:
     """Write the predictions of the first ``size`` of some documents by the model without them.
 
-    ``left`` is space to work in: a matrix of at least ``size`` rows and one more column.
+    ``augmented`` is space to work in: a matrix of at least ``size`` rows and one more column.
     """
     m = labels.shape[0]
     for a in range(size):
         for b in range(size):
-            left[a, b] = -hat[members[a], members[b]] - 1.0 / m
-        left[a, a] += 1.0
-        left[a, size] = residuals[members[a]]
+            augmented[a, b] = -hat[members[a], members[b]] - 1.0 / m
+        augmented[a, a] += 1.0
+        augmented[a, size] = residuals[members[a]]
     for a in range(size):  # (1), without pivoting
         for b in range(a + 1, size):
-            factor = left[b, a] / left[a, a]
+            factor = augmented[b, a] / augmented[a, a]
             for c in range(a + 1, size + 1):
-                left[b, c] -= factor * left[a, c]
+                augmented[b, c] -= factor * augmented[a, c]
     for a in range(size - 1, -1, -1):
-        value = left[a, size]
+        value = augmented[a, size]
         for b in range(a + 1, size):
-            value -= left[a, b] * left[b, size]
-        left[a, size] = value / left[a, a]
-        scores[members[a]] = labels[members[a]] - left[a, size]
+            value -= augmented[a, b] * augmented[b, size]
+        augmented[a, size] = value / augmented[a, a]
+        scores[members[a]] = labels[members[a]] - augmented[a, size]
 
 
 @fused

@@ -180,8 +180,17 @@ def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[F
     residuals = labels - labels.mean() - np.einsum("bmn,bn->bm", centred, weights)
     folds = np.stack([np.arange(m, dtype=np.int64), data.folds(5), data.folds(10)])
     estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
-    space = np.empty(m, dtype=np.int64), np.empty((m, m + 1)), np.empty(m)
-    _auc_kernel.estimates(hats, residuals, labels, data.n_positive, folds, *space, estimates)
+    _auc_kernel.estimates(
+        hats,
+        residuals,
+        labels,
+        data.n_positive,
+        folds,
+        np.empty(m, dtype=np.int64),
+        np.empty((m, m + 1)),
+        np.empty(m),
+        estimates,
+    )
     return np.delete(estimates, 2, axis=1), weights  # leaving one out, no fold has two documents to compare
 
 

@@ -202,13 +202,13 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
     return shares
 
 
-def _round_width(wanted: float) -> float:
+def _round_width(width: float) -> float:
     """Return the greatest of 1, 2 and 5 times a power of ten that is not above a width."""
-    if not wanted > 0:
+    if not width > 0:
         return _USUAL_WIDTH
-    power = 10.0 ** floor(log10(wanted))
+    power = 10.0 ** floor(log10(width))
     # A step that is the width itself may be above it by rounding; 1 counts whatever log10 made of it.
-    return max(step * power for step in (1, 2, 5) if step * power <= wanted * (1 + 1e-12) or step == 1)
+    return max(step * power for step in (1, 2, 5) if step * power <= width * (1 + 1e-12) or step == 1)
 
 
 WHOLE = ("n_examples", "n_queries", "n_features", "per_query")

@@ -181,11 +181,11 @@ def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     return HeldOutScores(scores)
 
 
-def of_queries(data: QueryData, kept: Bools) -> QueryData:
+def of_queries(data: QueryData, chosen: Bools) -> QueryData:
     """Return the documents of some queries, with their statistics if available."""
-    part = data.taken(np.flatnonzero(kept))
+    part = data.taken(np.flatnonzero(chosen))
     if data.has_statistics:
-        gram = data.statistics.gram[kept]
+        gram = data.statistics.gram[chosen]
         part.shared.of(MadeStatistics).whole = QueryStatistics(gram, gram.sum(axis=0), part.y.size)
     return part
 

@@ -218,8 +218,8 @@ VARIED: Mapping[str, Mapping[str, Parameter]] = {
 """The values of what can be varied, by the simulation and by the name of its argument."""
 
 EACH: Mapping[str, Parameter] = {
-    kind: Parameter("each", "per value", Kind.INTEGER, usual, text, low=1, high=most, option="--of-each")
-    for kind, usual, most, text in (
+    kind: Parameter("each", "per value", Kind.INTEGER, usual, text, low=1, high=high, option="--of-each")
+    for kind, usual, high, text in (
         ("auc", 1000, 100_000_000, "Number of training sets drawn for each of these values."),
         ("selection", 20, 10_000_000, "Number of draws of training queries for each of these values."),
     )

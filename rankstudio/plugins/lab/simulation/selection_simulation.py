@@ -126,17 +126,20 @@ def simulate_selection(
 
 
 def _truth(
-    what: Learner, train: QueryData, others: QueryData, measured: Callable[[QueryData, Floats], float]
+    learner: Learner,
+    train: QueryData,
+    other_queries: QueryData,
+    measured: Callable[[QueryData, Floats], float],
 ) -> Generator[None, None, float]:
     """Measure a model of some queries on all others."""
-    model = what.learn(train)
+    model = learner.learn(train)
     yield
-    return measured(others, model(others.X))
+    return measured(other_queries, model(other_queries.X))
 
 
-def _selection(n_features: int | None, there: int, regularization: float) -> SelectedRankRLS:
+def _selection(n_features: int | None, n_available: int, regularization: float) -> SelectedRankRLS:
     """Check the parameters of greedy selection."""
-    size = None if n_features is None else between("n_features", n_features, 1, there)
+    size = None if n_features is None else between("n_features", n_features, 1, n_available)
     return SelectedRankRLS(size, GreedyRankRLS(regularization=regularization).checked("regularization"))
 
 

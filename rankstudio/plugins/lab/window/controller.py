@@ -48,7 +48,7 @@ class SimulationTab(Controller):
     ----------
     worker : Worker
         Carries the simulation out.
-    what : str
+    activity : str
         "Simulating estimates": the beginning of the sentence that tells of a failure.
     form : LabForm
     deviations : DeviationsPanel
@@ -64,7 +64,7 @@ class SimulationTab(Controller):
     def __init__(
         self,
         worker: Worker,
-        what: str,
+        activity: str,
         form: LabForm,
         deviations: DeviationsPanel,
         variation: VariationPanel,
@@ -76,7 +76,7 @@ class SimulationTab(Controller):
         self.variation = variation
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
-        self.simulation = BackgroundSimulation(worker, what, form.objectName(), self)
+        self.simulation = BackgroundSimulation(worker, activity, form.objectName(), self)
         form.start.clicked.connect(self.start)
         form.pause.clicked.connect(self.simulation.toggle_pause)
         form.stop.clicked.connect(self.simulation.stop)
@@ -121,7 +121,7 @@ class SimulationTab(Controller):
         """
         return SimulationRequest(simulation)
 
-    def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
+    def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
         """Return the caption above the distributions, and their caption as a figure."""
         raise NotImplementedError
 
@@ -204,12 +204,12 @@ class AucTab(SimulationTab):
         variation = VariationPanel(theme, "lab", AUC)
         super().__init__(worker, tr("Simulating AUC estimates"), form, deviations, variation, parent)
 
-    def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
+    def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
         """Return the caption above the distributions, and their caption as a figure."""
         text = tr("{done:,} training sets · true AUC {truth:.3f} ± {sd:.3f}").format(
-            done=found.done, truth=found.truth, sd=found.truth_sd
+            done=summary.done, truth=summary.truth, sd=summary.truth_sd
         )
-        return text, auc_caption(request, found.done)
+        return text, auc_caption(request, summary.done)
 
 
 class SelectionTab(SimulationTab):
@@ -255,7 +255,7 @@ class SelectionTab(SimulationTab):
             replace(simulation, parameters=parameters), drawn_from, session.plan, all_documents
         )
 
-    def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
+    def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
         """Return the caption above the distributions, and their caption as a figure."""
         parameters = request.simulation.parameters
         dataset = request.dataset
@@ -269,12 +269,12 @@ class SelectionTab(SimulationTab):
         ).format(
             data=dataset.name,
             n=parameters["n_queries"],
-            done=found.done,
+            done=summary.done,
             measure=parameters["measure"],
-            truth=found.truth,
-            sd=found.truth_sd,
+            truth=summary.truth,
+            sd=summary.truth_sd,
         )
-        return text, selection_caption(request, found.done)
+        return text, selection_caption(request, summary.done)
 
 
 def _lay_out(name: str, tab: SimulationTab) -> Splitter:
@@ -306,7 +306,8 @@ class LabController(Controller):
         super().__init__(parent)
         session = models.session
         worker = models.task_worker
-        self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
+        self.auc = AucTab(theme, worker, self)
+        self.selection = SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
         laid_out = _lay_out("lab-auc", self.auc), _lay_out("lab-selection", self.selection)
         self.content = column("lab-tabs-and-panels", *((panel, 1, 600) for panel in laid_out))

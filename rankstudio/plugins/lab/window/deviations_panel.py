@@ -163,7 +163,10 @@ class DeviationsPanel(Panel):
         self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
         self.plot.placeholder = placeholder
         self.table = TableView(
-            *(theme, _COLUMNS, f"{name}-table", lambda row: row.label),
+            theme,
+            _COLUMNS,
+            f"{name}-table",
+            lambda row: row.label,
             accessible_name=tr("Deviations by estimator"),
             placeholder=tr("Mean and standard deviation of each estimator appear here."),
         )
@@ -192,33 +195,33 @@ class DeviationsPanel(Panel):
         self.table.setFixedWidth(scaled(names + sum(column.width for column in visible)))
         self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing() + 14)
 
-    def show_summary(self, found: DeviationSummary | None, caption: str = "") -> None:
+    def show_summary(self, summary: DeviationSummary | None, caption: str = "") -> None:
         """Show the results so far; None shows nothing."""
         self.set_caption(caption)
-        if found is None:
+        if summary is None:
             self.table.set_rows(())
             self.plot.set_rows((), self.plot.edges, "")
             self.sentence.setText("")
             return
-        rows = [self._row(found, index) for index in range(len(found.estimators))]
-        self.plot.set_rows(rows, found.edges, summary_of(found, self.texts))
+        rows = [self._row(summary, index) for index in range(len(summary.estimators))]
+        self.plot.set_rows(rows, summary.edges, summary_of(summary, self.texts))
         self.table.set_rows(rows)
-        self.sentence.setText(deviations_sentence(found, self.texts))
+        self.sentence.setText(deviations_sentence(summary, self.texts))
 
-    def _row(self, found: DeviationSummary, at: int) -> DeviationRow:
-        text = text_of(self.texts, found.estimators[at])
+    def _row(self, summary: DeviationSummary, index: int) -> DeviationRow:
+        text = text_of(self.texts, summary.estimators[index])
         return DeviationRow(
             text.label,
-            float(found.bias[at]),
-            float(found.standard_error[at]),
-            float(found.sd[at]),
-            int(found.counts[at]),
-            found.shares[at],
-            at // 2 if self._paired else at,
-            self._paired and at % 2 == 1,
+            float(summary.bias[index]),
+            float(summary.standard_error[index]),
+            float(summary.sd[index]),
+            int(summary.counts[index]),
+            summary.shares[index],
+            index // 2 if self._paired else index,
+            self._paired and index % 2 == 1,
             text.short,
             text.about,
-            float(found.unconditional_sd[at]),
+            float(summary.unconditional_sd[index]),
         )
 
 
@@ -246,7 +249,7 @@ class DeviationsPlot(Plot):
         """Set the label of the axis."""
         self.set_axes(replace(self.axes, x_label=x_label))
 
-    def set_rows(self, rows: Sequence[DeviationRow], edges: Floats, said: str) -> None:
+    def set_rows(self, rows: Sequence[DeviationRow], edges: Floats, description: str) -> None:
         """Show other distributions.
 
         Parameters
@@ -254,12 +257,12 @@ class DeviationsPlot(Plot):
         rows : sequence of DeviationRow
             From top to bottom.
         edges : ndarray of shape (B + 1,)
-        said : str
+        description : str
             All of it in words.
         """
         self.rows = tuple(rows)
         self.edges = edges
-        self.said = said
+        self.said = description
         self.mark_dirty()
 
     # Plot
@@ -311,34 +314,33 @@ class DeviationsPlot(Plot):
         first = int(np.flatnonzero(in_range)[0])
         edges = floats(self.edges[first : first + int(in_range.sum()) + 1])
         means = tuple(row.bias for row in self.rows)
-        ends = (
-            tuple(row.bias - row.sd for row in self.rows),
-            tuple(row.bias + row.sd for row in self.rows),
-        )
+        lows = tuple(row.bias - row.sd for row in self.rows)
+        highs = tuple(row.bias + row.sd for row in self.rows)
         return RowsFigure(
             "figure",
             self.accessibleName(),
             self.caption,
             FigureAxis(self.axes.x_label),
             tuple(row.label for row in self.rows),
-            (RowSeries(tr("mean ± sd"), means, *ends),),
+            (RowSeries(tr("mean ± sd"), means, lows, highs),),
             zero=True,
             row_title=tr("estimator"),
             numbers=tuple(row.category for row in self.rows),
             histograms=RowHistograms(edges, tuple(floats(row.shares[in_range]) for row in self.rows)),
         )
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the number of the row at a pixel."""
         frame = self.frame()
-        inside = frame.area.top() <= at.y() < frame.area.bottom()
+        inside = frame.area.top() <= point.y() < frame.area.bottom()
         if self.is_empty() or not inside:
             return None
-        return min(int((at.y() - frame.area.top()) / self._height(frame)), len(self.rows) - 1)
+        return min(int((point.y() - frame.area.top()) / self._height(frame)), len(self.rows) - 1)
 
     def readout(self, number: int) -> list[Line]:
         """Return mean, its standard error and sd of a row."""
-        row, look = self.rows[number], palettes.category(self.theme.colors, self.rows[number].category)
+        row = self.rows[number]
+        look = palettes.category(self.theme.colors, self.rows[number].category)
         return [
             Line(row.label, signed(row.bias, 4), look.color, look.dash, bold=True),
             Line(tr("standard error"), fixed(row.error, 4)),

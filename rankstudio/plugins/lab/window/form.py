@@ -160,8 +160,7 @@ class LabForm(Panel):
         self._scroll = named(ColumnArea(), f"{self.objectName()}-scroll")
         self._scroll.setWidget(page)
         buttons = fill(QHBoxLayout(), (self.start, 1), self.pause, self.stop, spacing=8)
-        widgets = buttons, self.progress, self.status
-        foot = fill(QVBoxLayout(), *widgets, margins=(12, 4, 12, 10), spacing=8)
+        foot = fill(QVBoxLayout(), buttons, self.progress, self.status, margins=(12, 4, 12, 10), spacing=8)
         fill(self.body, (self._scroll, 1), foot, spacing=0)
         self._align()
         order = [*self._fields.values(), self.quantity, *self._lists.values(), self._again]

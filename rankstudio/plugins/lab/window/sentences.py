@@ -52,11 +52,11 @@ def bias_text(bias: float) -> str:
     return signed(bias, 2 if abs(bias) >= 0.01 else 3)
 
 
-def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+def deviations_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
     """Return which estimator is furthest from the truth, and which one scatters least and most."""
-    names = [text_of(texts, name) for name in found.estimators]
-    sure = np.abs(found.bias) > np.maximum(_SURE * found.standard_error, _LEAST)
-    off = np.where(sure, np.abs(found.bias), -1.0)
+    names = [text_of(texts, name) for name in summary.estimators]
+    sure = np.abs(summary.bias) > np.maximum(_SURE * summary.standard_error, _LEAST)
+    off = np.where(sure, np.abs(summary.bias), -1.0)
     worst = int(np.argmax(off))
     reason = ""
     if off[worst] < 0:
@@ -65,66 +65,66 @@ def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorTe
         ).format(least=_LEAST)
     else:
         text = names[worst]
-        bias = float(found.bias[worst])
+        bias = float(summary.bias[worst])
         reason = text.low if bias < 0 else text.high
         low = tr("{label} is {size} too low on average.")
         sentence = (low if bias < 0 else tr("{label} is {size} too high on average.")).format(
             label=_first_large(text.label), size=bias_text(abs(bias)).lstrip("+")
         )
-    return " ".join(filter(None, (sentence, reason, scatter_sentence(found, texts))))
+    return " ".join(filter(None, (sentence, reason, scatter_sentence(summary, texts))))
 
 
-def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+def scatter_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
     """Name the estimators with the least and the greatest standard deviation.
 
     The sentence is empty where they are not known.
     """
-    finite = [index for index, sd in enumerate(found.sd) if isfinite(sd)]
-    if len(finite) < 2 or found.done < 2:
+    finite = [index for index, sd in enumerate(summary.sd) if isfinite(sd)]
+    if len(finite) < 2 or summary.done < 2:
         return ""
-    least = min(finite, key=lambda at: found.sd[at])
-    largest = max(finite, key=lambda at: found.sd[at])
-    if found.sd[largest] < _APART * found.sd[least]:
+    least = min(finite, key=lambda index: summary.sd[index])
+    largest = max(finite, key=lambda index: summary.sd[index])
+    if summary.sd[largest] < _APART * summary.sd[least]:
         return tr("All have a similar standard deviation ({low} to {high}).").format(
-            low=fixed(float(found.sd[least]), 3), high=fixed(float(found.sd[largest]), 3)
+            low=fixed(float(summary.sd[least]), 3), high=fixed(float(summary.sd[largest]), 3)
         )
-    labels = [text_of(texts, found.estimators[index]).label for index in (largest, least)]
+    labels = [text_of(texts, summary.estimators[index]).label for index in (largest, least)]
     return tr("{most} varies most (sd {high}), {least} least (sd {low}).").format(
         most=_first_large(labels[0]),
         least=labels[1],
-        high=fixed(float(found.sd[largest]), 3),
-        low=fixed(float(found.sd[least]), 3),
+        high=fixed(float(summary.sd[largest]), 3),
+        low=fixed(float(summary.sd[least]), 3),
     )
 
 
-def summary_of(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+def summary_of(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
     """Return mean and standard deviation of every estimator, for a screen reader."""
     parts = [
         tr("{label} mean {bias}, sd {sd}").format(
             label=text_of(texts, name).label,
-            bias=signed(float(found.bias[index]), 3),
-            sd=fixed(float(found.sd[index]), 3),
+            bias=signed(float(summary.bias[index]), 3),
+            sd=fixed(float(summary.sd[index]), 3),
         )
-        for index, name in enumerate(found.estimators)
+        for index, name in enumerate(summary.estimators)
     ]
     return "; ".join(parts)
 
 
-def variation_sentence(found: VariedDeviations, texts: Mapping[str, EstimatorText]) -> str:
+def variation_sentence(varied: VariedDeviations, texts: Mapping[str, EstimatorText]) -> str:
     """Return, of the estimator that is furthest off anywhere, how that goes with the varied quantity."""
-    if not found.summaries:
+    if not varied.summaries:
         return ""
-    bias = np.abs(np.nan_to_num(found.bias))
-    bias[~(bias > _SURE * np.nan_to_num(found.standard_error))] = 0.0
+    bias = np.abs(np.nan_to_num(varied.bias))
+    bias[~(bias > _SURE * np.nan_to_num(varied.standard_error))] = 0.0
     if not bias.any():
         return tr("No mean deviation is more than twice its standard error.")
     row, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
-    label = text_of(texts, found.summaries[0].estimators[estimator]).label
-    spots = list(dict.fromkeys([0, row, len(found.values) - 1]))
+    label = text_of(texts, varied.summaries[0].estimators[estimator]).label
+    spots = list(dict.fromkeys([0, row, len(varied.values) - 1]))
     phrases = [
-        _WITH[found.quantity].format(
-            bias=bias_text(float(found.bias[spot, estimator])),
-            value=value_text(found.quantity, found.values[spot]),
+        _WITH[varied.quantity].format(
+            bias=bias_text(float(varied.bias[spot, estimator])),
+            value=value_text(varied.quantity, varied.values[spot]),
         )
         for spot in spots
     ]
@@ -140,9 +140,9 @@ def _first_large(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def auc_caption(request: SimulationRequest, done: int) -> str:
+def auc_caption(request: SimulationRequest, n_drawn: int) -> str:
     """Return the caption of the distributions of AUC estimates."""
-    drawn = tr("{done:,} training sets").format(done=done)
+    drawn = tr("{done:,} training sets").format(done=n_drawn)
     parameters = request.simulation.parameters
     return f"{_DRAWN} {_classes(parameters)}, {drawn}; {_origin(parameters)}"
 
@@ -157,9 +157,9 @@ def variation_caption(request: SimulationRequest) -> str:
     return f"{_on_data(request) or _classes(parameters)}, {varied}; {_origin(parameters)}"
 
 
-def selection_caption(request: SimulationRequest, done: int) -> str:
+def selection_caption(request: SimulationRequest, n_drawn: int) -> str:
     """Return the caption of the distributions on real data."""
-    drawn = tr("drawn {done:,} times").format(done=done)
+    drawn = tr("drawn {done:,} times").format(done=n_drawn)
     return f"{_DRAWN} {_on_data(request)}, {drawn}; {_origin(request.simulation.parameters)}"
 
 
@@ -189,28 +189,30 @@ def _on_data(request: SimulationRequest) -> str:
     )
 
 
-def _kernel(asked: Mapping[str, Any]) -> str:
+def _kernel(settings: Mapping[str, Any]) -> str:
     """Return the name of the kernel, with its γ where it has one."""
     parameters = {p.name: p for p in FIELDS["selection"]}
-    name = parameters["kernel"].name_of(asked["kernel"])
-    return f"{name}, γ = {power(asked['gamma'])}" if parameters["gamma"].counts(asked) else name
+    name = parameters["kernel"].name_of(settings["kernel"])
+    return f"{name}, γ = {power(settings['gamma'])}" if parameters["gamma"].counts(settings) else name
 
 
-def _classes(asked: Mapping[str, Any]) -> str:
-    informative = asked["n_features"] if asked["n_informative"] is None else asked["n_informative"]
+def _classes(settings: Mapping[str, Any]) -> str:
+    informative = settings["n_features"] if settings["n_informative"] is None else settings["n_informative"]
     return tr(
         "Regularised least squares with an intercept, λ = {regularization}, on two normal "
         "classes: {m} examples, share of positives {positive:g}, {informative} of {n} features "
         "shifted by {shift:g}"
     ).format(
-        regularization=power(asked["regularization"]),
-        m=asked["n_examples"],
-        positive=asked["positive"],
+        regularization=power(settings["regularization"]),
+        m=settings["n_examples"],
+        positive=settings["positive"],
         informative=informative,
-        n=asked["n_features"],
-        shift=asked["shift"],
+        n=settings["n_features"],
+        shift=settings["shift"],
     )
 
 
-def _origin(asked: Mapping[str, Any]) -> str:
-    return tr("seed {seed}, RankStudio {version}.").format(seed=asked["seed"], version=rankstudio.__version__)
+def _origin(settings: Mapping[str, Any]) -> str:
+    return tr("seed {seed}, RankStudio {version}.").format(
+        seed=settings["seed"], version=rankstudio.__version__
+    )

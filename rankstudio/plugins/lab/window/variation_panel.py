@@ -84,24 +84,24 @@ class VariationPanel(Panel):
         """Set the caption of the plots as figures."""
         self.bias.caption = self.sd.caption = caption
 
-    def show_values(self, found: VariedDeviations | None, caption: str = "") -> None:
+    def show_values(self, varied: VariedDeviations | None, caption: str = "") -> None:
         """Show the results so far; None shows nothing."""
         self.set_caption(caption)
-        if found is None or not found.summaries:
+        if varied is None or not varied.summaries:
             for plot in (self.bias, self.sd):
                 plot.show_values("", (), str, ())
             self.sentence.setText("")
             return
-        labels = [text_of(self.texts, name).label for name in found.summaries[0].estimators]
-        written = partial(value_text, found.quantity)
-        bias = found.bias
-        half = _SURE * found.standard_error
-        sd = found.sd
+        labels = [text_of(self.texts, name).label for name in varied.summaries[0].estimators]
+        written = partial(value_text, varied.quantity)
+        bias = varied.bias
+        half = _SURE * varied.standard_error
+        sd = varied.sd
         curves = [(label, bias[:, index], half[:, index]) for index, label in enumerate(labels)]
-        self.bias.show_values(QUANTITIES[found.quantity], found.asked, written, curves)
+        self.bias.show_values(QUANTITIES[varied.quantity], varied.asked, written, curves)
         bare = [(label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)]
-        self.sd.show_values(QUANTITIES[found.quantity], found.asked, written, bare)
-        self.sentence.setText(variation_sentence(found, self.texts))
+        self.sd.show_values(QUANTITIES[varied.quantity], varied.asked, written, bare)
+        self.sentence.setText(variation_sentence(varied, self.texts))
 
     def _plot(self, theme: Theme, name: str, title: str, *, zero: bool) -> VariationPlot:
         plot = named(VariationPlot(theme, title, zero=zero, paired=self._paired), name)
@@ -171,7 +171,7 @@ class VariationPlot(OverlayPlot):
     def show_values(
         self,
         quantity: str,
-        asked: Sequence[float],
+        x_values: Sequence[float],
         written: Callable[[float], str],
         curves: Sequence[tuple[str, Floats, Floats]],
     ) -> None:
@@ -181,7 +181,7 @@ class VariationPlot(OverlayPlot):
         ----------
         quantity : str
             What x measures.
-        asked : sequence of float
+        x_values : sequence of float
             All its values, ascending, of which the curves have the first.
         written : callable
             Returns a value as it is written below the axis.
@@ -189,7 +189,7 @@ class VariationPlot(OverlayPlot):
             Name, values and half the widths of intervals, empty for none.
         """
         chosen = self.chosen
-        self._asked = tuple(asked)
+        self._asked = tuple(x_values)
         self.quantity = quantity
         all_x = [self._x(value) for value in self._asked]
         n = len(curves[0][1]) if curves else 0
@@ -252,10 +252,10 @@ class VariationPlot(OverlayPlot):
         title = self.axes.title
         return CurvesFigure("figure", title, self.caption, across, FigureAxis(title), tuple(series), levels)
 
-    def readout(self, found: tuple[int, int]) -> list[Line]:
+    def readout(self, target: tuple[int, int]) -> list[Line]:
         """Describe a point."""
-        curve = self.curves[found[0]]
-        i = found[1]
+        curve = self.curves[target[0]]
+        i = target[1]
         look = curve.look(self.theme.colors)
         lines = [
             Line(curve.label, self._number(float(curve.y[i])), look.color, look.dash, bold=True),

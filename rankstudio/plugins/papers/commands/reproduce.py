@@ -123,8 +123,11 @@ def run(args: argparse.Namespace) -> int:
         tables = [paper.table(printed, results, dataset) for printed in printed_tables]
         noted = [name for name in results if "note" in paper.runs[name]]
         notes = [*(f"{name}: {paper.runs[name]['note']}" for name in noted), *paper.notes]
-        form = (paper, dataset.name, tables, notes)
-        text = as_json(_plain(*form)) if args.json else _shown(*form)
+        text = (
+            as_json(_plain(paper, dataset.name, tables, notes))
+            if args.json
+            else _shown(paper, dataset.name, tables, notes)
+        )
     if args.figures is not None:
         files = figure_files_of(paper_figures(paper, results, dataset, findings), args.figures)
         write_new(files, args.figures, args)
@@ -203,42 +206,44 @@ def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
     return findings
 
 
-def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
+def _shown_findings(paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]) -> str:
     """Return the findings, notes on them, and the parts without available data."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
-    parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(finding) for finding in found)]
+    parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(finding) for finding in findings)]
     parts.append(_paragraphs(f"{note}." for note in paper.notes))
     missing = [f"{name}: {reason}." for name, reason in absent().items()]
     parts.append("Not run:\n" + _paragraphs(missing))
-    cells = [agrees for finding in found for agrees in finding.agrees]
+    cells = [agrees for finding in findings for agrees in finding.agrees]
     if cells:
         parts.append(f"{sum(cells)} of {len(cells)} cells agree to the last printed digit.")
     return "\n\n".join(parts)
 
 
-def _shown_finding(one: PrintedExperiment) -> str:
-    header = [column.title for column in one.columns]
+def _shown_finding(finding: PrintedExperiment) -> str:
+    header = [column.title for column in finding.columns]
     text_columns = [
-        index for index, values in enumerate(zip(*one.rows, strict=True)) if isinstance(values[0], str)
+        index for index, values in enumerate(zip(*finding.rows, strict=True)) if isinstance(values[0], str)
     ]
-    table = as_text(header, one.text_rows(), text_columns)
-    return f"{one.source}: {one.title}\n{table}\n{_paragraphs(one.said)}"
+    table = as_text(header, finding.text_rows(), text_columns)
+    return f"{finding.source}: {finding.title}\n{table}\n{_paragraphs(finding.said)}"
 
 
 def _paragraphs(sentences: Iterable[str]) -> str:
     return "\n".join(textwrap.fill(sentence, _WIDTH, subsequent_indent="  ") for sentence in sentences)
 
 
-def _findings_as_dict(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> dict[str, Any]:
+def _findings_as_dict(
+    paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]
+) -> dict[str, Any]:
     """Return everything as plain values."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
-    cells = [agrees for finding in found for agrees in finding.agrees]
+    cells = [agrees for finding in findings for agrees in finding.agrees]
     return {
         "paper": paper.title,
         "data": data,
-        "findings": [finding.as_dict() for finding in found],
+        "findings": [finding.as_dict() for finding in findings],
         "notes": list(paper.notes),
         "absent": absent(),
         "promised": {"cells": len(cells), "agree": sum(cells)},

@@ -59,8 +59,8 @@ def _begin_figures(
     runs: tuple[RunResult, ...],
     data: FoldedDataset,
     path: Path,
-    done: Callable[[str], object],
-    failed: Callable[[str], object],
+    on_done: Callable[[str], object],
+    on_error: Callable[[str], object],
 ) -> Job:
     def write() -> int:
         from rankstudio.engine.export.figures.files import write_figure_files  # noqa: PLC0415 - brings kernels
@@ -74,6 +74,6 @@ def _begin_figures(
         return sum(file.suffix == ".pdf" for file in written)
 
     def tell(n: int) -> None:
-        done(trn("{n} figure", "{n} figures", n).format(n=n))
+        on_done(trn("{n} figure", "{n} figures", n).format(n=n))
 
-    return worker.task(tr("Drawing the figures"), write, on_done=tell, on_error=failed)
+    return worker.task(tr("Drawing the figures"), write, on_done=tell, on_error=on_error)

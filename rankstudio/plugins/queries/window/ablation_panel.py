@@ -80,7 +80,10 @@ class AblationPanel(Panel):
         self._largest = 0.0
         about = tr("Effect of retraining A without each feature.")
         self.table = TableView(
-            *(theme, (), "query-ablation-table", lambda row: row.feature),
+            theme,
+            (),
+            "query-ablation-table",
+            lambda row: row.feature,
             accessible_name=tr("Effect of leaving out each feature"),
             shared=Shared("ablation", tr("Features left out"), about),
             feature_of=lambda row: row.feature,
@@ -105,13 +108,13 @@ class AblationPanel(Panel):
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear("")
 
-    def clear(self, why: str) -> None:
+    def clear(self, reason: str) -> None:
         """Show nothing, and say why."""
         self._offer.hide()
         self.table.show()
-        self.table.placeholder = why
+        self.table.placeholder = reason
         self.table.set_rows(())
-        self.set_caption(tr("A retrained without each feature") if not why else "")
+        self.set_caption(tr("A retrained without each feature") if not reason else "")
         self.sentence.clear()
 
     def offer(self, n_models: int) -> None:
@@ -130,7 +133,7 @@ class AblationPanel(Panel):
         progress: tuple[int, int],
         unchanged: int,
         *,
-        several: bool,
+        several_folds: bool,
     ) -> None:
         """Show the results so far.
 
@@ -146,15 +149,15 @@ class AblationPanel(Panel):
             Models learned, and all.
         unchanged : int
             Queries that change with none of the features.
-        several : bool
+        several_folds : bool
             Whether some features are in the models of some folds only.
         """
         n_done, n_total = progress
         self._offer.hide()
         self._largest = largest_end(rows)
-        if (name, several) != self._shown:
-            self._shown = name, several
-            self.table.set_columns(self._columns(name, several=several))
+        if (name, several_folds) != self._shown:
+            self._shown = name, several_folds
+            self.table.set_columns(self._columns(name, several_folds=several_folds))
         self.table.set_rows(rows)
         self.table.placeholder = tr("Training A without each of its features …")
         caption = tr("A retrained without each feature")
@@ -163,7 +166,7 @@ class AblationPanel(Panel):
             self.sentence.setText("")
             return
         text = tr("Mean over the {part} queries, with a paired 95 % interval.")
-        if several:
+        if several_folds:
             text = tr(
                 "Mean over the {part} queries of the folds whose model has the feature, "
                 "with a paired 95 % interval."
@@ -174,7 +177,7 @@ class AblationPanel(Panel):
             sentences.append(unchanged_text.format(n=unchanged))
         self.sentence.setText(" ".join(sentences))
 
-    def _columns(self, name: str, *, several: bool) -> tuple[Column, ...]:
+    def _columns(self, name: str, *, several_folds: bool) -> tuple[Column, ...]:
         sign = 1.0 if measure(name).higher_is_better else -1.0
         word = tr("fall") if sign > 0 else tr("change")
         folds = Column(
@@ -191,7 +194,7 @@ class AblationPanel(Panel):
                 "name",
                 tr("feature of A"),
                 hint=lambda row: tr("{name}, id {feature}").format(name=row.name, feature=row.feature),
-                width=118 if several else 148,
+                width=118 if several_folds else 148,
             ),
             Column(
                 "fall",
@@ -215,7 +218,7 @@ class AblationPanel(Panel):
                 tooltip=tr("Queries that are worse and better without the feature"),
                 tone="muted",
             ),
-            *([folds] if several else []),
+            *([folds] if several_folds else []),
         )
 
     def _paint(
@@ -260,12 +263,12 @@ class AblationFeeder(QObject):
         self._demand = OnDemand(self, worker, self._key, self._compute, self._fail)
         panel.button.clicked.connect(self._begin_asked)
 
-    def begin(self, asked: QueryRequest, plan: Plan, models: ChosenModels) -> None:
+    def begin(self, request: QueryRequest, plan: Plan, models: ChosenModels) -> None:
         """Leave out each feature of some models from now on; :meth:`go_on` has the first one learned.
 
         Parameters
         ----------
-        asked : QueryRequest
+        request : QueryRequest
             What is compared.
         plan : Plan
             With which the models were learned.
@@ -273,7 +276,7 @@ class AblationFeeder(QObject):
             By the fold's number.
         """
         self._demand.forget()
-        self._asked = asked
+        self._asked = request
         self._plan = plan
         self._models = models
         self._found.clear()
@@ -338,34 +341,38 @@ class AblationFeeder(QObject):
         fold, column = following
         if fold is None:
             all_ablated = tuple(ablated for of_column in self._found.values() for ablated in of_column)
-            arguments = tuple(self._found[column]), all_ablated, request.measure
             return computation(
-                tr("Measuring the effect of each feature"), self._add, self._tasks.sum_up, *arguments
+                tr("Measuring the effect of each feature"),
+                self._add,
+                self._tasks.sum_up,
+                tuple(self._found[column]),
+                all_ablated,
+                request.measure,
             )
         title = tr("Leaving out {column}").format(column=self._name(column))
         work = self._tasks.leave_out(request, plan, fold, self._models[fold], column)
         return Computation(title, work, self._take)
 
-    def _take(self, found: AblatedQueries) -> None:
+    def _take(self, ablated: AblatedQueries) -> None:
         self._left.pop(0)
-        self._found[found.column].append(found)
+        self._found[ablated.column].append(ablated)
         self._show()
         self.go_on()
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         self._left = []
         self._begun = False
-        self._panel.clear(why)
+        self._panel.clear(reason)
 
-    def _add(self, found: tuple[FeatureAblation, int]) -> None:
-        row, self._unchanged = found
+    def _add(self, update: tuple[FeatureAblation, int]) -> None:
+        row, self._unchanged = update
         request = self._asked
         if request is None:
             return
         feature = int(request.dataset.feature_ids[row.column])
         self._rows.append(AblationRow(feature, self._name(row.column), row))
         sign = 1.0 if measure(request.measure).higher_is_better else -1.0
-        self._rows.sort(key=lambda one: -sign * one.fall if not isnan(one.fall) else inf)
+        self._rows.sort(key=lambda listed_row: -sign * listed_row.fall if not isnan(listed_row.fall) else inf)
         self._show()
         self.go_on()
 
@@ -377,7 +384,12 @@ class AblationFeeder(QObject):
             part = PART_NAMES[request.part]
             has_fewer_folds = any(len(row.found.folds) < len(self._models) for row in self._rows)
             self._panel.show_rows(
-                self._rows, request.measure, part, (n_done, self._n), self._unchanged, several=has_fewer_folds
+                self._rows,
+                request.measure,
+                part,
+                (n_done, self._n),
+                self._unchanged,
+                several_folds=has_fewer_folds,
             )
 
     def _name(self, column: int) -> str:

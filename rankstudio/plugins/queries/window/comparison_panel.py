@@ -106,9 +106,9 @@ class QueryPlot(Plot):
         self.box.silence()
         self._name_axes()
 
-    def keep(self, kept: Bools) -> None:
+    def keep(self, is_listed: Bools) -> None:
         """Let the queries fade that are not listed."""
-        self.kept = kept
+        self.kept = is_listed
         self.mark_dirty()
 
     def select(self, position: int | None) -> None:
@@ -190,23 +190,23 @@ class QueryPlot(Plot):
         text = trn("and {n} more query here", "and {n} more queries here", n_others).format(n=n_others)
         return [*lines, Line(text)] if n_others else lines
 
-    def hit_test(self, at: QPointF) -> int | None:
+    def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the query nearest to a pixel; None far from any."""
         if self.is_empty() or self.comparison is None:
             return None
         xs, ys = self.points
         frame = self.frame()
         if self.mode == SORTED:
-            if not frame.area.contains(at):
+            if not frame.area.contains(point):
                 return None
-            position = round(frame.x_at(at.x())) - 1
+            position = round(frame.x_at(point.x())) - 1
             return int(self._known[min(max(0, position), self._known.size - 1)])
-        nearest = frame.nearest([(xs[self._known], ys[self._known])], at, _REACH)
+        nearest = frame.nearest([(xs[self._known], ys[self._known])], point, _REACH)
         return int(self._known[nearest[1]]) if nearest else None
 
-    def click(self, at: QPointF) -> None:
+    def click(self, point: QPointF) -> None:
         """Pick the query under the mouse, the next one where several lie there; on the ground list all."""
-        position = self.hit_test(at)
+        position = self.hit_test(point)
         if position is None:
             self.brushed.emit(())
             return
@@ -534,22 +534,22 @@ class ComparisonPanel(Panel):
         fill(self.body, self.legend, (self.plot, 1), self.sentence, spacing=4)
         self.mode.chosen.connect(self.plot.set_mode)
 
-    def show_comparison(self, found: QueryComparison) -> None:
+    def show_comparison(self, comparison: QueryComparison) -> None:
         """Show other queries."""
-        self.plot.set_comparison(found)
-        name = per_query_name(found.measure)
+        self.plot.set_comparison(comparison)
+        name = per_query_name(comparison.measure)
         self.plot.placeholder = tr("{measure} is undefined in all of these queries.").format(measure=name)
-        part = PART_NAMES[found.part]
+        part = PART_NAMES[comparison.part]
         self.set_caption(
             tr("{n_queries:,} {part} queries, {measure}").format(
-                n_queries=len(found.queries), part=part, measure=name
+                n_queries=len(comparison.queries), part=part, measure=name
             )
         )
-        self.sentence.setText(comparison_sentence(found))
+        self.sentence.setText(comparison_sentence(comparison))
 
-    def clear(self, why: str) -> None:
+    def clear(self, reason: str) -> None:
         """Show no queries, and say why."""
-        self.plot.placeholder = why
+        self.plot.placeholder = reason
         self.plot.set_comparison(None)
         self.legend.show_models("", "")
         self.set_caption("")

@@ -85,17 +85,22 @@ class QueriesController(PageController):
         self._place = 0
         self._data = ""  # what is open, as its plan names it
         self._singles: dict[tuple[int, int], Step] = {}
-        self.bar, self.empty = ModelBar(), EmptyPage()
+        self.bar = ModelBar()
+        self.empty = EmptyPage()
         self.head = named(QWidget(), "query-head", role="ground")
         fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
-        self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
-        self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
+        self.comparison = ComparisonPanel(theme)
+        self.list = QueryListPanel(theme)
+        self.documents = DocumentsPanel(theme)
+        self.ablation = AblationPanel(theme)
         self.panels = self.comparison, self.list, self.documents, self.ablation
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
-        arguments = self, worker, self._compared_key, self._compare, self._fail
-        self._compared = OnDemand(*arguments, slot="queries", panel=self.head)
-        by_rank = self, worker, self._ranked_key, self._rank, self._fail
-        self._ranked = OnDemand(*by_rank, slot="query-documents")
+        self._compared = OnDemand(
+            self, worker, self._compared_key, self._compare, self._fail, slot="queries", panel=self.head
+        )
+        self._ranked = OnDemand(
+            self, worker, self._ranked_key, self._rank, self._fail, slot="query-documents"
+        )
         self._connect()
 
     def _connect(self) -> None:
@@ -204,16 +209,19 @@ class QueriesController(PageController):
         if self._shown is None or len(folds) != 1:
             self.failed.emit(tr("The listed queries are from several folds. Choose a single fold first."))
             return
-        (fold,), request = folds, self._shown[0]
+        (fold,) = folds
+        request = self._shown[0]
         marked = tuple(query.position for query in listed)
         n_others = sum(query.fold == fold for query in self.queries) - len(marked)
         show = partial(self._show_paths, (len(marked), n_others))
         title = tr("Selecting features for some queries")
-        arguments = (request, fold, marked, self._greedy(fold))
         self._worker.task(
             title,
             self._tasks.select_for,
-            *arguments,
+            request,
+            fold,
+            marked,
+            self._greedy(fold),
             on_done=show,
             on_error=self.failed.emit,
             slot="query-paths",
@@ -231,14 +239,14 @@ class QueriesController(PageController):
         n = a.dataset.feature_ids.size if a is not None else 1
         return {**of_a, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS, n)}
 
-    def _show_paths(self, sizes: tuple[int, int], found: QueryPaths) -> None:
+    def _show_paths(self, sizes: tuple[int, int], paths: QueryPaths) -> None:
         dataset = self._session.dataset
         if dataset is None or self._shown is None:
             return
         named_ids = dataset.feature_ids.tolist()
         names = dataset.feature_names
         part = PART_NAMES[self._shown[0].part]
-        self.paths = QueryPathsDialog(self._theme, found, sizes, named_ids, names, part, self.list.window())
+        self.paths = QueryPathsDialog(self._theme, paths, sizes, named_ids, names, part, self.list.window())
         self.paths.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.paths.open()
 
@@ -277,10 +285,10 @@ class QueriesController(PageController):
         compared = set(a.folds) if a is not None else {fold_data.number for fold_data in folds}
         self.bar.set_fold(fold, len(compared & set(b.folds) if b is not None else compared))
 
-    def _show_what_is_missing(self, why: str) -> None:
+    def _show_what_is_missing(self, reason: str) -> None:
         """Lead to the page of what is missing, in place of empty panels."""
-        is_empty = bool(why) and why != NOT_WHOLE
-        self.empty.show_missing(why if is_empty else "", _LEADS_TO.get(why, ""))
+        is_empty = bool(reason) and reason != NOT_WHOLE
+        self.empty.show_missing(reason if is_empty else "", _LEADS_TO.get(reason, ""))
         self.bar.setHidden(is_empty)
         self.emptied.emit(is_empty)
 
@@ -341,32 +349,32 @@ class QueriesController(PageController):
 
     # What came of it
 
-    def _show(self, asked: QueryRequest, found: QueryComparison) -> None:
-        self._shown = asked, found
-        self.comparison.show_comparison(found)
+    def _show(self, request: QueryRequest, comparison: QueryComparison) -> None:
+        self._shown = request, comparison
+        self.comparison.show_comparison(comparison)
         self.comparison.legend.show_models(self.bar.a.currentText(), self.bar.b.currentText())
-        self.list.show_comparison(found)
-        if not found.queries:
+        self.list.show_comparison(comparison)
+        if not comparison.queries:
             self._clear(_NO_QUERIES)
             return
-        places = {(query.fold, query.position): index for index, query in enumerate(found.queries)}
+        places = {(query.fold, query.position): index for index, query in enumerate(comparison.queries)}
         self._pick(places.get(self._query or (0, 0), 0))
         self._list_some()
 
     @Slot(int)
-    def _on_picked(self, place: int) -> None:
+    def _on_picked(self, position: int) -> None:
         """Show a query that the user wants, and that one again when other models are compared."""
         if self._shown is not None:
-            query = self.queries[place]
+            query = self.queries[position]
             self._query = query.fold, query.position
-            self._pick(place)
+            self._pick(position)
 
-    def _pick(self, place: int) -> None:
+    def _pick(self, position: int) -> None:
         """Show the documents of a query, of its place in the comparison."""
         if self._shown is not None:
-            self._place = place
-            self.comparison.plot.select(place)
-            self.list.select(place)
+            self._place = position
+            self.comparison.plot.select(position)
+            self.list.select(position)
             self._ranked.update()
 
     def _ranked_key(self) -> Key | None:
@@ -378,28 +386,28 @@ class QueriesController(PageController):
         compared_request, comparison = self._shown
         query = comparison.queries[self._place]
 
-        def show(found: RankedQuery) -> None:
-            self.documents.show_query(query, found, compared_request.measure)
+        def show(ranked_query: RankedQuery) -> None:
+            self.documents.show_query(query, ranked_query, compared_request.measure)
 
         title = tr("Ranking query {query_id}").format(query_id=query.query_id)
         return computation(title, show, self._tasks.rank, compared_request, query)
 
-    def _clear(self, why: str) -> None:
+    def _clear(self, reason: str) -> None:
         self._shown = None
-        self._show_nothing(why)
+        self._show_nothing(reason)
         self._feeder.stop()
         self.ablation.clear("")
 
-    def _show_nothing(self, why: str) -> None:
+    def _show_nothing(self, reason: str) -> None:
         """Show no query, and say why."""
         self._ranked.forget()
-        self.comparison.clear(why)
+        self.comparison.clear(reason)
         self.list.clear("")
         self.documents.clear("")
 
-    def _fail(self, why: str) -> None:
-        self._clear(why)
-        self.failed.emit(why)
+    def _fail(self, reason: str) -> None:
+        self._clear(reason)
+        self.failed.emit(reason)
 
     # Choices
 

@@ -88,7 +88,10 @@ class DocumentsPanel(Panel):
         self.legend = FeatureLegend(theme)
         label = tr("Documents of the query")
         self.table = TableView(
-            *(theme, self._columns(), "query-documents-table", lambda row: row.position),
+            theme,
+            self._columns(),
+            "query-documents-table",
+            lambda row: row.position,
             accessible_name=label,
             shared=Shared("documents", label, tr("Ranked by both models.")),
         )
@@ -101,64 +104,64 @@ class DocumentsPanel(Panel):
         self.table.selectionModel().selectionChanged.connect(self._say)
         self.clear("")
 
-    def show_query(self, row: ComparedQuery, found: RankedQuery, measure: str) -> None:
+    def show_query(self, row: ComparedQuery, ranked_query: RankedQuery, measure: str) -> None:
         """Show another query.
 
         Parameters
         ----------
         row : ComparedQuery
             What both models measure in it.
-        found : RankedQuery
+        ranked_query : RankedQuery
         measure : str
         """
-        self._query = found
-        self.set_title(tr("Query {query_id}").format(query_id=found.query_id))
+        self._query = ranked_query
+        self.set_title(tr("Query {query_id}").format(query_id=ranked_query.query_id))
         text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(
             measure=per_query_name(measure), a=row.a, b=row.b
         )
-        values = (_areas(row, found) if measure == "AUC" else text).replace("nan", "–")
+        values = (_areas(row, ranked_query) if measure == "AUC" else text).replace("nan", "–")
         counts = trn(
             "{n} document, {n_relevant} relevant", "{n} documents, {n_relevant} relevant", row.n_documents
         )
         counts = counts.format(n=row.n_documents, n_relevant=row.n_relevant)
         self.set_caption(f"{counts} · {values} · {_ACT}")
-        colored = found.by_influence[:_N_COLORS]
-        rest = found.by_influence[_N_COLORS:]
-        names = [found.names[i] for i in colored] + ([_others(len(rest))] if rest else [])
+        colored = ranked_query.by_influence[:_N_COLORS]
+        rest = ranked_query.by_influence[_N_COLORS:]
+        names = [ranked_query.names[i] for i in colored] + ([_others(len(rest))] if rest else [])
         legend = (
             tr("Score of A, starting at {number}, by feature:")
-            if found.offset
+            if ranked_query.offset
             else tr("Score of A, by feature:")
         )
         about = tr(
             "Each bar starts at {number}: the smallest contributions of all features in this query."
-        ).format(number=number(found.offset))
-        self.legend.set_names(legend.format(number=number(found.offset)), names, about)
+        ).format(number=number(ranked_query.offset))
+        self.legend.set_names(legend.format(number=number(ranked_query.offset)), names, about)
         rows = []
-        for position, document in enumerate(found.documents):
-            above = found.above_least[position]
+        for position, document in enumerate(ranked_query.documents):
+            above = ranked_query.above_least[position]
             parts = [float(above[i]) for i in colored]
             parts += [float(above[list(rest)].sum())] if rest else []
-            strongest = found.by_influence[:_TOLD]
-            tip = "\n".join(f"{found.names[i]}: {number(float(above[i]))}" for i in strongest)
-            if len(found.names) > _TOLD:
-                tip += f"\n{_others(len(found.names) - _TOLD)}"
+            strongest = ranked_query.by_influence[:_TOLD]
+            tip = "\n".join(f"{ranked_query.names[i]}: {number(float(above[i]))}" for i in strongest)
+            if len(ranked_query.names) > _TOLD:
+                tip += f"\n{_others(len(ranked_query.names) - _TOLD)}"
             rows.append(DocumentRow(position, document, tuple(parts), tip))
         self._largest = max((sum(r.parts) for r in rows), default=0.0)
-        self._decimals = decimals([document.score_a for document in found.documents])
+        self._decimals = decimals([document.score_a for document in ranked_query.documents])
         self.table.select(None)
         self.table.set_rows(())
         self.table.set_rows(rows)
         self.table.verticalScrollBar().setValue(0)
         self._say()
 
-    def clear(self, why: str) -> None:
+    def clear(self, reason: str) -> None:
         """Show no query, and say why."""
         self._query = None
         self.set_title(tr("Query"))
         self.set_caption("")
         self.legend.set_names("", ())
-        self.table.placeholder = why
+        self.table.placeholder = reason
         self.table.set_rows(())
         self._say()
 
@@ -265,7 +268,8 @@ def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRo
 def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
     """Draw a rank and an arrow: how a document moves from A to B, upwards where it is higher in B."""
     moved = row.moved
-    color = colors.q("muted" if not moved else "ok" if row.good else "error")
+    name = "ok" if row.good else "error"
+    color = colors.q(name if moved else "muted")
     painter.setPen(color)
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     painter.drawText(room.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))
@@ -286,9 +290,9 @@ def _others(n: int) -> str:
     return trn("{n} other", "{n} others", n).format(n=n)
 
 
-def _areas(row: ComparedQuery, found: RankedQuery) -> str:
+def _areas(row: ComparedQuery, ranked_query: RankedQuery) -> str:
     """Return the AUC of both models with DeLong's intervals."""
-    (a_low, a_high), (b_low, b_high) = found.auc_intervals()
+    (a_low, a_high), (b_low, b_high) = ranked_query.auc_intervals()
     text = tr(
         "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "
         "95\xa0% intervals)"
@@ -296,9 +300,9 @@ def _areas(row: ComparedQuery, found: RankedQuery) -> str:
     return text.format(a=row.a, b=row.b, a_low=a_low, a_high=a_high, b_low=b_low, b_high=b_high)
 
 
-def _feature_color(colors: Colors, place: int) -> QColor:
+def _feature_color(colors: Colors, position: int) -> QColor:
     """Return the colour of a feature, of its place among those that tell the documents apart most."""
-    return palettes.category(colors, place).color if place < _N_COLORS else colors.q("bar")
+    return palettes.category(colors, position).color if position < _N_COLORS else colors.q("bar")
 
 
 class FeatureLegend(Legend):

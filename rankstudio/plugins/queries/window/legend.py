@@ -28,19 +28,19 @@ class Legend(QWidget):
     Parameters
     ----------
     theme : Theme
-    name, said : str
+    name, accessible_name : str
         For the program, and what a screen reader calls it.
     """
 
     pad = 0  # pixels at the left and at the right
     radius = _SWATCH / 2  # of the corners of a swatch
 
-    def __init__(self, theme: Theme, name: str, said: str) -> None:
+    def __init__(self, theme: Theme, name: str, accessible_name: str) -> None:
         super().__init__()
         self._theme = theme
         self._title = ""
         self._names: tuple[str, ...] = ()
-        named(self, name, said)
+        named(self, name, accessible_name)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
         self._show("", ())
@@ -51,7 +51,8 @@ class Legend(QWidget):
 
     def _show(self, title: str, names: Sequence[str], about: str = "") -> None:
         """Show other names; ``about`` is the first line of the tooltip."""
-        self._title, self._names = title, tuple(names)
+        self._title = title
+        self._names = tuple(names)
         self.setAccessibleDescription("; ".join(names))
         self.setToolTip(plain("\n".join(filter(None, (about or title, *names)))))
         self.setVisible(bool(names))

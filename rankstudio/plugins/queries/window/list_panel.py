@@ -94,7 +94,10 @@ class QueryListPanel(Panel):
         self.tools.addWidget(self.all)
         self.tools.addWidget(self.field)
         self.table = TableView(
-            *(theme, self._columns(several=False), "query-table", _identity),
+            theme,
+            self._columns(several_folds=False),
+            "query-table",
+            _identity,
             accessible_name=tr("Queries"),
             shared=Shared("queries", tr("Queries"), tr("Measures of two models in every query.")),
         )
@@ -103,31 +106,32 @@ class QueryListPanel(Panel):
         self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))
         self.clear("")
 
-    def show_comparison(self, found: QueryComparison) -> None:
+    def show_comparison(self, comparison: QueryComparison) -> None:
         """List other queries."""
-        self._comparison = found
+        self._comparison = comparison
         self._brushed = ()
-        self._offer_winners(found)
-        self._places = {_identity(query): i for i, query in enumerate(found.queries)}
-        gains = found.gain[~np.isnan(found.gain)]
+        self._offer_winners(comparison)
+        self._places = {_identity(query): i for i, query in enumerate(comparison.queries)}
+        gains = comparison.gain[~np.isnan(comparison.gain)]
         self._largest = float(np.abs(gains).max()) if gains.size else 0.0
         self.table.placeholder = tr("No query has this id.")
         header = self.table.horizontalHeader()
+        sorted_section = header.sortIndicatorSection()
+        sort_order = header.sortIndicatorOrder()
         n_columns = self.table.rows_model.columnCount()
-        sorting = header.sortIndicatorSection(), header.sortIndicatorOrder()
-        self.table.set_columns(self._columns(several=len({q.fold for q in found.queries}) > 1))
+        self.table.set_columns(self._columns(several_folds=len({q.fold for q in comparison.queries}) > 1))
         if self.table.rows_model.columnCount() == n_columns:
-            self.table.sortByColumn(*sorting)
+            self.table.sortByColumn(sorted_section, sort_order)
         self._list()
 
-    def clear(self, why: str) -> None:
+    def clear(self, reason: str) -> None:
         """List nothing, and say why."""
         self._comparison = None
         self._brushed = ()
         self._places = {}
         self._marked = None
         self.winner.hide()
-        self.table.placeholder = why
+        self.table.placeholder = reason
         self.all.hide()
         self.select_for.hide()
         self.set_caption("")
@@ -184,10 +188,10 @@ class QueryListPanel(Panel):
             listed &= np.array([text in query.query_id for query in queries], dtype=np.bool_)
         return listed
 
-    def _offer_winners(self, found: QueryComparison) -> None:
+    def _offer_winners(self, comparison: QueryComparison) -> None:
         """Offer the queries that one of the two wins; what was chosen stays chosen."""
         chosen = self.winner.currentIndex()
-        counts = found.counts
+        counts = comparison.counts
         options = (
             (_ALL, tr("all queries")),
             (_BETTER, tr("B better ({n:,})").format(n=counts.wins)),
@@ -224,17 +228,17 @@ class QueryListPanel(Panel):
         sorted_ = self.table.horizontalHeader().sortIndicatorSection() >= 0
         self.set_caption("" if not size else count if n < size else _HINT if sorted_ else _BY_LOSS)
 
-    def _columns(self, *, several: bool) -> tuple[Column, ...]:
+    def _columns(self, *, several_folds: bool) -> tuple[Column, ...]:
         name = self._comparison.measure if self._comparison else "measure"
         fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
         per_query = per_query_name(name) if self._comparison else name
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
-        wide = 104 if several else 104 + fold.width  # so that no other column moves
+        wide = 104 if several_folds else 104 + fold.width  # so that no other column moves
         return (
             Column(
                 "query_id", tr("query"), tooltip=tr("Id of the query in the file"), width=wide, sort=_natural
             ),
-            *([fold] if several else []),
+            *([fold] if several_folds else []),
             Column("n_documents", tr("documents"), "right", tone="muted", width=86),
             Column(
                 "n_relevant",
@@ -298,4 +302,6 @@ def _natural(row: ComparedQuery) -> tuple[int, int, str]:
 
 def _tone(row: ComparedQuery, *, sign: float) -> str:
     gain = row.difference * sign
-    return "ok" if gain > 0 else "error" if gain < 0 else "muted"
+    if gain > 0:
+        return "ok"
+    return "error" if gain < 0 else "muted"

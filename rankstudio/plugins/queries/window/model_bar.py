@@ -101,7 +101,8 @@ class ModelBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "query-models", tr("models to compare"))
-        self.a, self.b = self._box("A"), self._box("B")
+        self.a = self._box("A")
+        self.b = self._box("B")
         self.part = named(
             Segmented([("test", tr("test")), ("vali", tr("validation"))], tr("part")),
             "query-part",
@@ -115,8 +116,17 @@ class ModelBar(QWidget):
         self._forgets_part = False
         for choice in (self.part, self.scope):
             choice.chosen.connect(self.changed)
-        row = (PlainLabel("A"), (self.a, 1), PlainLabel("B"), (self.b, 1), self.part, self.scope)
-        fill(QHBoxLayout(self), *row, margins=(4, 0, 4, 0), spacing=8).addStretch(1)
+        fill(
+            QHBoxLayout(self),
+            PlainLabel("A"),
+            (self.a, 1),
+            PlainLabel("B"),
+            (self.b, 1),
+            self.part,
+            self.scope,
+            margins=(4, 0, 4, 0),
+            spacing=8,
+        ).addStretch(1)
 
     def set_options(self, a: Options, b: Options, of_a: int | None, of_b: int | None) -> None:
         """Offer models, and mark two of them, without a signal."""
@@ -206,10 +216,10 @@ class EmptyPage(QFrame):
         column.addStretch(3)
         self.hide()
 
-    def show_missing(self, why: str, page: str) -> None:
+    def show_missing(self, reason: str, page: str) -> None:
         """Show why there is nothing ("": nothing is missing), and offer a page where one helps."""
         self._page = page
-        self.sentence.setText(why)
+        self.sentence.setText(reason)
         self.button.setText(_WAYS.get(page, ""))
         self.button.setVisible(bool(page))
-        self.setVisible(bool(why))
+        self.setVisible(bool(reason))

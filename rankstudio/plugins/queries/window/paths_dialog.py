@@ -41,9 +41,9 @@ class PathsRow:
     others_shared: bool
 
 
-def paths_rows(found: QueryPaths, ids: Sequence[int], names: Sequence[str]) -> list[PathsRow]:
+def paths_rows(paths: QueryPaths, ids: Sequence[int], names: Sequence[str]) -> list[PathsRow]:
     """Return the rows of two paths; columns of the data are called by ``ids`` and ``names``."""
-    selected = [path[-1].selected if path else () for path in (found.marked, found.others)]
+    selected = [path[-1].selected if path else () for path in (paths.marked, paths.others)]
     rows = []
     for k in range(1, max(map(len, selected)) + 1):
         shared = set(selected[0][:k]) & set(selected[1][:k])
@@ -59,7 +59,7 @@ class QueryPathsDialog(QDialog):
     Parameters
     ----------
     theme : Theme
-    found : QueryPaths
+    paths : QueryPaths
     sizes : tuple of int
         Numbers of queries, marked and others.
     ids, names : sequence
@@ -72,7 +72,7 @@ class QueryPathsDialog(QDialog):
     def __init__(
         self,
         theme: Theme,
-        found: QueryPaths,
+        paths: QueryPaths,
         sizes: tuple[int, int],
         ids: Sequence[int],
         names: Sequence[str],
@@ -82,7 +82,7 @@ class QueryPathsDialog(QDialog):
         super().__init__(parent)
         named(self, "query-paths-dialog", tr("Selection for some queries"))
         self.setWindowTitle(tr("Selection for some queries"))
-        rows = paths_rows(found, ids, names)
+        rows = paths_rows(paths, ids, names)
         columns = (
             Column("k", "k", "right", width=36, full_title="k"),
             Column(
@@ -102,7 +102,7 @@ class QueryPathsDialog(QDialog):
         self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k, accessible_name=title)
         self.table.set_rows(rows)
         about = named(WrappedLabel(), "query-paths-about", role="caption")
-        shared = len(set(found.marked[-1].selected) & set(found.others[-1].selected))
+        shared = len(set(paths.marked[-1].selected) & set(paths.others[-1].selected))
         text = tr(
             "Greedy RankRLS was trained on each of the two groups of {part} queries alone. Features that "
             "both paths contain by a step are grey."

@@ -67,43 +67,43 @@ class QueryTasks:
         self._train = lru_cache(_FOLDS)(_train)
         self._models: OrderedDict[tuple[Step, int], Step] = OrderedDict()
 
-    def compare(self, asked: QueryRequest) -> QueryComparison:
+    def compare(self, request: QueryRequest) -> QueryComparison:
         """Measure both models in every query."""
         from rankstudio.plugins.queries.query_comparison import compare_queries  # noqa: PLC0415 - numba
 
-        folds = [asked.fold(number) for number in asked.folds]
+        folds = [request.fold(number) for number in request.folds]
         a, b = (
-            {f.number: self._scored(steps[f.number], f, asked.part) for f in folds}
-            for steps in (asked.a, asked.b)
+            {f.number: self._scored(steps[f.number], f, request.part) for f in folds}
+            for steps in (request.a, request.b)
         )
-        comparison = compare_queries(folds, asked.part, a, b, asked.measure, asked.convention)
+        comparison = compare_queries(folds, request.part, a, b, request.measure, request.convention)
         _ = comparison.counts, comparison.mean_difference  # which takes a while: not in the window
         return comparison
 
-    def rank(self, asked: QueryRequest, query: ComparedQuery) -> RankedQuery:
+    def rank(self, request: QueryRequest, query: ComparedQuery) -> RankedQuery:
         """Rank the documents of a query by both models, and split A's scores."""
         from rankstudio.plugins.queries.ranked_query import ranked_query  # noqa: PLC0415 - numba
 
-        fold = asked.fold(query.fold)
-        step = asked.a[query.fold]
-        a, b = (self._scored(model, fold, asked.part) for model in (step, asked.b[query.fold]))
-        ranked = ranked_query(fold.parts[asked.part], query.position, step, a, b, asked.convention)
+        fold = request.fold(query.fold)
+        step = request.a[query.fold]
+        a, b = (self._scored(model, fold, request.part) for model in (step, request.b[query.fold]))
+        ranked = ranked_query(fold.parts[request.part], query.position, step, a, b, request.convention)
         _ = ranked.above_least, ranked.by_influence
         return ranked
 
     def select_for(
-        self, asked: QueryRequest, fold: int, marked: Sequence[int], parameters: Mapping[str, Any]
+        self, request: QueryRequest, fold: int, marked: Sequence[int], parameters: Mapping[str, Any]
     ) -> QueryPaths:
         """Return the paths of greedy RankRLS on some queries of the part of a fold, and on all others."""
         from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - numba
         from rankstudio.plugins.queries.query_paths import query_paths  # noqa: PLC0415 - numba
 
-        part = asked.fold(fold).parts[asked.part]
+        part = request.fold(fold).parts[request.part]
         return query_paths(GreedyRankRLS(**parameters), QueryData(part.X, part.y, part.query_ptr), marked)
 
     def leave_out(
-        self, asked: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int
+        self, request: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int
     ) -> Callable[[CancelFlag], Iterator[AblatedQueries]]:
         """Make the job that learns A again in one fold without a feature, and measures it in every query."""
 
@@ -112,13 +112,13 @@ class QueryTasks:
                 if cancelled():
                     raise Cancelled("Leaving a feature out")
 
-            yield self._left_out(asked, plan, fold, chosen, column, follow)
+            yield self._left_out(request, plan, fold, chosen, column, follow)
 
         return work
 
     def _left_out(
         self,
-        asked: QueryRequest,
+        request: QueryRequest,
         plan: Plan,
         fold: int,
         chosen: Chosen,
@@ -127,7 +127,7 @@ class QueryTasks:
     ) -> AblatedQueries:
         from rankstudio.plugins.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
 
-        fold_data = asked.fold(fold)
+        fold_data = request.fold(fold)
         key = chosen.step, column
         if key not in self._models:
             relearned_step = relearned(
@@ -137,11 +137,11 @@ class QueryTasks:
             while len(self._models) > _MODELS:
                 self._models.popitem(last=False)
         steps = chosen.step, self._models[key]
-        return ablated_queries(fold_data, asked.part, column, steps, asked.measure, asked.convention)
+        return ablated_queries(fold_data, request.part, column, steps, request.measure, request.convention)
 
     @staticmethod
     def sum_up(
-        of_feature: Sequence[AblatedQueries], found: Sequence[AblatedQueries], measure: str
+        of_feature: Sequence[AblatedQueries], ablations: Sequence[AblatedQueries], measure: str
     ) -> tuple[FeatureAblation, int]:
         """Combine the effects of a feature; count the queries that no left-out feature has changed so far."""
         from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba
@@ -149,7 +149,7 @@ class QueryTasks:
             n_unchanged,
         )
 
-        return feature_ablation(of_feature, measure), n_unchanged(found)
+        return feature_ablation(of_feature, measure), n_unchanged(ablations)
 
 
 def _train(fold: Fold) -> TrainingData:

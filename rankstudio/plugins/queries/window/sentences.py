@@ -26,13 +26,13 @@ def decimals(values: Sequence[float]) -> int:
     return min(8, max(0, 2 - floor(log10(span)))) if span > 0 else 3
 
 
-def comparison_sentence(found: QueryComparison) -> str:
+def comparison_sentence(comparison: QueryComparison) -> str:
     """Return how two models compare over all queries."""
-    if not found.queries:
+    if not comparison.queries:
         return ""
-    counts = found.counts
-    mean, low, high = found.mean_difference
-    if len(found.queries) < _TESTABLE:
+    counts = comparison.counts
+    mean, low, high = comparison.mean_difference
+    if len(comparison.queries) < _TESTABLE:
         template = tr(
             "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean}. A test needs at least "
             "{testable} queries."
@@ -49,7 +49,7 @@ def comparison_sentence(found: QueryComparison) -> str:
         )
     return template.format(
         ties=counts.ties,
-        n_queries=len(found.queries),
+        n_queries=len(comparison.queries),
         mean=signed(mean, 4),
         low=signed(low, 4),
         high=signed(high, 4),
@@ -57,15 +57,15 @@ def comparison_sentence(found: QueryComparison) -> str:
     )
 
 
-def query_sentence(found: RankedQuery) -> str:
+def query_sentence(ranked_query: RankedQuery) -> str:
     """Describe the change of rank in B of the relevant document that it moves most."""
-    relevant = [d for d in found.documents if d.relevant]
+    relevant = [d for d in ranked_query.documents if d.relevant]
     if not relevant:
         return tr("No document of this query is relevant.")
     moved = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
     if moved.rank_a == moved.rank_b:
         return tr("A and B give the relevant documents of this query the same ranks.")
-    above = sum(d.rank_b < moved.rank_b and not d.relevant for d in found.documents)
+    above = sum(d.rank_b < moved.rank_b and not d.relevant for d in ranked_query.documents)
     template = trn(
         "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant document, and rank "
         "{rank_a} in A.",
@@ -80,11 +80,11 @@ def query_sentence(found: RankedQuery) -> str:
     )
 
 
-def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
+def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
     """Return which feature decides between two documents, by their positions."""
-    decisive = found.decisive_feature(first, second)
-    better = found.documents[first]
-    worse = found.documents[second]
+    decisive = ranked_query.decisive_feature(first, second)
+    better = ranked_query.documents[first]
+    worse = ranked_query.documents[second]
     if decisive is None and better.score_a != worse.score_a:  # scores that no features made
         return ""
     if decisive is None:
@@ -115,12 +115,16 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
             "In A, {one} is {lead} ahead of {other}; {feature} gives {part}, but other features reduce the "
             "lead."
         )
-    in_a = (on_top if better is found.documents[0] else further).format(
-        one=better.name, other=worse.name, feature=found.names[position], lead=number(lead), part=number(part)
+    in_a = (on_top if better is ranked_query.documents[0] else further).format(
+        one=better.name,
+        other=worse.name,
+        feature=ranked_query.names[position],
+        lead=number(lead),
+        part=number(part),
     )
     return f"{in_a} {_in_b(better, worse)}"
 
 
-def _in_b(one: RankedDocument, other: RankedDocument) -> str:
+def _in_b(first: RankedDocument, second: RankedDocument) -> str:
     text = tr("In B, {one} has rank {rank} and {other} has rank {rank_2}.")
-    return text.format(one=one.name, rank=one.rank_b, other=other.name, rank_2=other.rank_b)
+    return text.format(one=first.name, rank=first.rank_b, other=second.name, rank_2=second.rank_b)

@@ -55,7 +55,9 @@ class ReportController(PageController):
         self._store = models.study_store
         self._worker = worker
         self._marks = models.marks
-        self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
+        self.words = WordsPanel(theme)
+        self.outline = OutlinePanel(theme)
+        self.preview = PreviewPanel(theme)
         self.panels = self.words, self.outline, self.preview
         self._settings = ReportSettings()
         self._unwritten = False
@@ -68,7 +70,11 @@ class ReportController(PageController):
             *(models.marks.changed, session.datasetChanged),
         )
         self._demand = OnDemand(
-            *(self, worker, self._key, self._make, self._fail),
+            self,
+            worker,
+            self._key,
+            self._make,
+            self._fail,
             slot="report",
             panel=self.preview,
             on=of_runs,
@@ -146,7 +152,7 @@ class ReportController(PageController):
         self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
 
     def export(
-        self, path: Path, done: Callable[[str], object], failed: Callable[[str], object], *, suffix: str
+        self, path: Path, on_done: Callable[[str], object], on_error: Callable[[str], object], *, suffix: str
     ) -> Job:
         """Make the report, also where its page was never seen, and save it; return the job."""
         export_request = self.request()
@@ -157,7 +163,11 @@ class ReportController(PageController):
             return WRITERS[suffix](report, path)
 
         return self._worker.task(
-            tr("Saving the report"), write, on_done=lambda _: done(""), on_error=failed, slot="report file"
+            tr("Saving the report"),
+            write,
+            on_done=lambda _: on_done(""),
+            on_error=on_error,
+            slot="report file",
         )
 
     @Slot()
@@ -186,10 +196,10 @@ class ReportController(PageController):
         self._show()
 
     @Slot(str)
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         self._demand.forget()
         self.preview.stop_waiting()
-        self.failed.emit(why)
+        self.failed.emit(reason)
 
     @Slot()
     def _show(self) -> None:
@@ -256,8 +266,12 @@ class ReportController(PageController):
         self._show_settings(ReportSettings())
         study = self._store.study
         if study is not None:
-            title, read = tr("Reading the text of the report"), lambda: study.report_settings
-            self._worker.task(title, read, on_done=self._show_settings, on_error=self.failed.emit)
+            self._worker.task(
+                tr("Reading the text of the report"),
+                lambda: study.report_settings,
+                on_done=self._show_settings,
+                on_error=self.failed.emit,
+            )
         self.update()
 
     def _show_settings(self, settings: ReportSettings) -> None:

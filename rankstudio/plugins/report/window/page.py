@@ -28,7 +28,11 @@ class ReportPage(ReportController):
         data = self._session.dataset
         name = file_stem(data.name if data is not None else "rankstudio")
         yield ExportItem(
-            *("report", tr("Report"), description, formats, f"{name}-report"),
+            "report",
+            tr("Report"),
+            description,
+            formats,
+            f"{name}-report",
             unavailable="" if self.request().runs else tr("The study has no finished run yet."),
             writers=tuple(FormatWriter(begin=partial(self.export, suffix=suffix)) for _, suffix in formats),
         )

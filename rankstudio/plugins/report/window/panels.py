@@ -119,12 +119,12 @@ class OutlinePanel(Panel):
         self.list.itemChanged.connect(lambda _: self.arranged.emit())
         self.list.model().rowsMoved.connect(lambda *_: self.arranged.emit())
 
-    def show_sections(self, titles: Mapping[str, str], wanted: Mapping[str, bool]) -> None:
+    def show_sections(self, titles: Mapping[str, str], included: Mapping[str, bool]) -> None:
         """Show sections by their keys, in the order of the ticks, without a signal."""
         row = self.list.currentRow()
         blocker = QSignalBlocker(self.list)
         self.list.clear()
-        for key, ticked in wanted.items():
+        for key, ticked in included.items():
             item = QListWidgetItem(tr(titles[key]))
             item.setData(_KEY, key)
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
@@ -152,8 +152,8 @@ class OutlinePanel(Panel):
         self.arranged.emit()
 
 
-def _text(name: str, said: str, hint: str) -> QTextEdit:
-    field = named(QTextEdit(), name, said)
+def _text(name: str, accessible_name: str, hint: str) -> QTextEdit:
+    field = named(QTextEdit(), name, accessible_name)
     field.setAcceptRichText(False)
     field.setTabChangesFocus(True)
     field.setPlaceholderText(hint)

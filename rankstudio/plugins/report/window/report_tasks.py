@@ -68,12 +68,12 @@ def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
     return image
 
 
-def report_of(asked: ReportRequest) -> Report:
+def report_of(request: ReportRequest) -> Report:
     """Return the report with all its sections, the pictures of its preview painted."""
     from rankstudio.plugins.report.document import ReportFigure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.report.report import make_report  # noqa: PLC0415 - on the worker only
 
-    report = make_report(source_of(asked))
+    report = make_report(source_of(request))
     for section in report.sections:
         for block in section.blocks:
             if isinstance(block, ReportFigure):

@@ -110,27 +110,28 @@ class CascadeView(ContributedView):
             self.clear(NO_COSTS if costs is None else NO_RUN)
             return None
         show = partial(self.show_cascades, run_name(record), record.key)
-        arguments = result, record.dataset, costs, measure
-        return computation(tr("Measuring cascades"), show, found_cascades, *arguments)
+        return computation(
+            tr("Measuring cascades"), show, found_cascades, result, record.dataset, costs, measure
+        )
 
-    def show_cascades(self, run: str, key: int, found: CascadeFront | str) -> None:
+    def show_cascades(self, run: str, key: int, outcome: CascadeFront | str) -> None:
         """Show the cascades of a run, by its name and number, or why there are none."""
-        if isinstance(found, str):
-            self.clear(found)
+        if isinstance(outcome, str):
+            self.clear(outcome)
             return
-        self._front = found
+        self._front = outcome
         self._run = run
         self._key = key
-        self.table.set_columns(_columns(found.measure))
-        title = tr("validation {name}").format(name=found.measure)
+        self.table.set_columns(_columns(outcome.measure))
+        title = tr("validation {name}").format(name=outcome.measure)
         self.plot.set_axes(replace(self.plot.axes, title=title, integer_x=False))
         self._choose()
         self.set_caption(run)
 
-    def clear(self, why: str) -> None:
+    def clear(self, reason: str) -> None:
         """Show no cascades, but a sentence."""
         self._front = None
-        self.plot.placeholder = why
+        self.plot.placeholder = reason
         self.plot.set_spots([])
         self.table.set_rows(())
         self.sentence.setText("")
@@ -178,28 +179,28 @@ class CascadeView(ContributedView):
     def _look_at_row(self, row: CascadeRow) -> None:
         self._look_at(row.position)
 
-    def _spot(self, one: Cascade) -> Spot:
-        return Spot(one.milliseconds, one.validation, nan, self._key - 1, self._run, _stages(one))
+    def _spot(self, cascade: Cascade) -> Spot:
+        return Spot(cascade.milliseconds, cascade.validation, nan, self._key - 1, self._run, _stages(cascade))
 
 
-def _stages(one: Cascade) -> str:
+def _stages(cascade: Cascade) -> str:
     """Describe the stages of a cascade: "3 features for all, then 8 for the first 20"."""
-    if one.depth is None:
-        return trn("{n} feature for all documents", "{n} features for all documents", one.first).format(
-            n=one.first
+    if cascade.depth is None:
+        return trn("{n} feature for all documents", "{n} features for all documents", cascade.first).format(
+            n=cascade.first
         )
     text = trn(
         "{n} feature for all documents, {more} for the first {depth}",
         "{n} features for all documents, {more} for the first {depth}",
-        one.first,
+        cascade.first,
     )
-    return text.format(n=one.first, more=one.second, depth=one.depth)
+    return text.format(n=cascade.first, more=cascade.second, depth=cascade.depth)
 
 
-def _sentence(name: str, one: Cascade) -> str:
+def _sentence(name: str, cascade: Cascade) -> str:
     text = tr("{stages}: {name} {value:.4f} at {number} ms per query.")
-    number = significant(one.milliseconds)
-    return text.format(stages=_stages(one), name=name, value=one.validation, number=number)
+    number = significant(cascade.milliseconds)
+    return text.format(stages=_stages(cascade), name=name, value=cascade.validation, number=number)
 
 
 def _columns(name: str) -> tuple[Column, ...]:

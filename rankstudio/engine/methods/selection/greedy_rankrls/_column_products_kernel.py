@@ -26,28 +26,28 @@ Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
 
 
 @inlined
-def _products_in_query(columns: Columns, t: int, place: int, stop: int, own: Floats) -> int:
+def _products_in_query(columns: Columns, t: int, position: int, stop: int, query_products: Floats) -> int:
     """Write a column's products (t + 2,) in the query of the entry at a place.
 
     Return the next place.
     """
     # (1) and (2)
     values, rows, _, _, basis, query, ptr = columns
-    q = query[rows[place]]
-    first = place
+    q = query[rows[position]]
+    first = position
     mean = 0.0
-    own[:] = 0.0
-    while place < stop and rows[place] < ptr[q + 1]:
-        mean += values[place]
+    query_products[:] = 0.0
+    while position < stop and rows[position] < ptr[q + 1]:
+        mean += values[position]
         for a in range(t + 1):
-            own[a + 1] += basis[rows[place], a] * values[place]
-        place += 1
+            query_products[a + 1] += basis[rows[position], a] * values[position]
+        position += 1
     size = ptr[q + 1] - ptr[q]
     mean /= size
-    own[0] = (size - (place - first)) * mean * mean
-    for entry in range(first, place):
-        own[0] += (values[entry] - mean) ** 2
-    return place
+    query_products[0] = (size - (position - first)) * mean * mean
+    for entry in range(first, position):
+        query_products[0] += (values[entry] - mean) ** 2
+    return position
 
 
 @kernel

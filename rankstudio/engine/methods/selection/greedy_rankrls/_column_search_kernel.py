@@ -5,15 +5,16 @@ L_q L_q' = T_q[A, A] + λI. The columns of U = X^_q[:, A] L_q^-T are the held-ou
 which the others' Gram matrix is the identity, and e_q is the residual of q's labels. Kept per query:
 
     inverse[a, c] = L_q^-1             inner[a, c] = u_a'u_c, both for c <= a
-    along[a] = (L_q^-1 T_q[A, y])_a    seen[a] = u_a'y^_q    left[a] = u_a'e_q    error[t] = e_q'e_q for t
+    along[a] = (L_q^-1 T_q[A, y])_a    label_products[a] = u_a'y^_q
+    error[t] = e_q'e_q for t features  residual_products[a] = u_a'e_q
 
-features. All but ``left`` grow by a row with every feature, and to forget the last ones is to read fewer
+All but ``residual_products`` grow by a row with every feature, and to forget the last ones is to read fewer
 rows. Of a candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
 
 (1) p = L_q^-1 T_q[A, j]
 (2) s = T_q[j, j] + λ - p'p ≥ λ, the pivot, and β = (T_q[j, y] - p'along) / s, the weight
 (3) v = X^_q[:, j] - U p, the residualised held-out feature: u_a'v = f_a - (U'U p)_a,
-    v'v = x'x - 2 p'f + p'U'U p and e_q'v = x'y^ - f'along - p'left
+    v'v = x'x - 2 p'f + p'U'U p and e_q'v = x'y^ - f'along - p'residual_products
 (4) the error changes by β² v'v - 2 β e_q'v: O(t²) for a query.
 
 Taking the a-th feature out again changes it by
@@ -21,9 +22,9 @@ Taking the a-th feature out again changes it by
 (5) η² x'x + 2 η e_q'x, with x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of
     (T_q[A, A] + λI)^-1.
 
-The products of j with others are in the order: j itself, the labels, the selected features; ``own`` inside
-the held-out query, ``total`` over all queries. As in ``_kernels``, the queries of a block stand side by side
-on the last axis, and the last block is filled up with queries of no documents.
+The products of j with others are in the order: j itself, the labels, the selected features;
+``query_products`` inside the held-out query, ``total`` over all queries. As in ``_kernels``, the queries of a
+block stand side by side on the last axis, and the last block is filled up with queries of no documents.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ BLOCK = 32
 
 
 @fused_inlined
-def _add_products(rows: Floats, others: Floats, count: int, out: Floats) -> None:
+def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> None:
     """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,), in pairs."""
     odd = count % 2
     for c in range(odd):
         for i in range(BLOCK):
-            out[i] += rows[c, i] * others[c, i]
+            out[i] += rows[c, i] * other_rows[c, i]
     for c in range(odd, count, 2):
         for i in range(BLOCK):
-            out[i] += rows[c, i] * others[c, i] + rows[c + 1, i] * others[c + 1, i]
+            out[i] += rows[c, i] * other_rows[c, i] + rows[c + 1, i] * other_rows[c + 1, i]
 
 
 @fused_inlined
@@ -76,38 +77,38 @@ def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> No
 
 
 @fused_inlined
-def _of_others(own: Floats, total: Floats, t: int, out: Floats) -> None:
+def _of_others(query_products: Floats, total: Floats, t: int, out: Floats) -> None:
     """Write a feature's products with the t selected ones over all other queries, T_q[A, j]."""
     for c in range(t):
         for i in range(BLOCK):
-            out[c, i] = total[c + 2] - own[c + 2, i]
+            out[c, i] = total[c + 2] - query_products[c + 2, i]
 
 
 @fused
 def append(
-    t: int, own: Floats, total: Floats, regularization: float, first: int, last: int, state: State
+    t: int, query_products: Floats, total: Floats, regularization: float, first: int, last: int, state: State
 ) -> None:
     """Take a feature in as the t-th (from 0) in some blocks.
 
-    ``own`` is (blocks, t + 2, BLOCK).
+    ``query_products`` is (blocks, t + 2, BLOCK).
     """
     p = np.empty((t, BLOCK))
     f = np.empty((t, BLOCK))
     spare = np.empty((t, BLOCK))
     inverse_root = np.empty(BLOCK)
     for k in range(first, last):
-        _of_others(own[k], total, t, spare)
+        _of_others(query_products[k], total, t, spare)
         _project(state[0][k], t, spare, p)
-        _project(state[0][k], t, own[k, 2:], f)
-        _append_to_factor(k, t, own[k], total, regularization, state, p, inverse_root)
-        _append_held_out(k, t, own[k], state, p, f, inverse_root, spare)
+        _project(state[0][k], t, query_products[k, 2:], f)
+        _append_to_factor(k, t, query_products[k], total, regularization, state, p, inverse_root)
+        _append_held_out(k, t, query_products[k], state, p, f, inverse_root, spare)
 
 
 @fused_inlined
 def _append_to_factor(
     k: int,
     t: int,
-    own: Floats,
+    query_products: Floats,
     total: Floats,
     regularization: float,
     state: State,
@@ -117,8 +118,8 @@ def _append_to_factor(
     """Write the new row of ``inverse`` and ``along``, and one over the root of the pivot (2)."""
     inverse, _, along, _, _, _ = state
     for i in range(BLOCK):
-        inverse_root[i] = total[0] - own[0, i] + regularization
-        along[k, t, i] = total[1] - own[1, i]
+        inverse_root[i] = total[0] - query_products[0, i] + regularization
+        along[k, t, i] = total[1] - query_products[1, i]
     for a in range(t):
         for i in range(BLOCK):
             inverse_root[i] -= p[a, i] * p[a, i]
@@ -139,52 +140,59 @@ def _append_to_factor(
 
 @fused_inlined
 def _append_held_out(
-    k: int, t: int, own: Floats, state: State, p: Floats, f: Floats, inverse_root: Floats, spare: Floats
+    k: int,
+    t: int,
+    query_products: Floats,
+    state: State,
+    p: Floats,
+    f: Floats,
+    inverse_root: Floats,
+    spare: Floats,
 ) -> None:
-    """Write the new row of ``inner`` and ``seen``, and bring ``left`` and ``error`` up to date."""
-    _, inner, along, seen, left, error = state
+    """Write the new row of ``inner`` and ``label_products``; update ``residual_products`` and ``error``."""
+    _, inner, along, label_products, residual_products, error = state
     # (3)
     _times_symmetric(inner[k], t, p, spare)
     for i in range(BLOCK):
-        inner[k, t, t, i] = own[0, i]
-        seen[k, t, i] = own[1, i]
+        inner[k, t, t, i] = query_products[0, i]
+        label_products[k, t, i] = query_products[1, i]
     for a in range(t):
         for i in range(BLOCK):
             inner[k, t, a, i] = (f[a, i] - spare[a, i]) * inverse_root[i]
             inner[k, t, t, i] += p[a, i] * (spare[a, i] - 2.0 * f[a, i])
-            seen[k, t, i] -= p[a, i] * seen[k, a, i]
+            label_products[k, t, i] -= p[a, i] * label_products[k, a, i]
     for i in range(BLOCK):
         inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
-        seen[k, t, i] *= inverse_root[i]
-        left[k, t, i] = seen[k, t, i]
+        label_products[k, t, i] *= inverse_root[i]
+        residual_products[k, t, i] = label_products[k, t, i]
     for a in range(t):
         for i in range(BLOCK):
-            left[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
-            left[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
+            residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
+            residual_products[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
     for i in range(BLOCK):
         weight = along[k, t, i]
         length = inner[k, t, t, i]
-        error[k, t + 1, i] = error[k, t, i] + weight * (weight * length - 2.0 * left[k, t, i])
-        left[k, t, i] -= weight * length
+        error[k, t + 1, i] = error[k, t, i] + weight * (weight * length - 2.0 * residual_products[k, t, i])
+        residual_products[k, t, i] -= weight * length
 
 
 @fused_inlined
 def _change(
-    k: int, t: int, own: Floats, total: Floats, regularization: float, state: State, work: Floats
+    k: int, t: int, query_products: Floats, total: Floats, regularization: float, state: State, work: Floats
 ) -> float:
     """Sum over a block how the error changes with a candidate (4)."""
-    inverse, inner, along, _, left, _ = state
-    others = work[:t]
+    inverse, inner, along, _, residual_products, _ = state
+    other_products = work[:t]
     p = work[t : 2 * t]
     rest = work[2 * t :]
     # rest: pivot, right-hand side, e'v, v'v, and half of a row of (u_a'u_c) times p.
-    _of_others(own, total, t, others)
+    _of_others(query_products, total, t, other_products)
     for i in range(BLOCK):
-        rest[0, i] = total[0] - own[0, i] + regularization
-        rest[1, i] = total[1] - own[1, i]
-        rest[2, i] = own[1, i]
-        rest[3, i] = own[0, i]
-    _project(inverse[k], t, others, p)
+        rest[0, i] = total[0] - query_products[0, i] + regularization
+        rest[1, i] = total[1] - query_products[1, i]
+        rest[2, i] = query_products[1, i]
+        rest[3, i] = query_products[0, i]
+    _project(inverse[k], t, other_products, p)
     for a in range(t):
         for i in range(BLOCK):
             rest[4, i] = 0.5 * inner[k, a, a, i] * p[a, i]
@@ -192,13 +200,13 @@ def _change(
         for i in range(BLOCK):
             rest[0, i] -= p[a, i] * p[a, i]
             rest[1, i] -= p[a, i] * along[k, a, i]
-            rest[2, i] -= p[a, i] * left[k, a, i]
+            rest[2, i] -= p[a, i] * residual_products[k, a, i]
             rest[3, i] += 2.0 * p[a, i] * rest[4, i]
-    _project(inverse[k], t, own[2:], others)
+    _project(inverse[k], t, query_products[2:], other_products)
     for a in range(t):
         for i in range(BLOCK):
-            rest[2, i] -= others[a, i] * along[k, a, i]
-            rest[3, i] -= 2.0 * others[a, i] * p[a, i]
+            rest[2, i] -= other_products[a, i] * along[k, a, i]
+            rest[3, i] -= 2.0 * other_products[a, i] * p[a, i]
     change: float = 0.0
     for i in range(BLOCK):
         weight = rest[1, i] / max(rest[0, i], regularization)
@@ -209,19 +217,19 @@ def _change(
 @fused
 def forget(t: int, state: State) -> None:
     """Go back to the first t features."""
-    _, inner, along, seen, left, _ = state
-    seen_by_model = np.empty((t, BLOCK))
+    _, inner, along, label_products, residual_products, _ = state
+    model_products = np.empty((t, BLOCK))
     for k in range(inner.shape[0]):
-        _times_symmetric(inner[k], t, along[k], seen_by_model)
+        _times_symmetric(inner[k], t, along[k], model_products)
         for a in range(t):
             for i in range(BLOCK):
-                left[k, a, i] = seen[k, a, i] - seen_by_model[a, i]
+                residual_products[k, a, i] = label_products[k, a, i] - model_products[a, i]
 
 
 @fused
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
     """Sum over each of some blocks how the error changes without each feature, (5): (blocks, t)."""
-    inverse, inner, along, _, left, _ = state
+    inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
     work = np.empty((5, BLOCK))  # of the feature: diagonal entry, weight, e'x, x'x, and a row of inner
     for k in range(first, last):
@@ -238,7 +246,7 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
                     entry = column[a - b, i]
                     work[0, i] += entry * entry
                     work[1, i] += entry * along[k, a, i]
-                    work[2, i] += entry * left[k, a, i]
+                    work[2, i] += entry * residual_products[k, a, i]
                     work[3, i] += 2.0 * entry * work[4, i]
             change = 0.0
             for i in range(BLOCK):

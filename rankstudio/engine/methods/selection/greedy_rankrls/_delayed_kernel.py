@@ -30,8 +30,8 @@ Matrices = tuple[Floats, Floats]
 @fused
 def select(
     b: int,
-    left: Ints,
-    at: int,
+    remaining: Ints,
+    selected_position: int,
     places: Ints,
     h: int,
     gram: Floats,
@@ -45,9 +45,9 @@ def select(
 ) -> None:
     """Take column ``b`` in, in all blocks, and keep its γ and d as those of step ``h`` since `bring_up`.
 
-    ``at`` is its place and ``places`` those of the columns ``left``. Where ``at_gram`` is not negative there
-    are no matrices yet, and ``gram[:, at_gram]`` are its products with all features. ``total`` (n,) are those
-    over all queries of all shards. ``work`` (3 h + 7, BLOCK) is space to work in.
+    ``selected_position`` is its place and ``places`` those of the columns ``remaining``. Where ``at_gram`` is
+    not negative there are no matrices yet, and ``gram[:, at_gram]`` are its products with all features.
+    ``total`` (n,) are those over all queries of all shards. ``work`` (3 h + 7, BLOCK) is space to work in.
     """
     pivot = state[0]
     rows, halves, pivots = delayed
@@ -56,17 +56,17 @@ def select(
     product = work[6]
     space = work[7:]
     for k in range(pivot.shape[0]):
-        _coefficients(k, at, h, delayed, space)
+        _coefficients(k, selected_position, h, delayed, space)
         for i in range(BLOCK):
             pivots[k, h, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
-        for order in range(left.shape[0]):
-            j = left[order]
+        for order in range(remaining.shape[0]):
+            j = remaining[order]
             position = places[order]
             if at_gram >= 0:
                 _begin(k, at_gram, j, gram, row, product)
             else:
-                _read(k, _below(at, position), matrices, row, product)
+                _read(k, _below(selected_position, position), matrices, row, product)
             _subtract(k, position, h, delayed, space, row, product)
             total_j = total[j]
             for i in range(BLOCK):
@@ -80,9 +80,9 @@ def select(
 
 @fused
 def bring_up(
-    left: Ints, places: Ints, gram: Floats, delayed: Delayed, matrices: Matrices, work: Floats
+    remaining: Ints, places: Ints, gram: Floats, delayed: Delayed, matrices: Matrices, work: Floats
 ) -> None:
-    """Bring the matrices up to date with the steps kept, for the columns ``left``, which move together.
+    """Bring the matrices up to date with the steps kept, for the columns ``remaining``, which move together.
 
     ``places`` are where they stood, ascending; the first of them goes to place 0, the next to 1, and so on.
     ``gram`` (blocks, n, n, BLOCK) is what the matrices begin from; with one of no size they are there.
@@ -95,12 +95,12 @@ def bring_up(
     space = work[2:]
     for k in range(outer.shape[0]):
         entry = 0
-        for first in range(left.shape[0]):
-            j = left[first]
+        for first in range(remaining.shape[0]):
+            j = remaining[first]
             position = places[first]
             _coefficients(k, position, h, delayed, space)
             for second in range(first):
-                column = left[second]
+                column = remaining[second]
                 other = places[second]
                 if gram.shape[0]:
                     _begin(k, j, column, gram, row, product)
@@ -115,10 +115,10 @@ def bring_up(
 
 
 @fused_inlined
-def _begin(k: int, at: int, j: int, gram: Floats, row: Floats, product: Floats) -> None:
+def _begin(k: int, gram_row: int, j: int, gram: Floats, row: Floats, product: Floats) -> None:
     """Write the entries of S - T and V before any step."""
     for i in range(BLOCK):
-        product[i] = gram[k, at, j, i]
+        product[i] = gram[k, gram_row, j, i]
         row[i] = -product[i]
 
 
@@ -130,28 +130,28 @@ def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) 
 
 
 @fused_inlined
-def _below(one: int, other: int) -> int:
+def _below(first: int, second: int) -> int:
     """Return where a pair of places stands below the diagonal, by rows."""
-    low = min(one, other)
-    high = max(one, other)
+    low = min(first, second)
+    high = max(first, second)
     return high * (high - 1) // 2 + low
 
 
 @fused_inlined
-def _coefficients(k: int, place: int, h: int, delayed: Delayed, space: Floats) -> None:
+def _coefficients(k: int, position: int, h: int, delayed: Delayed, space: Floats) -> None:
     """Write p γ, γ and d of a feature for each step kept beside each other."""
     rows, halves, pivots = delayed
     for a in range(h):
         offset = 3 * a
         for i in range(BLOCK):
-            space[offset, i] = pivots[k, a, i] * rows[k, place, a, i]
-            space[offset + 1, i] = rows[k, place, a, i]
-            space[offset + 2, i] = halves[k, place, a, i]
+            space[offset, i] = pivots[k, a, i] * rows[k, position, a, i]
+            space[offset + 1, i] = rows[k, position, a, i]
+            space[offset + 2, i] = halves[k, position, a, i]
 
 
 @fused_inlined
 def _subtract(
-    k: int, place: int, h: int, delayed: Delayed, space: Floats, row: Floats, product: Floats
+    k: int, position: int, h: int, delayed: Delayed, space: Floats, row: Floats, product: Floats
 ) -> None:
     """Subtract (1) and (2) by the kept steps from an entry of both matrices.
 
@@ -161,17 +161,17 @@ def _subtract(
     for a in range(0, h - 1, 2):
         offset = 3 * a
         for i in range(BLOCK):
-            gamma = rows[k, place, a, i]
-            next_gamma = rows[k, place, a + 1, i]
+            gamma = rows[k, position, a, i]
+            next_gamma = rows[k, position, a + 1, i]
             row[i] -= space[offset, i] * gamma + space[offset + 3, i] * next_gamma
-            first = space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, place, a, i]
+            first = space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, position, a, i]
             product[i] -= first + (
-                space[offset + 5, i] * next_gamma + space[offset + 4, i] * halves[k, place, a + 1, i]
+                space[offset + 5, i] * next_gamma + space[offset + 4, i] * halves[k, position, a + 1, i]
             )
     if h % 2:
         a = h - 1
         offset = 3 * a
         for i in range(BLOCK):
-            gamma = rows[k, place, a, i]
+            gamma = rows[k, position, a, i]
             row[i] -= space[offset, i] * gamma
-            product[i] -= space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, place, a, i]
+            product[i] -= space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, position, a, i]

@@ -30,7 +30,7 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 @fused
 def follow(
     h: int,
-    left: Bools,
+    remaining: Bools,
     members: Ints,
     starts: Ints,
     pairs: Ints,
@@ -38,7 +38,7 @@ def follow(
     joint: Floats,
     products: Floats,
 ) -> None:
-    """Let the pairs of features that are ``left`` follow the selected feature whose step is kept as ``h``."""
+    """Let the pairs of ``remaining`` features follow the selected feature whose step is kept as ``h``."""
     rows, halves, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):
@@ -47,7 +47,7 @@ def follow(
                 for c in range(starts[g], m):
                     feature = members[m]
                     other = members[c]
-                    if left[feature] and left[other]:
+                    if remaining[feature] and remaining[other]:
                         for i in range(BLOCK):  # (1) and (2)
                             gamma = rows[k, feature, h, i]
                             second = rows[k, other, h, i]
@@ -60,7 +60,7 @@ def follow(
 
 @fused
 def costs(
-    wanted: Ints,
+    open_groups: Ints,
     members: Ints,
     starts: Ints,
     pairs: Ints,
@@ -77,8 +77,8 @@ def costs(
     ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are space to work in, for groups of at most s features.
     """
     for k in range(partial.shape[0]):
-        for index in range(wanted.shape[0]):
-            g = wanted[index]
+        for index in range(open_groups.shape[0]):
+            g = open_groups[index]
             group = members[starts[g] : starts[g + 1]]
             _learn(k, group, pairs[g], regularization, state, joint, factor, beta)
             partial[k, g] = _cost(k, group, pairs[g], state, products, beta)

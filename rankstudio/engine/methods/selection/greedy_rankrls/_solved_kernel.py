@@ -40,23 +40,25 @@ Factor = tuple[Floats, Floats]
 
 
 @fused
-def start(known: tuple[Floats, Floats, Floats], total: Floats, regularization: float, state: State) -> None:
+def start(
+    products: tuple[Floats, Floats, Floats], total: Floats, regularization: float, state: State
+) -> None:
     """Fill the state for the empty selection.
 
-    ``known``: the squares of the features and their products with the labels (blocks, n, BLOCK) and those of
-    the labels with themselves; ``total`` (2, n): the first two, summed over the queries of all shards.
+    ``products``: the squares of the features and their products with the labels (blocks, n, BLOCK) and those
+    of the labels with themselves; ``total`` (2, n): the first two, summed over the queries of all shards.
     """
-    squares, rights, labels = known
+    squares, rights, labels = products
     for k in range(squares.shape[0]):
         begin(k, squares, rights, labels, total, regularization, state)
 
 
 @fused
-def compare(left: Ints, state: State, partial: Floats) -> None:
+def compare(remaining: Ints, state: State, partial: Floats) -> None:
     """Sum over each block what the criterion would be with each of the features left added: (blocks, n)."""
     for k in range(partial.shape[0]):
-        for index in range(left.shape[0]):
-            j = left[index]
+        for index in range(remaining.shape[0]):
+            j = remaining[index]
             partial[k, j] = cost(k, j, state)
 
 
@@ -65,7 +67,7 @@ def select(
     selected: Ints,
     ascending: Ints,
     places: Ints,
-    left: Ints,
+    remaining: Ints,
     gram: Floats,
     total: Floats,
     regularization: float,
@@ -76,8 +78,8 @@ def select(
     """Take the last of ``selected`` (t + 1,) in, in all blocks; ``ascending`` (t,) sorts those before it.
 
     ``gram[:, places[a]]`` are the products of the a-th selected feature with all features in each query, and
-    ``total`` (t + 1, n) those over all queries of all shards. ``left`` are the columns that are not selected.
-    ``work`` (3 t + 6 + 3 TILE, BLOCK) is space to work in.
+    ``total`` (t + 1, n) those over all queries of all shards. ``remaining`` are the columns that are not
+    selected. ``work`` (3 t + 6 + 3 TILE, BLOCK) is space to work in.
     """
     pivot = state[0]
     t = selected.shape[0] - 1
@@ -86,7 +88,7 @@ def select(
     terms_of_b = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
     row = work[5 : 5 + TILE]
     moved = work[5 + TILE : 5 + 2 * TILE]
-    seen = work[5 + 2 * TILE : 5 + 3 * TILE]
+    correction = work[5 + 2 * TILE : 5 + 3 * TILE]
     end = 5 + 3 * TILE
     z = work[end : end + t]
     c = work[end + t : end + 2 * t]
@@ -97,8 +99,8 @@ def select(
             factor[1][k, t, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
         # (3), (4) and (5) for each feature left.
-        for first in range(0, left.shape[0], TILE):
-            tile = left[first : first + TILE]
+        for first in range(0, remaining.shape[0], TILE):
+            tile = remaining[first : first + TILE]
             for index in range(tile.shape[0]):
                 j = tile[index]
                 total_j = total[t, j]
@@ -106,9 +108,9 @@ def select(
                     inner = gram[k, gram_row, j, i]
                     moved[index, i] = inner
                     row[index, i] = total_j - inner
-                    seen[index, i] = 0.0
+                    correction[index, i] = 0.0
             for a in range(0, t - 1, 2):
-                _follow(k, a, places, tile, gram, total, z, c, row, moved, seen)
+                _follow(k, a, places, tile, gram, total, z, c, row, moved, correction)
             if t % 2:
                 odd = places[t - 1]
                 for index in range(tile.shape[0]):
@@ -119,11 +121,11 @@ def select(
                         outer = total_j - inner
                         row[index, i] -= z[t - 1, i] * outer
                         moved[index, i] -= z[t - 1, i] * inner
-                        seen[index, i] += c[t - 1, i] * outer
+                        correction[index, i] += c[t - 1, i] * outer
             for index in range(tile.shape[0]):
                 j = tile[index]
                 for i in range(BLOCK):
-                    product = moved[index, i] - seen[index, i]
+                    product = moved[index, i] - correction[index, i]
                     update(k, j, i, row[index, i], product, terms_of_b, regularization, state)
 
 
@@ -139,7 +141,7 @@ def _follow(
     c: Floats,
     row: Floats,
     moved: Floats,
-    seen: Floats,
+    correction: Floats,
 ) -> None:
     """Take out of the features of a tile what two of the selected ones, a and the next, have of them."""
     first = places[a]
@@ -155,7 +157,7 @@ def _follow(
             near = total_next - inner_next
             row[index, i] -= z[a, i] * far + z[a + 1, i] * near
             moved[index, i] -= z[a, i] * inner_a + z[a + 1, i] * inner_next
-            seen[index, i] += c[a, i] * far + c[a + 1, i] * near
+            correction[index, i] += c[a, i] * far + c[a + 1, i] * near
 
 
 @fused_inlined

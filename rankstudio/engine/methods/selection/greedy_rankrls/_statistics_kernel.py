@@ -71,16 +71,16 @@ def cost(k: int, j: int, state: State) -> float:
 
 
 @fused_inlined
-def enter(k: int, b: int, state: State, taken: Floats) -> None:
+def enter(k: int, b: int, state: State, terms: Floats) -> None:
     """Write the terms of the selected feature for the updates of the others, and change the criterion."""
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
-        taken[0, i] = 1.0 / pivot[k, b, i]
-        taken[1, i] = right[k, b, i]
-        taken[2, i] = right[k, b, i] / pivot[k, b, i]
-        taken[3, i] = ev[k, b, i]
-        taken[4, i] = vv[k, b, i]
-        ee[k, i] += taken[2, i] * (taken[2, i] * taken[4, i] - 2.0 * taken[3, i])
+        terms[0, i] = 1.0 / pivot[k, b, i]
+        terms[1, i] = right[k, b, i]
+        terms[2, i] = right[k, b, i] / pivot[k, b, i]
+        terms[3, i] = ev[k, b, i]
+        terms[4, i] = vv[k, b, i]
+        ee[k, i] += terms[2, i] * (terms[2, i] * terms[4, i] - 2.0 * terms[3, i])
 
 
 @fused_inlined
@@ -90,22 +90,22 @@ def update(
     i: int,
     row: float,
     product: float,
-    taken: Floats,
+    terms: Floats,
     regularization: float,
     state: State,
 ) -> None:
     """Change a feature's numbers, given its entry of the pivot row and its product with the selected one."""
     pivot, right, ev, vv, _ = state
-    gamma = row * taken[0, i]
+    gamma = row * terms[0, i]
     # (4)
-    ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
+    ev[k, j, i] -= gamma * terms[3, i] + terms[2, i] * (product - gamma * terms[4, i])
     # (5)
-    vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
+    vv[k, j, i] += gamma * (gamma * terms[4, i] - 2.0 * product)
     # (6): the Schur complement of a positive semidefinite matrix plus λI never falls below λ; rounding may
     # take it there, where a feature is a combination of those selected.
     rest = pivot[k, j, i] - gamma * row
     pivot[k, j, i] = regularization if regularization > rest else rest
-    right[k, j, i] -= gamma * taken[1, i]
+    right[k, j, i] -= gamma * terms[1, i]
 
 
 @kernel

@@ -32,7 +32,7 @@ class Products(Protocol):
 
         Returns
         -------
-        own : ndarray of shape (ceil(Q / BLOCK), t + 2, BLOCK)
+        query_products : ndarray of shape (ceil(Q / BLOCK), t + 2, BLOCK)
             Its products in each query: with itself, the labels, and the t features selected earlier.
         total : ndarray of shape (t + 2,)
             Sums over all queries.
@@ -85,7 +85,8 @@ class GramProducts:
         index = self._index[: factor.shape[0] + 1]
 
         def changes(candidates: Ints) -> Floats:
-            out, totals = np.empty(candidates.size), np.empty((candidates.size, index.size + 1))
+            out = np.empty(candidates.size)
+            totals = np.empty((candidates.size, index.size + 1))
             totals[:, 0] = self.total[candidates, candidates]
             totals[:, 1:] = self.total[np.ix_(candidates, index)]
             kernels.changes_by_statistics(index, candidates, self.gram, totals, regularization, state, out)
@@ -162,8 +163,9 @@ class ColumnProducts:
 def _in_whitened_coordinates(
     factor: Floats, state: kernels.State, n_queries: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return for each query S_q = R'R, H_q = R'U'U R, a_q = R'along and b_q = R'left with R = L_q^-1 L.
+    """Return for each query S_q = R'R, H_q = R'U'U R, a_q = R'along and b_q = R'residual_products.
 
+    R is L_q^-1 L.
     In the coordinates in which T[A, A] + λI is the identity, a candidate's products with the selected
     features over all queries are p = L^-1 T[A, j], and where it is 0 throughout query q, its pivot there is
     s = T[j, j] + λ - p'S_q p, its weight β = (T[j, y] - p'a_q) / s, and the error changes by
@@ -171,9 +173,9 @@ def _in_whitened_coordinates(
     """
     t = factor.shape[0]
     rows = state[0].shape[0] * kernels.BLOCK
-    inverse, inner, along, _, left, _ = (np.moveaxis(array, -1, 1) for array in state)
+    inverse, inner, along, _, residual_products, _ = (np.moveaxis(array, -1, 1) for array in state)
     K, U = (array[:, :, :t, :t].reshape(rows, t, t)[:n_queries] for array in (inverse, inner))
-    z, e = (array[:, :, :t].reshape(rows, t, 1)[:n_queries] for array in (along, left))
+    z, e = (array[:, :, :t].reshape(rows, t, 1)[:n_queries] for array in (along, residual_products))
     R = K @ factor
     turned = R.transpose(0, 2, 1)
     H = turned @ (U + np.tril(U, -1).transpose(0, 2, 1)) @ R
@@ -223,7 +225,8 @@ class OnDemandSearch:
             np.empty(flat),
             empty,
         )
-        self._left, self._right = np.empty((0, 0)), np.empty(0)
+        self._left = np.empty((0, 0))
+        self._right = np.empty(0)
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
@@ -300,8 +303,15 @@ class OnDemandSearch:
         inverse, inner, *flat_arrays = self._state
         square = ((0, 0), (0, growth), (0, growth), (0, 0))
         flat = ((0, 0), (0, growth), (0, 0))
-        along, seen, left, error = (np.pad(array, flat) for array in flat_arrays)
-        self._state = np.pad(inverse, square), np.pad(inner, square), along, seen, left, error
+        along, label_products, residual_products, error = (np.pad(array, flat) for array in flat_arrays)
+        self._state = (
+            np.pad(inverse, square),
+            np.pad(inner, square),
+            along,
+            label_products,
+            residual_products,
+            error,
+        )
         self._left = np.pad(self._left, (0, growth))
         self._right = np.pad(self._right, (0, growth))
 
@@ -362,7 +372,8 @@ class BackFittingSearch(OnDemandSearch):
         """Return the function from candidates to how the criterion changes with each and no other weight."""
         t = len(self.selected)
         columns = self._columns.columns
-        models, residual = np.empty((self._columns.n_queries, t)), np.empty(columns[4].shape[0])
+        models = np.empty((self._columns.n_queries, t))
+        residual = np.empty(columns[4].shape[0])
         column_kernels.held_out_models(t, self._state, columns, models, residual)
 
         def changes(candidates: Ints) -> Floats:

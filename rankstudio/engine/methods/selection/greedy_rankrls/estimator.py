@@ -242,16 +242,17 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return the steps of a path in which groups stand for features."""
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
-        arguments = data, regularization, groups, rules, cost
         way = "columns" if data.sparse else self._way(shape, groups, data.several)
         if way == "forward":
             from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
 
-            return forward_path(*arguments, self.algorithm)
+            return forward_path(data, regularization, groups, rules, cost, self.algorithm)
         if way == "on demand":
             from rankstudio.engine.methods.selection.greedy_rankrls.on_demand_path import on_demand_path  # noqa: PLC0415
 
-            return on_demand_path(*arguments, self.algorithm, self.search, self.fitting)
+            return on_demand_path(
+                data, regularization, groups, rules, cost, self.algorithm, self.search, self.fitting
+            )
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
         back = self.fitting == "back"
         return whole_path(rows, regularization, groups, rules, self.algorithm, self.search, back)
@@ -288,7 +289,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if self.algorithm != "auto":
             raise ParameterError("algorithm", self.algorithm, f"auto {condition}")
 
-    def _way(self, shape: Shape, groups: ColumnGroups, several: bool) -> str:
+    def _way(self, shape: Shape, groups: ColumnGroups, several_shards: bool) -> str:
         """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
 
         Columns are fastest where few candidates are compared, or all by back-fitting, and have to be in
@@ -298,16 +299,19 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return self.algorithm
         gram_matrices = shape.by_gram_matrices(self.algorithm)
         if self.fitting == "back":
-            return "on demand" if several and gram_matrices else "columns"
+            return "on demand" if several_shards and gram_matrices else "columns"
         if self.search == "best":
             return "on demand"
         if self.search != "forward" or not groups.trivial:
-            simple = self.search == "forward" and gram_matrices
-            return "forward" if simple else "on demand" if gram_matrices else "columns"
+            if not gram_matrices:
+                return "columns"
+            return "forward" if self.search == "forward" else "on demand"
         n_compared = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
         if self.algorithm == "rows" or not shape.few_candidates(n_compared):
             return "forward"
-        return "on demand" if gram_matrices else "forward" if several else "columns"
+        if gram_matrices:
+            return "on demand"
+        return "forward" if several_shards else "columns"
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         return self._ranker.left_out(data, columns)
@@ -383,7 +387,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.label_paths import label_paths  # noqa: PLC0415 - numba
 
-        regularization, rules = self.checked("regularization"), self.rules(ColumnGroups.of(n, ()))
+        regularization = self.checked("regularization")
+        rules = self.rules(ColumnGroups.of(n, ()))
         return label_paths(data, regularization, rules, self.pair_cost(), needed)
 
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited

@@ -253,13 +253,13 @@ class GreedyState:
 
 
 def statistics_of(
-    data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
+    data: QueryData, cost: PairCost, with_gram: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
     """Return the results of a shard shared by all λ, computed on first use; see :class:`GreedyWork`."""
     cache = data.shared.of(KnownStatistics).found
-    key = (whole, cost)
+    key = (with_gram, cost)
     if key not in cache:
-        cache[key] = _statistics(data, cost, whole, by_blocks, scratch)
+        cache[key] = _statistics(data, cost, with_gram, by_blocks, scratch)
     scratch.share(cache[key].gram)
     return cache[key]
 
@@ -270,14 +270,14 @@ def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistic
 
 
 def _statistics(
-    data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
+    data: QueryData, cost: PairCost, with_gram: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)
-    shapes = [(n,), (n,), (), (n + 1, n + 1) if whole else ()]
+    shapes = [(n,), (n,), (), (n + 1, n + 1) if with_gram else ()]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     total = np.zeros((n + 1, n + 1))
-    if whole:
+    if with_gram:
         for block, grams in enumerate(gram_blocks(data, cost, by_blocks)):
             kernels.side_by_side(grams, gram[block])
             total += grams.sum(axis=0)
@@ -300,10 +300,10 @@ def _statistics(
     return Statistics((squares, rights, labels), total, gram)
 
 
-def _put(known: Known, block: int, of_squares: Floats, of_labels: Floats) -> None:
+def _put(arrays: Known, block: int, of_squares: Floats, of_labels: Floats) -> None:
     """Put the squares (width, n) and the products with the labels (width, n + 1) of a block's queries."""
     width = of_labels.shape[0]
-    for array, values in zip(known, (of_squares, of_labels[:, :-1], of_labels[:, -1]), strict=True):
+    for array, values in zip(arrays, (of_squares, of_labels[:, :-1], of_labels[:, -1]), strict=True):
         array[block, ..., :width] = values.T
         array[block, ..., width:] = 0.0
 
@@ -415,10 +415,12 @@ class _Totals:
     found: dict[tuple[bool, PairCost], Sums] = field(default_factory=dict)
 
 
-def totals(session: ShardSession, data: TrainingData, whole: bool, cost: PairCost) -> Waiting[Floats]:
+def totals(session: ShardSession, data: TrainingData, with_gram: bool, cost: PairCost) -> Waiting[Floats]:
     """Return the result of :class:`Totals`, (n + 1, n + 1), computed once for all λ."""
     cache = data.shared.of(_Totals).found
-    (total,) = yield from once(cache, (whole, cost), session.sum(Totals(), "adding up products of features"))
+    (total,) = yield from once(
+        cache, (with_gram, cost), session.sum(Totals(), "adding up products of features")
+    )
     return total
 
 
@@ -448,7 +450,8 @@ class ForwardSearch:
 
     def start(self, total: Floats) -> Iterator[WorkProgress]:
         """Start with the result of :class:`Totals`, shape (n + 1, n + 1)."""
-        self._total, self._coef = total, np.zeros(total.shape[0] - 1)
+        self._total = total
+        self._coef = np.zeros(total.shape[0] - 1)
         varying = self._groups.of_column[np.diagonal(total)[:-1] > 0]
         self.informative: Bools = np.isin(np.arange(self._several.size), varying)
         yield from self._compare(Start(total))
@@ -473,8 +476,9 @@ class ForwardSearch:
                 row = np.append((yield from self._session.sum(TotalRow(column), WHAT))[0], row[-1])
             yield from self._compare(Select(column, row[:-1]))
             self._columns = (*self._columns, column)
-            arguments = row, self._work.regularization, np.array(self._columns)
-            _statistics_kernel.extend(*arguments, *self._factor, self._coef)
+            _statistics_kernel.extend(
+                row, self._work.regularization, np.array(self._columns), *self._factor, self._coef
+            )
         self.selected = (*self.selected, feature)
 
     def _compare(self, message: Message) -> Iterator[WorkProgress]:

@@ -32,7 +32,8 @@ def label_paths(
     """
     several_queries(data.ptr, "GreedyRankRLS")
     _refuse_large(needed, *data.X.shape)
-    groups, shared_cost = ColumnGroups.of(data.X.shape[1], ()), PairCost()
+    groups = ColumnGroups.of(data.X.shape[1], ())
+    shared_cost = PairCost()
     data, targets = rows_and_targets(cost, data)
     known_statistics = gram_statistics(data)
 

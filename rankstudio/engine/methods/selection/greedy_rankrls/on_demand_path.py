@@ -154,10 +154,13 @@ class _OnScratch(OnDemandSearch):
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
         parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
         inverse, inner = (part.reshape(blocks, capacity, capacity, BLOCK) for part in parts[:2])
-        along, seen, left, error = (part.reshape(blocks, -1, BLOCK) for part in parts[2:])
+        along, label_products, residual_products, error = (
+            part.reshape(blocks, -1, BLOCK) for part in parts[2:]
+        )
         error[:, :1] = self._state[-1]
-        self._state = inverse, inner, along, seen, left, error
-        self._left, self._right = np.zeros((capacity, capacity)), np.zeros(capacity)
+        self._state = inverse, inner, along, label_products, residual_products, error
+        self._left = np.zeros((capacity, capacity))
+        self._right = np.zeros(capacity)
 
 
 class _BackFitting(_OnScratch):
@@ -168,7 +171,9 @@ class _BackFitting(_OnScratch):
         products = self._products
         regularization = self._regularization
         assert isinstance(products, GramProducts)
-        gram, total, selected = products.gram, products.total, list(self.selected)
+        gram = products.gram
+        total = products.total
+        selected = list(self.selected)
         t = len(selected)
         labels = total.shape[0] - 1
         inverse = self._state[0]
@@ -253,8 +258,9 @@ def on_demand_path(
                 yield from swap_path(greedy, of_groups, rules)
             case "best":
                 grams = yield from _all_matrices(data, cost)
-                statistics = total, grams, data.ptr.size - 1
-                problem = SubsetProblem.of_matrices(*statistics, regularization, groups, rules)
+                problem = SubsetProblem.of_matrices(
+                    total, grams, data.ptr.size - 1, regularization, groups, rules
+                )
                 yield from best_path(greedy, of_groups, rules, problem)
 
 

@@ -119,8 +119,8 @@ class OneRankingSearch(ABC):
         return coef
 
     @staticmethod
-    def _check_memory(m: int, n: int, more: float = 0.0) -> None:
-        needed = 8.0 * (3.0 * m * n + more)
+    def _check_memory(m: int, n: int, extra: float = 0.0) -> None:
+        needed = 8.0 * (3.0 * m * n + extra)
         free = memory.available()
         if needed > free:
             raise OutOfMemoryError(
@@ -202,11 +202,11 @@ class LeavePairOutSearch(OneRankingSearch):
         costs = np.empty(candidates.size)
         with STEADY, pool(worthwhile(_PAIR * m * m / 2 * candidates.size)) as (executor, workers):
 
-            def work(place: int) -> None:
-                feature = int(candidates[place])
+            def work(index: int) -> None:
+                feature = int(candidates[index])
                 column = np.ascontiguousarray(self._R[:, feature])
                 scale, drop = self._terms(feature)
-                costs[place] = self._error(column, scale, self._residuals - drop * column)
+                costs[index] = self._error(column, scale, self._residuals - drop * column)
 
             share(executor, workers, work, range(candidates.size))
         return costs
@@ -216,10 +216,11 @@ class LeavePairOutSearch(OneRankingSearch):
 
         m = self._y.size
         losses = np.empty(m)
-        arguments = self._hat, self._leverages, residuals, column, scale, 1.0 / (m - 2), 0.0, 0
-        kernel.pair_losses(*arguments, losses)
+        kernel.pair_losses(
+            self._hat, self._leverages, residuals, column, scale, 1.0 / (m - 2), 0.0, 0, losses
+        )
         return float(losses.sum()) / m
 
     @staticmethod
-    def _check_memory(m: int, n: int, more: float = 0.0) -> None:
-        OneRankingSearch._check_memory(m, n, more + 2.0 * m * m)
+    def _check_memory(m: int, n: int, extra: float = 0.0) -> None:
+        OneRankingSearch._check_memory(m, n, extra + 2.0 * m * m)

@@ -46,7 +46,7 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     return "statistics" if is_whole else "rows"
 
 
-def delay(n: int, k: int, whole: bool) -> int:
+def delay(n: int, k: int, with_gram: bool) -> int:
     """Return the number of delayed steps of shards, as in :class:`GreedyWork`.
 
     Systems read k²n / 2 - k³ / 3 + 2k³ / 3 numbers of a query in total; without them it is twice the first
@@ -54,7 +54,7 @@ def delay(n: int, k: int, whole: bool) -> int:
     """
     if 2 * k < n:
         return 0
-    return min(_DELAY, k) if whole else k
+    return min(_DELAY, k) if with_gram else k
 
 
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
@@ -75,14 +75,14 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     return replace(_need(shape, states, lasting, made_bytes), algorithm=statistics_kind)
 
 
-def _need(shape: DataShape, states: float, lasting: float, made: float) -> MemoryNeed:
+def _need(shape: DataShape, states: float, lasting: float, result_bytes: float) -> MemoryNeed:
     """Return the memory needed.
 
-    One shard keeps centred documents and ``made`` bytes of results.
+    One shard keeps centred documents and ``result_bytes`` bytes of results.
     """
     if shape.sharded:
         return shard_need(shape, 0.5, states, lasting)
-    return replace(whole_need(shape).plus(made), states=states, lasting=lasting)
+    return replace(whole_need(shape).plus(result_bytes), states=states, lasting=lasting)
 
 
 def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
@@ -97,13 +97,13 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     return need.plus(lasting) if best and shape.sharded else need
 
 
-def _selected(n: int, k: int, whole: bool) -> float:
+def _selected(n: int, k: int, with_gram: bool) -> float:
     """Return how many numbers are kept of the selected features in a query."""
-    steps = delay(n, k, whole)
+    steps = delay(n, k, with_gram)
     if steps == 0:
-        return k * (k + 1) / 2 + (0 if whole else k * n)
+        return k * (k + 1) / 2 + (0 if with_gram else k * n)
     n_left = n - steps if k > steps else 0
-    return 2 * n * steps + steps + n_left * (n_left - 1) + (0 if whole else n)
+    return 2 * n * steps + steps + n_left * (n_left - 1) + (0 if with_gram else n)
 
 
 # Bytes that are taken without asking the system what is free, which takes longer than a short path.
@@ -138,9 +138,9 @@ class Shape:
         """Return the shape of documents with their features and the starts of queries."""
         return cls(shape[0], shape[1], ptr.size - 1, k)
 
-    def few_candidates(self, most: int) -> bool:
+    def few_candidates(self, max_candidates: int) -> bool:
         """Return whether a path with few candidates per step is faster candidate by candidate."""
-        return most < self.n and most * self.k < _FEW * self.n
+        return max_candidates < self.n and max_candidates * self.k < _FEW * self.n
 
     def by_gram_matrices(self, algorithm: str) -> bool:
         """Return whether a search on demand uses Gram matrices: if requested, or if they are small enough."""
@@ -221,19 +221,19 @@ def whole_path(
 
 
 def search_path(
-    found: FloatingSearch, groups: ColumnGroups, rules: Constraints, search: str
+    feature_search: FloatingSearch, groups: ColumnGroups, rules: Constraints, search: str
 ) -> Iterator[Step | WorkProgress]:
     """Yield the steps of a path by a search of features.
 
     Parameters as of :func:`whole_path`.
     """
     if not groups.trivial:
-        found = GroupSearch(found, groups)
+        feature_search = GroupSearch(feature_search, groups)
     if search == "forward":
-        yield from forward(found, rules)
+        yield from forward(feature_search, rules)
         return
-    greedy = yield from greedy_steps(forward(found, replace(rules, size_penalty=0.0)), rules)
-    yield from (floating if search == "floating" else swap_path)(greedy, found, rules)
+    greedy = yield from greedy_steps(forward(feature_search, replace(rules, size_penalty=0.0)), rules)
+    yield from (floating if search == "floating" else swap_path)(greedy, feature_search, rules)
 
 
 @dataclass

@@ -92,11 +92,11 @@ def prefer(candidates: Ints, informative: Bools) -> Ints:
     return better if better.size else candidates
 
 
-def _draw(candidates: Ints, most: int | None, rng: np.random.Generator) -> Ints:
-    """Return ``most`` random candidates in ascending order, or all if there are no more."""
-    if most is None or most >= candidates.size:
+def _draw(candidates: Ints, count: int | None, rng: np.random.Generator) -> Ints:
+    """Return ``count`` random candidates in ascending order, or all if there are no more."""
+    if count is None or count >= candidates.size:
         return candidates
-    return np.sort(rng.choice(candidates, most, replace=False))
+    return np.sort(rng.choice(candidates, count, replace=False))
 
 
 def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: Constraints) -> int | None:
@@ -214,7 +214,8 @@ class BestSets:
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
         # By size, from 1 on. What a greedy set grows to is known.
-        self._pruned, self._grown = [False] * len(greedy), [True] * len(greedy)
+        self._pruned = [False] * len(greedy)
+        self._grown = [True] * len(greedy)
 
     def of_size(self, size: int) -> Step:
         """Return the best set of a size.
@@ -236,14 +237,15 @@ class BestSets:
         self._search.move_to(selected)
         costs = self._search.removals()
         costs[:pinned] = np.inf
-        position = max(np.flatnonzero(costs <= costs.min() + self.tie), key=lambda place: selected[place])
+        position = max(np.flatnonzero(costs <= costs.min() + self.tie), key=lambda index: selected[index])
         return self._improve(size - 1, selected[:position] + selected[position + 1 :], costs[position])
 
     def grow(self, size: int) -> None:
         """Add the best feature to the best set of a size, and keep the result if it is better."""
         if self._grown[size - 1] or size == self.most:
             return
-        selected, costs = self._best[size - 1].selected, self._compare(size)
+        selected = self._best[size - 1].selected
+        costs = self._compare(size)
         best = int(np.flatnonzero(costs <= np.nanmin(costs) + self.tie)[0])
         self._improve(size + 1, (*selected, best), costs[best])
 

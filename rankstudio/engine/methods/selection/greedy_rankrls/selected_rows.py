@@ -35,8 +35,10 @@ class SelectedRows(Protocol):
     @property
     def selected(self) -> Sequence[int]: ...  # noqa: D102 - the features, in the order in which they came in
 
-    def select(self, feature: int, total: Floats, left: Ints, state: State, each: Each) -> None:
-        """Update the values of the features ``left``, ascending, after one more feature.
+    def select(
+        self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
+    ) -> None:
+        """Update the values of the features ``remaining``, ascending, after one more feature.
 
         ``total`` (n,) contains its products with all features, over all queries of all shards.
         """
@@ -69,9 +71,9 @@ class SolvedRows:
         self._totals: list[Floats] = []
 
     @staticmethod
-    def shapes(n: int, k: int, whole: bool, delay: int) -> Shapes:
+    def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
         """Return the shapes of the state of a query."""
-        return [(k * (k - 1) // 2,), (k,), () if whole else (k, n)]
+        return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
     @property
     def next(self) -> Floats:  # noqa: D102 - of the protocol
@@ -79,25 +81,35 @@ class SolvedRows:
         return self._gram[:, t : t + 1]
 
     def select(  # noqa: D102 - of the protocol
-        self, feature: int, total: Floats, left: Ints, state: State, each: Each
+        self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
     ) -> None:
         t = len(self.selected)
         self._totals.append(total)
         self.selected.append(feature)
-        selected, totals = np.array(self.selected), np.array(self._totals)
-        ascending, places = np.argsort(selected[:-1]), selected if self._whole else np.arange(t + 1)
+        selected = np.array(self.selected)
+        totals = np.array(self._totals)
+        ascending = np.argsort(selected[:-1])
+        places = selected if self._whole else np.arange(t + 1)
         inverse, diagonal = self._factor
 
         def work(part: slice) -> None:
-            lists = selected, ascending, places, left
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
             part_state = of_blocks(state, part)
             _solved_kernel.select(
-                *lists, self._gram[part], totals, self._regularization, part_state, factor, space
+                selected,
+                ascending,
+                places,
+                remaining,
+                self._gram[part],
+                totals,
+                self._regularization,
+                part_state,
+                factor,
+                space,
             )
 
-        each(work)
+        for_each_block(work)
 
 
 class DelayedRows:
@@ -128,34 +140,33 @@ class DelayedRows:
         self._brought_up = False
 
     @staticmethod
-    def shapes(n: int, k: int, whole: bool, delay: int) -> Shapes:
+    def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
         """Return the shapes of the state of a query."""
         places = n - delay if k > delay else 0
         pairs = places * (places - 1) // 2
-        return [(n, delay), (n, delay), (delay,), (pairs,), (pairs,), () if whole else (1, n)]
+        return [(n, delay), (n, delay), (delay,), (pairs,), (pairs,), () if with_gram else (1, n)]
 
     @property
     def next(self) -> Floats:  # noqa: D102 - of the protocol
         return self._gram
 
     def select(  # noqa: D102 - of the protocol
-        self, feature: int, total: Floats, left: Ints, state: State, each: Each
+        self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
     ) -> None:
         if self._count == self.delayed[0].shape[2]:
-            self._bring_up(np.union1d(left, [feature]), each)
-        at, places, h = (
-            int(np.searchsorted(self._order, feature)),
-            np.searchsorted(self._order, left),
-            self._count,
-        )
+            self._bring_up(np.union1d(remaining, [feature]), for_each_block)
+        selected_position = int(np.searchsorted(self._order, feature))
+        places = np.searchsorted(self._order, remaining)
         h = self._count
-        at_gram = -1 if self._brought_up else feature if self._whole else 0
+        at_gram = -1
+        if not self._brought_up:
+            at_gram = feature if self._whole else 0
 
         def work(part: slice) -> None:
             _delayed_kernel.select(
                 feature,
-                left,
-                at,
+                remaining,
+                selected_position,
                 places,
                 h,
                 self._gram[part],
@@ -168,22 +179,22 @@ class DelayedRows:
                 np.empty((3 * h + 7, BLOCK)),
             )
 
-        each(work)
+        for_each_block(work)
         self.selected.append(feature)
         self._count += 1
 
-    def _bring_up(self, left: Ints, each: Each) -> None:
-        places = np.searchsorted(self._order, left)
+    def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
+        places = np.searchsorted(self._order, remaining)
         h = self._count
 
         def work(part: slice) -> None:
             gram = self._gram[:0] if self._brought_up else self._gram[part]
             matrices = of_blocks(self._matrices, part)
             space = np.empty((3 * h + 2, BLOCK))
-            _delayed_kernel.bring_up(left, places, gram, of_blocks(self.delayed, part), matrices, space)
+            _delayed_kernel.bring_up(remaining, places, gram, of_blocks(self.delayed, part), matrices, space)
 
-        each(work)
-        self._order = left
+        for_each_block(work)
+        self._order = remaining
         self._count = 0
         self._brought_up = True
 
@@ -191,6 +202,11 @@ class DelayedRows:
 def of_blocks(arrays: Arrays, part: slice) -> Arrays:
     """Return the part of some arrays that belongs to a range of blocks."""
     return tuple(array[part] for array in arrays)  # type: ignore[return-value] # as many as there were
+
+
+def _pairs_of(group: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Return the pairs of a group's features: (1, 0), (2, 0), (2, 1), …."""
+    return [(feature, other) for index, feature in enumerate(group) for other in group[:index]]
 
 
 class JointPairs:
@@ -220,15 +236,11 @@ class JointPairs:
         self._members: Ints = np.concatenate(groups).astype(np.int64)
         self._starts: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._pairs: Ints = np.concatenate([[0], np.cumsum(sizes * (sizes - 1) // 2)]).astype(np.int64)
-        self._pair_columns = [
-            (feature, other)
-            for group in groups
-            for index, feature in enumerate(group)
-            for other in group[:index]
-        ]
+        self._pair_columns = [pair for group in groups for pair in _pairs_of(group)]
         self._left = np.ones(n, dtype=np.bool_)
-        shape = blocks, len(self._pair_columns), BLOCK
-        self._joint, self._products = empty(2 * blocks * shape[1] * BLOCK).reshape(2, *shape)
+        n_pairs = len(self._pair_columns)
+        space = empty(2 * blocks * n_pairs * BLOCK)
+        self._joint, self._products = space.reshape(2, blocks, n_pairs, BLOCK)
         self._largest = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
@@ -237,7 +249,7 @@ class JointPairs:
             self._products[:, pair] = gram[:, feature, other]
             self._joint[:, pair] = total[feature, other] - self._products[:, pair]
 
-    def follow(self, feature: int, step: int, delayed: Delayed, each: Each) -> None:
+    def follow(self, feature: int, step: int, delayed: Delayed, for_each_block: Each) -> None:
         """Update after a selected feature whose step is delayed."""
         self._left[feature] = False
         lists = step, self._left, self._members, self._starts, self._pairs
@@ -245,9 +257,9 @@ class JointPairs:
         def work(part: slice) -> None:
             kernels.follow(*lists, of_blocks(delayed, part), self._joint[part], self._products[part])
 
-        each(work)
+        for_each_block(work)
 
-    def costs(self, regularization: float, state: State, each: Each) -> Floats:
+    def costs(self, regularization: float, state: State, for_each_block: Each) -> Floats:
         """Return the summands of the criterion with each group added, 0 for selected groups, shape (g,)."""
         n_left = np.add.reduceat(self._left[self._members], self._starts[:-1], dtype=np.int64)
         open_groups = np.flatnonzero(n_left == np.diff(self._starts))
@@ -256,10 +268,16 @@ class JointPairs:
         lists = open_groups, self._members, self._starts, self._pairs, regularization
 
         def work(part: slice) -> None:
-            pairs = self._joint[part], self._products[part]
-            space = np.empty((s, s, BLOCK)), np.empty((s, BLOCK))
-            kernels.costs(*lists, of_blocks(state, part), *pairs, *space, partial[part])
+            kernels.costs(
+                *lists,
+                of_blocks(state, part),
+                self._joint[part],
+                self._products[part],
+                np.empty((s, s, BLOCK)),
+                np.empty((s, BLOCK)),
+                partial[part],
+            )
 
-        each(work)
+        for_each_block(work)
         summed: Floats = partial.sum(axis=0)
         return summed

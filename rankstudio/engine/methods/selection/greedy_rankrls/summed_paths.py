@@ -101,14 +101,14 @@ class _FillingSearch(ForwardSearch):
     """A search that fills in the row of each feature that it selects."""
 
     def __init__(
-        self, session: ShardSession, work: GreedyWork, groups: ColumnGroups, some: SomeQueries | None
+        self, session: ShardSession, work: GreedyWork, groups: ColumnGroups, some_queries: SomeQueries | None
     ) -> None:
         super().__init__(session, work, groups)
-        self._some = some
+        self._some_queries = some_queries
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        if self._some is not None:
-            self._some.fill(feature)
+        if self._some_queries is not None:
+            self._some_queries.fill(feature)
         yield from super().select(feature)
 
 
@@ -203,7 +203,8 @@ class SummedPaths:
 
     def _among(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of some queries, given in ascending order, in the buffers ``room``."""
-        out, total = room[: -(-queries.size // BLOCK)], np.zeros_like(self.statistics.total)
+        out = room[: -(-queries.size // BLOCK)]
+        total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
         n = total.shape[0] - 1
@@ -220,17 +221,16 @@ class SummedPaths:
         all_of = self.statistics
         blocks = queries // BLOCK
         lanes = queries % BLOCK
-        squares, rights, labels = parts = (
-            all_of.known[0].copy(),
-            all_of.known[1].copy(),
-            all_of.known[2].copy(),
-        )
+        squares = all_of.known[0].copy()
+        rights = all_of.known[1].copy()
+        labels = all_of.known[2].copy()
         total = all_of.total.copy()
         n = squares.shape[1]
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
-        remaining = WithoutQueries(Statistics(parts, total, room), all_of.gram, queries, all_of.total)
+        statistics = Statistics((squares, rights, labels), total, room)
+        remaining = WithoutQueries(statistics, all_of.gram, queries, all_of.total)
         remaining.fill(n)
         return remaining
 
@@ -272,12 +272,12 @@ class SummedPaths:
             total=total,
         )
 
-    def _path(self, known: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
+    def _path(self, source: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
         """Return the steps of a path.
 
         Parameters
         ----------
-        known : Statistics or SomeQueries
+        source : Statistics or SomeQueries
             Statistics of some of the queries.
         first : sequence of int, optional
             Features to start with; the path then ends with the next one.
@@ -286,8 +286,8 @@ class SummedPaths:
         if first is not None:
             rules = replace(rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1)
             rules = replace(rules, pinned=rules.pinned[: rules.k])
-        some_queries = known if isinstance(known, SomeQueries) else None
-        statistics = known.statistics if isinstance(known, SomeQueries) else known
+        some_queries = source if isinstance(source, SomeQueries) else None
+        statistics = source.statistics if isinstance(source, SomeQueries) else source
         n = statistics.total.shape[0] - 1
         k = rules.k
         work = GreedyWork(self.regularization, k, True, _COST, by_blocks=False, delay=delay(n, k, True))
@@ -317,11 +317,11 @@ class SummedPaths:
         return query_errors
 
 
-def _standing_for(known: Statistics) -> TrainingData:
+def _standing_for(statistics: Statistics) -> TrainingData:
     """Return training data of which nothing is there but the statistics: a path asks for no more."""
-    n = known.total.shape[0] - 1  # with those of no documents
-    n_queries = known.gram.shape[0] * BLOCK
+    n = statistics.total.shape[0] - 1  # with those of no documents
+    n_queries = statistics.gram.shape[0] * BLOCK
     zeros = np.broadcast_to(0.0, (n_queries, n))
     data = QueryData(zeros, zeros[:, 0], np.arange(n_queries + 1))
-    data.shared.of(KnownStatistics).found[True, _COST] = known
+    data.shared.of(KnownStatistics).found[True, _COST] = statistics
     return TrainingData(data.X, data.y, data.ptr, given=data, sharing=data.shared)

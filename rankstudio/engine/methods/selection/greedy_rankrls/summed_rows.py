@@ -36,11 +36,11 @@ class SummedRows(QueryData):
     """
 
     @classmethod
-    def of(cls, data: TrainingData | QueryData, known: Statistics) -> SummedRows:
+    def of(cls, data: TrainingData | QueryData, statistics: Statistics) -> SummedRows:
         """Return the rows of some documents with known matrices."""
-        n = known.total.shape[0] - 1
+        n = statistics.total.shape[0] - 1
         rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
-        rows.shared.of(KnownStatistics).found[True, DEFAULT_COST] = known
+        rows.shared.of(KnownStatistics).found[True, DEFAULT_COST] = statistics
         return rows
 
     @cached_property
@@ -131,7 +131,8 @@ def _statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
     totals: list[Floats] = [np.empty(0)] * len(data.shards)
 
     def add(index: int, shard: Shard, rows: QueryData) -> None:
-        query, total = shard.first_query, np.zeros((n + 1, n + 1))
+        query = shard.first_query
+        total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
             # The blocks of a shard begin anywhere in those of all queries.

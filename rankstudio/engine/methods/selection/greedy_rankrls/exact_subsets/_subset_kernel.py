@@ -237,27 +237,27 @@ def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
 
 
 @fused_subroutine
-def _bound(matrix: Floats, item: int, wanted: int, starts: Ints, greatest: Floats) -> float:
-    """Return (5) for sets with ``wanted`` items from ``item`` on; an item costs its costliest feature.
+def _bound(matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: Floats) -> float:
+    """Return (5) for sets with ``n_to_choose`` items from ``item`` on; an item costs its costliest feature.
 
     With d of the items missing, the d-th smallest cost is the (wanted + 1)-th greatest.
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
-    if items - item == wanted:
+    if items - item == n_to_choose:
         return float(matrix[n, n])
-    greatest[: wanted + 1] = -1.0
+    greatest[: n_to_choose + 1] = -1.0
     for i in range(item, items):
         cost = 0.0
         for c in range(starts[i], starts[i + 1]):
             cost = max(cost, -matrix[c, n] * matrix[c, n] / matrix[c, c])
-        position = wanted
+        position = n_to_choose
         if cost > greatest[position]:
             while position > 0 and cost > greatest[position - 1]:
                 greatest[position] = greatest[position - 1]
                 position -= 1
             greatest[position] = cost
-    return float(matrix[n, n] + greatest[wanted])
+    return float(matrix[n, n] + greatest[n_to_choose])
 
 
 @fused_subroutine
@@ -307,7 +307,9 @@ def branches(
     spent = np.zeros(length + 2)
     for f in range(n_forced):
         spent[0] += prices[f]
-    chosen_items[0], depth, count = n_forced, 0, 0
+    chosen_items[0] = n_forced
+    depth = 0
+    count = 0
     while depth >= 0:
         item = chosen_items[depth]
         n_left = n_wanted - depth
@@ -339,20 +341,20 @@ def branches(
 
 
 @fused_subroutine
-def _is_best(error: float, own: Ints, tie: float, found: Found) -> bool:
+def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
     """Tell whether a set is better than the best one.
 
     Of equal sets the one of the lowest columns is.
     """
-    sets, values, counts = found
+    sets, values, counts = output
     if counts[0] == 0 or error < values[0, 0] - tie:
         return True
     if error > values[0, 0] + tie:
         return False
     a = 0
-    while a < own.shape[0] and own[a] == sets[0, a]:
+    while a < columns.shape[0] and columns[a] == sets[0, a]:
         a += 1
-    return bool(a < own.shape[0] and own[a] < sets[0, a])
+    return bool(a < columns.shape[0] and columns[a] < sets[0, a])
 
 
 @fused_subroutine
@@ -370,13 +372,13 @@ def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[flo
 
 
 @fused_subroutine
-def _judge(chosen: Ints, t: int, totals: Totals, task: Task, found: Found) -> None:
+def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> None:
     """Evaluate a set exactly.
 
     Keep it if best, or not significantly different from the reference.
     """
     numbers, n_queries, reference, space, by_query = task
-    sets, values, counts = found
+    sets, values, counts = output
     error = _left_out_error(chosen, t, totals, numbers[0], space, by_query)
     sorted_columns = np.empty(t, np.int64)
     tie = numbers[5]
@@ -391,7 +393,7 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, found: Found) -> No
         sorted_columns[position] = column
     counts[1] += 1
     if reference.shape[0] == 0:
-        if not _is_best(error, sorted_columns, tie, found):
+        if not _is_best(error, sorted_columns, tie, output):
             return
         counts[0] = 0
     else:
@@ -404,17 +406,18 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, found: Found) -> No
             return
     for a in range(sets.shape[1]):
         sets[row, a] = sorted_columns[a] if a < t else -1
-    values[row, 0], values[row, 1] = error, deviation
+    values[row, 0] = error
+    values[row, 1] = deviation
     counts[0] += 1
 
 
 @fused_subroutine
-def _limit(task: Task, found: Found) -> float:
+def _limit(task: Task, output: Found) -> float:
     """Return up to which training error a set is worth evaluating."""
     numbers, _, reference, _, _ = task
     limit: float = numbers[3]
-    if reference.shape[0] == 0 and found[2][0] > 0:
-        limit = min(limit, found[1][0, 0] + numbers[5])
+    if reference.shape[0] == 0 and output[2][0] > 0:
+        limit = min(limit, output[1][0, 0] + numbers[5])
     return limit + numbers[4]
 
 
@@ -429,7 +432,7 @@ def _judge_last(
     prefix: Prefix,
     work: Floats,
     task: Task,
-    found: Found,
+    output: Found,
     stop: Ints,
 ) -> None:
     """Judge the sets of a prefix of t features and one item more, from ``item`` on."""
@@ -445,11 +448,11 @@ def _judge_last(
             chosen[n_chosen] = b
             n_chosen += 1
         b = starts[last_item + 1] - 1
-        if _error_with(b, n_chosen, regularization, prefix) <= _limit(task, found):
+        if _error_with(b, n_chosen, regularization, prefix) <= _limit(task, output):
             if stop[0] != 0:
                 return
             chosen[n_chosen] = b
-            _judge(chosen, n_chosen + 1, totals, task, found)
+            _judge(chosen, n_chosen + 1, totals, task, output)
 
 
 @fused_subroutine
@@ -465,15 +468,15 @@ def _append_item(
 
 
 @fused_subroutine
-def _empty_prefix(most: int, total: Floats, regularization: float) -> Prefix:
-    """Return the prefix without features, with room for ``most``."""
+def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Prefix:
+    """Return the prefix without features, with room for ``max_features``."""
     n = total.shape[0] - 1
-    p = np.empty((most + 1, n))
-    s = np.empty((most + 2, n))
-    g = np.empty((most + 2, n))
-    q = np.zeros((most + 2, n))
-    h = np.zeros((most + 2, n))
-    J_ww = np.zeros((most + 2, 2))
+    p = np.empty((max_features + 1, n))
+    s = np.empty((max_features + 2, n))
+    g = np.empty((max_features + 2, n))
+    q = np.zeros((max_features + 2, n))
+    h = np.zeros((max_features + 2, n))
+    J_ww = np.zeros((max_features + 2, 2))
     for j in range(n):
         s[0, j] = total[j, j] + regularization
         g[0, j] = total[n, j]
@@ -491,12 +494,12 @@ def search(
     n_queries: int,
     reference: Floats,
     stop: Ints,
-    found: Found,
+    output: Found,
 ) -> None:
     """Search all sets of ``size`` items that begin with the forced ones; :func:`_judge` keeps some.
 
     ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate, what rounding may do to a
-    bound and to a criterion, and how many deviations a set may be away. ``found`` holds the best set known,
+    bound and to a criterion, and how many deviations a set may be away. ``output`` holds the best set known,
     whose criterion is a limit, too, if there is no reference. Ends early where ``stop[0]`` is not 0.
     """
     total = totals[0]
@@ -504,7 +507,7 @@ def search(
     n = total.shape[0] - 1
     items = starts.shape[0] - 1
     n_wanted = size - forced.shape[0]
-    max_columns = found[0].shape[1]
+    max_columns = output[0].shape[1]
     space = np.empty((max_columns, max_columns, BLOCK)), np.empty((max_columns, BLOCK))
     task = numbers, n_queries, reference, space, np.empty((totals[1].shape[0], BLOCK))
     prefix = _empty_prefix(max_columns, total, numbers[0])
@@ -520,7 +523,7 @@ def search(
         spent[0] += prices[item]
         chosen_items[0] = item + 1
     if n_wanted == 0 and spent[0] <= numbers[2]:
-        _judge(chosen, ends[0], totals, task, found)
+        _judge(chosen, ends[0], totals, task, output)
     matrices = np.empty((max(1, n_wanted - 1), n + 1, n + 1))
     if n_wanted >= 3:
         _begin_bound(forced, chosen_items[0], total, starts, numbers[1], matrices[0])
@@ -531,7 +534,7 @@ def search(
         t = ends[depth]
         within = item <= items - n_left
         if within and n_left >= 3:
-            within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, found)
+            within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, output)
         if within and n_left > 1:
             if spent[depth] + prices[item] <= numbers[2]:
                 ends[depth + 1] = _append_item(item, starts[item], t, chosen, starts, total, prefix, work)
@@ -543,7 +546,7 @@ def search(
                 continue
         else:
             if within:
-                _judge_last(item, chosen, t, spent[depth], totals, starts, prefix, work, task, found, stop)
+                _judge_last(item, chosen, t, spent[depth], totals, starts, prefix, work, task, output, stop)
             depth -= 1
         if depth >= 0:
             if n_wanted - depth >= 3:

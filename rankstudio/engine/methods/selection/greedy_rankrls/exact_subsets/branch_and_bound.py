@@ -103,8 +103,18 @@ def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tup
     rows = comb(problem.most - problem.n_forced, length)
     prefixes = np.empty((rows, max(1, length)), dtype=np.int64)
     bounds = np.empty(rows)
-    parts = problem.totals, problem.starts, problem.ridge, problem.budget, limit + problem.slack
-    count = kernels.branches(size, length, problem.n_forced, *parts, prefixes, bounds)
+    count = kernels.branches(
+        size,
+        length,
+        problem.n_forced,
+        problem.totals,
+        problem.starts,
+        problem.ridge,
+        problem.budget,
+        limit + problem.slack,
+        prefixes,
+        bounds,
+    )
     return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
 
 
@@ -165,14 +175,26 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
     def job(number: int) -> None:
         if branches.bounds[number] > state.criterion + problem.tie:
             return
-        sets, numbers = np.full((1, widest), -1, dtype=np.int64), np.full((1, 2), inf)
+        sets = np.full((1, widest), -1, dtype=np.int64)
+        numbers = np.full((1, 2), inf)
         counts = np.zeros(3, dtype=np.int64)
         if state.columns:
-            sets[0, : len(state.columns)], numbers[0, 0], counts[0] = state.columns, state.criterion, 1
+            sets[0, : len(state.columns)] = state.columns
+            numbers[0, 0] = state.criterion
+            counts[0] = 1
         output = searched[number] = (sets, numbers, counts)
         limits = problem.numbers(state.criterion + problem.tie)
-        parts = problem.totals, problem.starts, limits, problem.n_queries
-        kernels.search(state.size, branches.forced[number], *parts, NO_REFERENCE, stop, output)
+        kernels.search(
+            state.size,
+            branches.forced[number],
+            problem.totals,
+            problem.starts,
+            limits,
+            problem.n_queries,
+            NO_REFERENCE,
+            stop,
+            output,
+        )
 
     excluded = state.n_sets - sum(branches.sets)
     rounds = in_rounds(len(branches.forced), job, stop)
@@ -187,7 +209,9 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
                 if rest.size and rest[0] > state.criterion + problem.tie:
                     break
             yield
-        state.done, state.share, state.lower = True, 1.0, state.criterion
+        state.done = True
+        state.share = 1.0
+        state.lower = state.criterion
     finally:
         rounds.close()
         _merge(problem, state, searched)

@@ -43,9 +43,9 @@ class NearSets:
 
 
 def search_near(
-    problem: SubsetProblem, size: int, reference: Floats, most: float, deviations: float, state: NearSets
+    problem: SubsetProblem, size: int, reference: Floats, max_error: float, deviations: float, state: NearSets
 ) -> Generator[None, None, None]:
-    """Find the sets of a size up to ``most``, within some standard errors of the reference.
+    """Find the sets of a size up to ``max_error``, within some standard errors of the reference.
 
     Parameters
     ----------
@@ -53,16 +53,16 @@ def search_near(
     size : int
     reference : ndarray of shape (blocks, BLOCK)
         Error of the best set in each query.
-    most : float
+    max_error : float
     deviations : float
         1.96 for a two-sided test at 5 %.
     state : NearSets
         Is filled.
     """
-    branches = open_branches(problem, size, most)
+    branches = open_branches(problem, size, max_error)
     stop = np.zeros(1, dtype=np.int64)
     searched: dict[int, kernels.Found] = {}
-    limits = problem.numbers(most, deviations)
+    limits = problem.numbers(max_error, deviations)
     parts = problem.totals, problem.starts, limits, problem.n_queries
 
     def job(number: int) -> None:

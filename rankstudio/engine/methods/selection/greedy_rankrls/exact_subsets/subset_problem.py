@@ -82,7 +82,7 @@ class SubsetProblem:
     @classmethod
     def of_matrices(
         cls,
-        whole: Floats,
+        total: Floats,
         grams: Floats,
         n_queries: int,
         regularization: float,
@@ -93,7 +93,7 @@ class SubsetProblem:
 
         Parameters
         ----------
-        whole : ndarray of shape (n + 1, n + 1)
+        total : ndarray of shape (n + 1, n + 1)
             Gram matrix of all queries, with the labels.
         grams : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
             Gram matrix of each query; padding is 0.
@@ -101,28 +101,28 @@ class SubsetProblem:
         regularization, groups, rules
             As in :meth:`of`.
         """
-        n = whole.shape[0] - 1
-        varying = np.diagonal(whole)[:-1] > 0
+        n = total.shape[0] - 1
+        varying = np.diagonal(total)[:-1] > 0
         varies = np.bincount(groups.of_column, varying, len(groups.groups)) > 0
         forced = rules.pinned
         free_items = [int(i) for i in np.flatnonzero(rules.allowed & varies) if int(i) not in forced]
         pool = np.array(groups.columns((*forced, *free_items)), dtype=np.int64)
         # σ has to be an upper bound, and an eigenvalue is computed up to some n eps.
-        greatest = float(np.linalg.eigvalsh(whole[np.ix_(pool, pool)])[-1]) * (1 + 1e-9) if pool.size else 0.0
+        greatest = float(np.linalg.eigvalsh(total[np.ix_(pool, pool)])[-1]) * (1 + 1e-9) if pool.size else 0.0
         ridge, loss = _ridge(regularization, greatest)
-        order = _order(whole, groups, forced, free_items, ridge)
+        order = _order(total, groups, forced, free_items, ridge)
         items = (*forced, *order)
         columns = np.array(groups.columns(items), dtype=np.int64)
         indices = np.append(columns, n)
         prices = np.zeros(len(groups.groups)) if rules.costs is None else rules.costs
         starts = np.concatenate(([0], np.cumsum([len(groups.groups[item]) for item in items])))
-        labels = float(whole[n, n])
+        labels = float(total[n, n])
         slack = (loss + 1e-12 + _ROUNDINGS * (1 + greatest / ridge)) * labels
         return cls(
             items,
             len(forced),
             (
-                np.ascontiguousarray(whole[np.ix_(indices, indices)]),
+                np.ascontiguousarray(total[np.ix_(indices, indices)]),
                 grams,
                 columns,
                 prices[list(items)].astype(np.float64),
@@ -261,5 +261,6 @@ def _order(
             pivot = inverse[index, index]
             weights -= column * (weights[index] / pivot)
             inverse -= np.outer(column, column / pivot)
-            weights[index], inverse[index, index] = 0.0, 1.0
+            weights[index] = 0.0
+            inverse[index, index] = 1.0
     return removed[::-1]
