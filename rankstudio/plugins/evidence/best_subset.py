@@ -80,9 +80,10 @@ class SubsetSpace:
         several_queries(data.ptr, "Best set")
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
-        arguments = self.n_features, self.required, self.excluded, None, 0, self.costs, self.budget, 0.0
         try:
-            rules = Constraints.of(groups, *arguments)
+            rules = Constraints.of(
+                groups, self.n_features, self.required, self.excluded, None, 0, self.costs, self.budget, 0.0
+            )
         except ParameterError as error:
             raise ParameterError(_WRITTEN.get(error.name, error.name), error.value, error.expected) from None
         rows = summed_rows(data, self.cost)

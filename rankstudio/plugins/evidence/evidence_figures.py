@@ -82,8 +82,12 @@ def _losses(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigure | 
     losses = evidence.losses.losses
     measure_name = evidence.losses.measure or tr("squared error")
     title = tr("{measure} lost without the feature").format(measure=measure_name)
-    ends = tuple(loss.low for loss in losses), tuple(loss.high for loss in losses)
-    series = RowSeries("", tuple(loss.value for loss in losses), *ends)
+    series = RowSeries(
+        "",
+        tuple(loss.value for loss in losses),
+        tuple(loss.low for loss in losses),
+        tuple(loss.high for loss in losses),
+    )
     caption = tr("Mean over the left-out queries, with 95 % intervals by the paired bootstrap.")
     rows = tuple(map(named, evidence.losses.features))
     text = f"{of}. {title}. {caption}"

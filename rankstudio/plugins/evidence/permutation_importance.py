@@ -186,8 +186,11 @@ def permutation_importance(
     grade = greatest(labels) if greatest_grade is None else check_grade(greatest_grade, labels)
     grading = Grading(grade, partial(ranks_of_ids, names, ptr))
     documents = MeasuredDocuments(features, labels[rows], rows, ptr, grading)
-    options = find_measure(measure), n_repeats, seed, groups, convention, level
-    return finish(importance_steps(score_of(model), documents, *options))
+    return finish(
+        importance_steps(
+            score_of(model), documents, find_measure(measure), n_repeats, seed, groups, convention, level
+        )
+    )
 
 
 def score_of(model: Any) -> Score:

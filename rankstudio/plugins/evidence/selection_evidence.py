@@ -339,8 +339,11 @@ class _Evidence:
     def _losses(self) -> Work:
         yield WorkProgress("leaving out each feature", 0.0)
         yield from self._summed()
-        arguments = self._options.measure, self._options.convention
-        self._keep(losses=feature_losses(self._by, self._data, self.found.selected, *arguments))
+        self._keep(
+            losses=feature_losses(
+                self._by, self._data, self.found.selected, self._options.measure, self._options.convention
+            )
+        )
 
     def _changes(self) -> Work:
         yield WorkProgress("changing the set", 0.0)
@@ -354,9 +357,10 @@ class _Evidence:
         self._keep(shares=shares)
 
     def _stability(self) -> Work:
-        arguments = self._options.n_halves, self._options.seed, self.found.stability
         if self._refit is None or self._path.paths_from_sums(self._data) is not None:
-            work = stability_steps(self._path, self._data, *arguments)
+            work = stability_steps(
+                self._path, self._data, self._options.n_halves, self._options.seed, self.found.stability
+            )
         else:
             work = self._refit(self._path)
         for progress in work:

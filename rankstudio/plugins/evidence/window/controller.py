@@ -124,8 +124,9 @@ class EvidenceController(PageController):
         self.importance.changed.connect(self._ask)
         self.importance.failed.connect(self.failed)
         self.evidence.changed.connect(self.importance.look)
-        arguments = self, worker, self._asked_key, self._search, self.failed.emit
-        self._best_with = OnDemand(*arguments, slot="best-with", panel=self.sets)
+        self._best_with = OnDemand(
+            self, worker, self._asked_key, self._search, self.failed.emit, slot="best-with", panel=self.sets
+        )
         for signal in (self.evidence.changed, self.evidence.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)

@@ -474,8 +474,9 @@ class Evidence(QObject):
         state = self._known[self._key] if self._key is not None else Known.nothing()
         is_continued = package in state.asked and state.found is not None and state.found.best is not None
         seconds = inf if is_continued else MOST_SECONDS  # a search that goes on is for the proof
-        measured = self._session.measure, self._session.convention
-        return EvidenceWanted(*selection, parts, *measured, max_sets, seconds)
+        return EvidenceWanted(
+            *selection, parts, self._session.measure, self._session.convention, max_sets, seconds
+        )
 
     @property
     def too_many(self) -> bool:

@@ -206,7 +206,10 @@ class EvidenceTable(TableView):
         self._dragged = False
         about = tr("Evidence for each selected feature, with its verdict.")
         super().__init__(
-            *(theme, self._columns(""), "evidence-table", lambda row: row.feature),
+            theme,
+            self._columns(""),
+            "evidence-table",
+            lambda row: row.feature,
             accessible_name=tr("Evidence"),
             shared=Shared("evidence", tr("Evidence"), about, always=True),
             feature_of=lambda row: row.feature,
@@ -643,7 +646,10 @@ class EvidencePanel(Panel):
         rows = evidence_rows(evidence, ids, names, permuted, costs)
         by_permutation = permuted is not None and evidence.losses is None
         self.table.show_rows(
-            *(rows, measure, evidence.k, steps),
+            rows,
+            measure,
+            evidence.k,
+            steps,
             permuted=by_permutation,
             by_margins=evidence.deciding_by_margins,
         )

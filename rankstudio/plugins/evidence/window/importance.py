@@ -226,8 +226,9 @@ class Importance(QObject):
             return None
         from rankstudio.plugins.evidence.model_importance import importance_place  # noqa: PLC0415 - brings kernels
 
-        measured = self._part_name, self._session.measure, self._session.convention
-        return *location[:3], importance_place(*measured, location[3])
+        return *location[:3], importance_place(
+            self._part_name, self._session.measure, self._session.convention, location[3]
+        )
 
     @property
     def _part_name(self) -> str:
@@ -240,8 +241,10 @@ class Importance(QObject):
             return
         from rankstudio.plugins.evidence.model_importance import MeasuredImportance  # noqa: PLC0415 - brings kernels
 
-        fields = importance, self._part_name, self._session.convention, len(step.selected)
-        self._evidence.store(location, MeasuredImportance(*fields))
+        self._evidence.store(
+            location,
+            MeasuredImportance(importance, self._part_name, self._session.convention, len(step.selected)),
+        )
 
     def _read(self) -> None:
         """Have it read what the study knows of the shown model, once."""

@@ -234,8 +234,19 @@ class SetTray(QFrame):
         self._title = named(PlainLabel(tr("Set")), role="title")
         self._target = ""  # what a drop here does, while a feature is dragged
         self._is_under_drag = False
-        line = self._title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
-        fill(QHBoxLayout(self), *line, margins=(12, 4, 8, 4), spacing=8)
+        fill(
+            QHBoxLayout(self),
+            self._title,
+            self._row,
+            self._others,
+            self.add,
+            (self.said, 1),
+            self.undo,
+            self.reset,
+            self.run,
+            margins=(12, 4, 8, 4),
+            spacing=8,
+        )
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
 
     def show_set(self, feature_set: ShownSet, *, undoable: bool) -> None:
@@ -420,8 +431,9 @@ class SetTrayController(Controller):
             tray.reset.clicked.connect(self.reset)
             tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
-        arguments = self, models.task_worker, self._key, self._compute, self.failed.emit
-        self._computed = OnDemand(*arguments, slot="set-changes")
+        self._computed = OnDemand(
+            self, models.task_worker, self._key, self._compute, self.failed.emit, slot="set-changes"
+        )
         evidence.evidence.changed.connect(self._ask)
         self._session.undo.indexChanged.connect(self._ask)
         self._session.inspected.connect(self.look_at)

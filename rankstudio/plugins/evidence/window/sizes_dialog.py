@@ -140,8 +140,9 @@ class SizesDialog(QDialog):
         named(self, "sizes-dialog", title)
         self.setWindowTitle(title)
         self._ids = tuple(ids)
-        arguments = theme, _COLUMNS, "sizes-table", lambda row: row.size
-        self.table = TableView(*arguments, accessible_name=title, placeholder=searching)
+        self.table = TableView(
+            theme, _COLUMNS, "sizes-table", lambda row: row.size, accessible_name=title, placeholder=searching
+        )
         about = named(WrappedLabel(), role="caption")
         about.setText(
             tr("The sets with the lowest leave-query-out error. Larger sizes take many times as long.")
@@ -152,8 +153,9 @@ class SizesDialog(QDialog):
         self.stop = named(QPushButton(tr("Stop")), "sizes-stop")
         self.use = named(QPushButton(tr("Use this set")), "sizes-use", role="primary")
         self.close_button = named(QPushButton(tr("Close")), "sizes-close")
-        buttons = self.bar, (self.status, 1), self.stop, self.use, self.close_button
-        row = fill(QHBoxLayout(), *buttons, spacing=8)
+        row = fill(
+            QHBoxLayout(), self.bar, (self.status, 1), self.stop, self.use, self.close_button, spacing=8
+        )
         fill(QVBoxLayout(self), about, (self.table, 1), row, margins=(16, 14, 16, 14), spacing=10)
         self.resize(*_SIZE)
         self.search = BackgroundSimulation(worker, tr("Searching for the best set"), "sizes", self)

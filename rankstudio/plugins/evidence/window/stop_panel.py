@@ -80,8 +80,7 @@ class StopPanel(Panel):
         self._path: QWidget | None = None
         self._path_title = ""
         self.path_possible: Callable[[], bool] = lambda: False
-        widgets = self.work, self.advice, self.optimism
-        fill(QVBoxLayout(self._steps), *widgets, margins=(0, 0, 0, 0), spacing=4)
+        fill(QVBoxLayout(self._steps), self.work, self.advice, self.optimism, margins=(0, 0, 0, 0), spacing=4)
         fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps)
         self.body.setSpacing(4)
         self._whole = True

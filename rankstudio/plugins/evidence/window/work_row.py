@@ -55,7 +55,10 @@ class WorkRow(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         fill(
             QHBoxLayout(self),
-            *(self.button, self.stop, self.bar, (self.status, 1)),
+            self.button,
+            self.stop,
+            self.bar,
+            (self.status, 1),
             margins=(0, 0, 0, 0),
             spacing=8,
         )
