@@ -1,4 +1,4 @@
-"""What plug-ins and programs may import to add methods, measures and data formats.
+"""Names that plug-ins and programs import to add methods, measures and data formats.
 
 Everything here is documented and stable within a version of the interface, ``API``. A plug-in names the
 version that it is written for (``Plugin(api=1)``); a later RankStudio with the same version runs it

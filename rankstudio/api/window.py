@@ -1,4 +1,4 @@
-"""What pages and panels of plug-ins may import; this module needs Qt, :mod:`rankstudio.api` does not.
+"""Names that pages and panels of plug-ins import; this module needs Qt, :mod:`rankstudio.api` does not.
 
 Examples
 --------

@@ -505,8 +505,14 @@ class _Evidence:
             self._keep(near_best=tuple(near))
 
     def _significance(self) -> Work:
-        arguments = self._options.n_permutations, self._options.seed, self.found.significance
-        for progress in significance_steps(self._path, self._data, *arguments):
+        tested = significance_steps(
+            self._path,
+            self._data,
+            self._options.n_permutations,
+            self._options.seed,
+            self.found.significance,
+        )
+        for progress in tested:
             if isinstance(progress, PartialResult):
                 self._keep(significance=progress.found)
             yield progress

@@ -88,12 +88,23 @@ class EvidenceController(PageController):
         self._session = models.session
         self._current = models.current
         self._absence = models.absence
-        model_sources = models.session, models.runs, models.current
-        worker = models.task_worker
-        self.evidence = Evidence(*model_sources, worker, models.fold_cache, models.study_store, self)
-        self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
-        self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
-        self.importance = Importance(*model_sources, worker, self.evidence, self)
+        self.evidence = Evidence(
+            models.session,
+            models.runs,
+            models.current,
+            models.task_worker,
+            models.fold_cache,
+            models.study_store,
+            self,
+        )
+        self.panel = EvidencePanel(theme)
+        self.best = BestSetPanel(theme)
+        self.sets = SetsPanel(theme)
+        self.probability = ProbabilityPanel(theme)
+        self.stop = StopPanel(theme)
+        self.importance = Importance(
+            models.session, models.runs, models.current, models.task_worker, self.evidence, self
+        )
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
         self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
@@ -125,7 +136,13 @@ class EvidenceController(PageController):
         self.importance.failed.connect(self.failed)
         self.evidence.changed.connect(self.importance.look)
         self._best_with = OnDemand(
-            self, worker, self._asked_key, self._search, self.failed.emit, slot="best-with", panel=self.sets
+            self,
+            models.task_worker,
+            self._asked_key,
+            self._search,
+            self.failed.emit,
+            slot="best-with",
+            panel=self.sets,
         )
         for signal in (self.evidence.changed, self.evidence.grew):
             signal.connect(self._ask)
@@ -305,10 +322,20 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_features(self) -> None:
-        parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
         permuted = self.importance.found if self._permutes else None
         costs = self._session.plan.extension(FeatureCosts)
-        evidence = self._known("features", *parts, id(permuted), costs)
+        evidence = self._known(
+            "features",
+            "stability",
+            "losses",
+            "shares",
+            "deciding",
+            "done",
+            "near_best",
+            self._session.measure,
+            id(permuted),
+            costs,
+        )
         if evidence is not None:
             self.panel.show_evidence(evidence, *self._columns, self._session.measure, permuted, costs)
         evidence = self._known("probability", "stability")
@@ -333,8 +360,8 @@ class EvidenceController(PageController):
         if evidence is not None and self.evidence.too_many:
             self.sets.clear(TOO_MANY)
         elif evidence is not None and model is not None and self.evidence.whole:
-            arguments = evidence, model.step.criterion, *self._columns, self._wanted, self._constrained
-            self.sets.show_sets(*arguments)
+            ids, names = self._columns
+            self.sets.show_sets(evidence, model.step.criterion, ids, names, self._wanted, self._constrained)
 
     @Slot()
     def _show_stop(self) -> None:

@@ -466,7 +466,6 @@ class Evidence(QObject):
         self._work.start(lambda: self.tasks.evidence(specification, evidence))
 
     def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
-        selection = model.plan, model.fold, model.values, model.step.selected, self._n_steps(model)
         parts = PARTS[package]
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
@@ -475,7 +474,16 @@ class Evidence(QObject):
         is_continued = package in state.asked and state.found is not None and state.found.best is not None
         seconds = inf if is_continued else MOST_SECONDS  # a search that goes on is for the proof
         return EvidenceWanted(
-            *selection, parts, self._session.measure, self._session.convention, max_sets, seconds
+            model.plan,
+            model.fold,
+            model.values,
+            model.step.selected,
+            self._n_steps(model),
+            parts,
+            self._session.measure,
+            self._session.convention,
+            max_sets,
+            seconds,
         )
 
     @property

@@ -140,9 +140,10 @@ def evidence_rows(
                 other=called(row.substitute), price=signed(100 * row.price)
             )
             reason = f"{reason}\n{sentence}" if reason else sentence
-        identity = int(ids[row.column]), names[row.column]
         per_ms = loss_per_millisecond(shown_row, milliseconds)
-        rows.append(EvidenceRow(*identity, shown_row, verdict, reason, tone, other, per_ms))
+        feature = int(ids[row.column])
+        name = names[row.column]
+        rows.append(EvidenceRow(feature, name, shown_row, verdict, reason, tone, other, per_ms))
     return tuple(rows)
 
 
