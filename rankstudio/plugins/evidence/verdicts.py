@@ -10,7 +10,7 @@ from statistics import NormalDist
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
-from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics._checks import checked_level
 from rankstudio.engine.support.number_format import fixed, significant
 from rankstudio.plugins.evidence.near_best_sets import NORMAL
 
@@ -66,7 +66,7 @@ class VerdictRules:
             raise ParameterError("threshold", self.threshold, "a number greater than 0.5 and at most 1")
         if not 0 < self.twin <= 1:
             raise ParameterError("twin", self.twin, "a number greater than 0 and at most 1")
-        confidence(self.stop_level, "stop_level")
+        checked_level(self.stop_level, "stop_level")
 
 
 @dataclass(frozen=True)
