@@ -405,9 +405,9 @@ def _split(line: str) -> Iterator[str]:
     """Yield the words between blanks, ignoring blanks in brackets."""
     depth = 0
     start = 0
-    for position, sign in enumerate(line + " "):
-        depth += (sign == "(") - (sign == ")")
-        if sign.isspace() and depth <= 0:
+    for position, character in enumerate(line + " "):
+        depth += (character == "(") - (character == ")")
+        if character.isspace() and depth <= 0:
             if line[start:position].strip():
                 yield line[start:position].strip()
             start = position
