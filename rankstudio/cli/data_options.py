@@ -167,12 +167,12 @@ def add_feature_set_option(parser: Any, use: str) -> None:
 
 
 def columns_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options on columns, as a plan has them.
+    """Return the options on columns in the form of a plan.
 
     Raises
     ------
     PlanError
-        Where one of them names none.
+        If an option names no column.
     """
     columns: dict[str, Any] = {}
     for name, option in COLUMN_OPTIONS.items():

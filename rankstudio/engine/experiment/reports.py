@@ -196,7 +196,7 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
     existing_plan = _plan_in(folder / "plan.toml")
-    # One that a person wrote keeps its comments.
+    # An existing plan that agrees is kept: it may have comments of its author.
     if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
     return [*(folder / name for name in RESULT_FILES), *_write_models(result, folder / MODELS)]
