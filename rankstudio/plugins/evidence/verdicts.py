@@ -295,11 +295,14 @@ def partner_of(
 ) -> tuple[Exchange, float] | None:
     """Return the feature that is interchangeable with a selected feature.
 
-    It is not in the set, and it or the selected feature is among the first k on at least τ of the halves. In
-    addition, the two are twins, and a paired test does not find the set significantly worse with the other
-    one; or the selected feature alone is below τ, the other one replaces it, and the set with the other one
-    is not significantly different from the best set. It replaces it if it is among the first k on more than
-    half of the halves without the selected feature, while both are on at most 1 - τ of all halves.
+    Let s be the selected feature and p its partner. p is not in the set, and s or p is among the first k on
+    at least τ of the halves. In addition, one of these holds:
+
+    - s and p are twins: near copies, and a paired test does not find the set with p in place of s
+      significantly worse.
+    - s is among the first k on less than τ of the halves, p replaces s, and the set with p in place of s is
+      not significantly different from the best set. p replaces s if p is among the first k on more than half
+      of the halves without s, and both are on at most 1 - τ of all halves.
 
     Parameters
     ----------

@@ -169,29 +169,30 @@ class Reproduction:
         """Return one of the tables with our values next to it; some readings of it need the data."""
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
-            return self._measured(title, printed, results)
+            return self._table_of_folds(title, printed, results)
         if "rows" in printed:
-            return self._averaged(title, printed, results)
+            return self._table_of_averages(title, printed, results)
         if "used" in printed:
             return _used(title, printed, results, data)
         return _selected(title, printed, results[printed["run"]])
 
-    def _measured(
+    def _table_of_folds(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
-        """Return a table of folds × methods."""
+        """Return a table of folds × methods, with the printed values and ours."""
         measure = printed["measure"]
-        columns = printed["columns"]
+        values_of_method = printed["columns"]
         rows = []
         for row_index, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
-            runs = [results[name] for name in columns]
+            runs = [results[name] for name in values_of_method]
             ours = [(run.average if label == "avg" else run.folds[row_index].test)[measure] for run in runs]
-            rows.append((label, _cells((values[row_index] for values in columns.values()), ours)))
-        return PaperTable(
-            title, tuple(columns), tuple(rows), tuple("note" not in self.runs[n] for n in columns)
-        )
+            printed_values = (values[row_index] for values in values_of_method.values())
+            rows.append((label, _cells(printed_values, ours)))
+        # A run with a note says what the paper does not specify: its numbers need not agree.
+        promised = tuple("note" not in self.runs[name] for name in values_of_method)
+        return PaperTable(title, columns=tuple(values_of_method), rows=tuple(rows), promised=promised)
 
-    def _averaged(
+    def _table_of_averages(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
         """Return a table of methods × measures, averages over the folds."""
@@ -200,7 +201,7 @@ class Reproduction:
             (name, _cells(values, [results[name].average[m] for m in measures]))
             for name, values in printed["rows"].items()
         ]
-        return PaperTable(title, measures, tuple(rows), (False,) * len(measures))
+        return PaperTable(title, columns=measures, rows=tuple(rows), promised=(False,) * len(measures))
 
 
 def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
