@@ -77,7 +77,7 @@ class OnDemand(QObject):
         Called where nothing can be computed.
     settled : int
         Milliseconds without one of the signals, before it is looked.
-    stops : bool
+    stops_when_hidden : bool
         Whether the computation is abandoned once the panel is hidden.
     gives_way : bool
         Whether jobs that come meanwhile are carried out between two messages.
@@ -96,7 +96,7 @@ class OnDemand(QObject):
         on: Iterable[SignalInstance] = (),
         clear: Callable[[], object] | None = None,
         settled: int = 0,
-        stops: bool = False,
+        stops_when_hidden: bool = False,
         gives_way: bool = False,
     ) -> None:
         super().__init__(parent)
@@ -107,7 +107,7 @@ class OnDemand(QObject):
         self._failed = failed
         self._slot = slot
         self._panel = panel
-        self._stops = stops
+        self._stops_when_hidden = stops_when_hidden
         self._gives_way = gives_way
         self._key: Key | None = None
         self._job: Job | None = None
@@ -134,7 +134,7 @@ class OnDemand(QObject):
     def update(self) -> None:
         """Start the computation of the present key, where its panel is visible and the key has changed."""
         if self._panel is not None and not self._panel.isVisible():
-            if self._stops:
+            if self._stops_when_hidden:
                 self.stop()
             return
         key = self._key_of()

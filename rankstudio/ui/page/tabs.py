@@ -54,17 +54,20 @@ class PageTabs(QWidget):
 
     def __init__(self, name: str, accessible_name: str, tabs: Mapping[str, Tab]) -> None:
         super().__init__()
-        self._tabs, self.keys = dict(tabs), tuple(tabs)
+        self._tabs = dict(tabs)
+        self.keys = tuple(tabs)
         self.bar = named(QTabBar(), name, accessible_name)
         self.bar.setExpanding(False)
         self.bar.setDrawBase(False)
-        row = fill(QHBoxLayout(self), self.bar, 1, margins=(0, 0, 0, 0), spacing=8)
+        stretch = 1  # puts what is beside the bar at the right end
+        row = fill(QHBoxLayout(self), self.bar, stretch, margins=(0, 0, 0, 0), spacing=8)
         for tab in tabs.values():
             self.bar.addTab(tab.label)
             if tab.beside is not None:
                 row.addWidget(tab.beside)
         self.bar.currentChanged.connect(self._show)
-        for tab in [*tabs.values()][1:]:  # shown before it has a parent, one would be a window of its own
+        hidden_tabs = list(tabs.values())[1:]
+        for tab in hidden_tabs:  # a part that was shown without a parent would be a window of its own
             for part in (tab.content, tab.beside):
                 if part is not None:
                     part.hide()
