@@ -165,7 +165,7 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
             parts.append(document([text]))
         else:
             untitled = document([replace(text, title="")])
-            parts.append(f"{table.above}\n{untitled}" if table.above else untitled)
+            parts.append("\n".join(filter(None, [table.above, untitled])))
     return Block("\n\n".join(parts))
 
 

@@ -239,7 +239,8 @@ class RankingDataset:
         names = table.feature_names  # those of a file with ids from 0 go on where others are wider
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
-        names += tuple(f"id {i - 1}" for i in feature_ids[len(names) :].tolist()) if names else ()
+        if names:
+            names += tuple(f"id {i - 1}" for i in feature_ids[len(names) :].tolist())
         return cls(
             X=read_only(X),
             y=read_only(table.y),

@@ -368,7 +368,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _brace(text: str, begin: int) -> int:
-    """Return where the first brace from a place on is; the end of the text where there is none."""
+    """Return the index of the first brace from an index on; the length of the text if there is none."""
     brace = _BRACE.search(text, begin)
     return len(text) if brace is None else brace.start()
 

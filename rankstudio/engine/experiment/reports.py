@@ -151,14 +151,14 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         model = fold.chosen.step
         # Where steps are not growing sets, no feature has a criterion of its own.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
-        came: dict[int, Step] = {}
+        first_step: dict[int, Step] = {}
         for step in steps:
             for column in step.selected:
-                came.setdefault(column, step)
+                first_step.setdefault(column, step)
         weights = model.coef
         selected = set(model.selected)
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
-            step = came.get(column, last)
+            step = first_step.get(column, last)
             is_selected = column in selected
             feature = int(result.feature_ids[column])
             rows.append(

@@ -170,7 +170,7 @@ def blas() -> ThreadpoolController:
 
 def _load_blas_of_scipy() -> None:
     """Load SciPy's own BLAS before anything computes with it, without all of SciPy."""
-    import scipy  # noqa: PLC0415 - numpy is enough for whoever asks how many threads there are
+    import scipy  # noqa: PLC0415 - numpy is enough to count the threads
 
     libraries = [*Path(scipy.__file__).parent.glob("linalg/_fblas.*")]
     try:

@@ -148,9 +148,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return kernel_need(shape, self.n_basis, exact, n_other_kernels=2)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the only step, after a progress event.
+        """Yield the only step, after a progress event; its criterion is the leave-query-out error.
 
-        Its criterion is the leave-query-out error; with one query, that of :meth:`one_ranking_error`.
+        With one query, it is the error of :meth:`one_ranking_error`.
         """
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
@@ -159,13 +159,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         weights = decomposed.system.dual(regularization)
         n_features = rows.X.shape[1]
         columns = tuple(range(n_features))
-        has_one_query = rows.ptr.size == 2
-        if has_one_query and rows.preferences is None:
-            decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
-            criterion = yield from self.one_ranking_error(decomposition, rows.y, regularization)
-        else:
-            left_out_residuals = decomposed.system.residuals(self._predicted(rows, decomposed))
-            criterion = float(np.sum(left_out_residuals**2))
+        criterion = yield from self._criterion(rows, decomposed, regularization)
         no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
             coef = np.zeros(n_features)
@@ -191,6 +185,15 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 dual=weights,
                 model=model,
             )
+
+    def _criterion(self, rows: QueryData, decomposed: _Decomposed, regularization: float) -> Waiting[float]:
+        """Return the leave-query-out error; with one query the error of :meth:`one_ranking_error`."""
+        has_one_query = rows.ptr.size == 2
+        if has_one_query and rows.preferences is None:
+            decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
+            return (yield from self.one_ranking_error(decomposition, rows.y, regularization))
+        left_out_residuals = decomposed.system.residuals(self._predicted(rows, decomposed))
+        return float(np.sum(left_out_residuals**2))
 
     def leave_query_out(
         self,

@@ -340,7 +340,8 @@ class Study:
         for row in self._sound("dataset", "ORDER BY id"):
             with suppress(*IMPOSSIBLE):
                 recorded_data = _recorded(row)
-                keys += dataset_keys(recorded_data) if recorded_data.first_file is None else ()
+                if recorded_data.first_file is None:
+                    keys += dataset_keys(recorded_data)
         return tuple(dict.fromkeys(keys))
 
     def note_seal(self, mark: SealMark) -> None:
@@ -408,7 +409,7 @@ class Study:
         ]
 
     def _feature_set(self, data: str) -> FeatureSet | None:
-        """Return the feature set of some data; None where there is none, or it is damaged."""
+        """Return the feature set of some data; None without one, or if it is damaged."""
         if not self._has_table("feature_set"):
             return None
         for payload, digest in self._file.rows(

@@ -23,7 +23,7 @@ class Instance:
     ----------
     entry : Method
     parameters : dict
-        Its parameters, as a plan has them.
+        Its parameters in the form of a plan.
     """
 
     entry: Method

@@ -1,4 +1,4 @@
-"""The L1 path: the order in which the lasso takes features in as its penalty falls."""
+"""The L1 path: the order in which features enter the lasso as its penalty falls."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ class L1Path(PathSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield for each step the α at which each feature comes into the lasso beside those that are in it.
+        """Yield for each step the α at which each feature enters the lasso beside those that are in it.
 
-        Beside the features A with the signs s, feature j comes in at α = N / (σ - M) for σ = 1 or -1, with
+        Beside the features A with the signs s, feature j enters at α = N / (σ - M) for σ = 1 or -1, with
         N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹ s_A. Without a query the same holds for the other sums.
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
@@ -147,13 +147,13 @@ class L1Path(PathSelector):
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
-    """The α at which features come into the lasso beside some with given signs (a,)."""
+    """The α at which features enter the lasso beside some with given signs (a,)."""
 
     signs: Floats
     scaled: bool
 
     def best(self, gram: Floats, inside: Ints, candidates: Ints, max_alpha: float) -> tuple[Floats, Floats]:
-        """Return the greatest α up to the limit of each candidate, and whether it comes in with 1 or -1."""
+        """Return the greatest α up to the limit of each candidate, and whether it enters with 1 or -1."""
         alphas = [
             self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))[0] for sigma in (1.0, -1.0)
         ]
@@ -181,7 +181,7 @@ class _Entry:
 def _residual_correlations(
     gram: Floats, right: Floats, order: Ints, scaling: str, attributes: Mapping[str, Floats]
 ) -> Floats:
-    """Return the residual correlations of the features when the next one comes in, shape (k, n).
+    """Return the residual correlations of the features when the next one enters, shape (k, n).
 
     |x_j' (y - X w)| at the knot, for features of length 1 where the lasso sees them so. The features that are
     in the model or have been are no candidates, nor are combinations of those with weight; NaN where the path
@@ -199,7 +199,7 @@ def _residual_correlations(
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
         compared[index, candidates] = correlations
-        # A combination of the features in the model correlates as they do, and cannot come in beside them.
+        # A combination of the features in the model correlates as they do, and cannot enter beside them.
         inside = np.flatnonzero(weights).tolist()
         near = candidates & (compared[index] >= alpha * (1.0 - _AS_HIGH))
         near[feature] = False
