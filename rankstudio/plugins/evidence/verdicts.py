@@ -328,13 +328,13 @@ def partner_of(
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
     for exchange in exchanges:
-        other = inside[:, exchange.column]
-        share = float((selected | other).mean())
-        instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
-        apart = (selected & other).mean() <= 1 - rules.threshold + rounding
-        as_good = exchange.result is not None and exchange.result.near_best
-        below = selected.mean() < rules.threshold
-        replaces = below and instead and apart and as_good
+        partner_selected = inside[:, exchange.column]
+        share = float((selected | partner_selected).mean())
+        is_used_instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
+        is_rarely_together = (selected & partner_selected).mean() <= 1 - rules.threshold + rounding
+        is_as_good = exchange.result is not None and exchange.result.near_best
+        is_below_threshold = selected.mean() < rules.threshold
+        replaces = is_below_threshold and is_used_instead and is_rarely_together and is_as_good
         if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
             partners.append((-share, exchange.column, exchange))
     if not partners:

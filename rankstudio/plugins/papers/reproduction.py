@@ -224,7 +224,7 @@ def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> Pape
 
 
 def _ranks(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
-    """Yield which features are the first of each fold, which the second and so on; "" where there is none."""
+    """Yield the first features of the folds, then the second ones and so on; "" for a fold without one."""
     return zip_longest(*selected, fillvalue="")
 
 
@@ -300,9 +300,10 @@ def steps_of_all_folds(result: RunResult, measure: str) -> int:
 
 
 def _measures(table: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        tuple(table["measures"]) if "measures" in table else (table["measure"],) if "measure" in table else ()
-    )
+    """Return the measures of a table."""
+    if "measures" in table:
+        return tuple(table["measures"])
+    return (table["measure"],) if "measure" in table else ()
 
 
 def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:

@@ -168,10 +168,11 @@ def _tests(group: ReportedGroup) -> TextTable:
         (index, 7) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
     }
     family = sum(row.role == "compared" for row in tested)
+    plural = "s" if family > 1 else ""
     note = (
         f"Difference of each run from {reference.name} ({group.group.scope}), with "
         "bootstrap intervals. Two-sided p-values: Student's paired t-test, Wilcoxon signed-rank test and "
-        f"Fisher's randomisation test, with Holm correction for {family} run{'s' if family > 1 else ''}. "
+        f"Fisher's randomisation test, with Holm correction for {family} run{plural}. "
         f"Bold: p (Holm), of the randomisation test, below {ALPHA:g}. The last column counts queries in "
         "which the run is better, equal or worse."
     )

@@ -1,4 +1,4 @@
-"""The line of tabs at the top of a page: one of several contents is seen at a time."""
+"""The line of tabs at the top of a page: one of several contents is visible at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Tab:
     content : QWidget
         Shown while the tab is chosen.
     beside : QWidget, optional
-        At the right end of the line, shown with it.
+        At the right end of the line, shown with the content.
     """
 
     label: str
@@ -30,7 +30,7 @@ class Tab:
 
 
 class PageTabs(QWidget):
-    """A bar of tabs, the first of which is chosen at first.
+    """A bar of tabs, which begins with the first tab.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class PageTabs(QWidget):
     left : Signal()
         Another tab is going to be shown.
     chosen : Signal(str)
-        Key of the tab that is seen now.
+        Key of the tab that is visible now.
     bar : QTabBar
     """
 
@@ -74,7 +74,7 @@ class PageTabs(QWidget):
 
     @property
     def key(self) -> str:
-        """Key of the tab that is seen."""
+        """Key of the visible tab."""
         return self.keys[self.bar.currentIndex()]
 
     def select(self, key: str) -> None:

@@ -421,7 +421,7 @@ class SetTrayController(Controller):
         self._changes: SetChanges | None = None
         self._pointed = 0
         self._looked_at = 0
-        self._told = ""  # of the feature under the mouse, where no tray is seen
+        self._status_text = ""  # of the feature under the mouse, while no tray is visible
         self._menu: QMenu | None = None
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
         self.panels = self.trays
@@ -437,7 +437,12 @@ class SetTrayController(Controller):
             tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
         self._computed = OnDemand(
-            self, models.task_worker, self._key, self._compute, self.failed.emit, slot="set-changes"
+            parent=self,
+            worker=models.task_worker,
+            key=self._key,
+            compute=self._compute,
+            failed=self.failed.emit,
+            slot="set-changes",
         )
         evidence.evidence.changed.connect(self._ask)
         self._session.undo.indexChanged.connect(self._ask)
@@ -663,8 +668,8 @@ class SetTrayController(Controller):
         unseen = self._pointed and not any(tray.isVisible() for tray in self.trays)
         change = self._change_of(self._pointed) if unseen else None
         text = "" if change is None else self._in_words(change)
-        if text != self._told:
-            self._told = text
+        if text != self._status_text:
+            self._status_text = text
             self.pointedAt.emit(text)
 
     @Slot(int)

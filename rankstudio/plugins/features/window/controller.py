@@ -72,7 +72,14 @@ class FeaturesController(PageController):
         self._marked: int | None = None
         self._inspect_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
         self._model_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
-        self._profile = OnDemand(self, worker, self._key, self._describe, self.failed.emit, slot="profile")
+        self._profile = OnDemand(
+            parent=self,
+            worker=worker,
+            key=self._key,
+            compute=self._describe,
+            failed=self.failed.emit,
+            slot="profile",
+        )
         self.features = FeaturesPanel(theme)
         self.path = FeaturesPanel(theme, "path")
         self.inspector = InspectorPanel(theme)

@@ -481,11 +481,11 @@ class SubstitutesController(Controller):
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
         self._substitutes = OnDemand(
-            self,
-            worker,
-            self._model_key,
-            self._find,
-            self.failed.emit,
+            parent=self,
+            worker=worker,
+            key=self._model_key,
+            compute=self._find,
+            failed=self.failed.emit,
             slot="substitutes",
             panel=self.panel,
             on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
@@ -493,11 +493,11 @@ class SubstitutesController(Controller):
             settled=_SETTLED_MILLISECONDS,
         )
         self._selections = OnDemand(
-            self,
-            worker,
-            self._runs_key,
-            self._compare,
-            self.failed.emit,
+            parent=self,
+            worker=worker,
+            key=self._runs_key,
+            compute=self._compare,
+            failed=self.failed.emit,
             slot="selection-matrix",
             panel=self.panel,
             on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
@@ -507,7 +507,7 @@ class SubstitutesController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Have the current model's substitutes found, where the panel is seen and shows another one's."""
+        """Find the current model's substitutes, if the panel is visible and shows those of another model."""
         self.refresh()
         self._substitutes.update()
 

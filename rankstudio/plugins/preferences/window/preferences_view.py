@@ -179,11 +179,11 @@ class PreferencesController(CommandController):
         """Add the view to the panel of the data."""
         self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
         self._counted = OnDemand(
-            self,
-            self._worker,
-            self._key,
-            self._count,
-            self.failed.emit,
+            parent=self,
+            worker=self._worker,
+            key=self._key,
+            compute=self._count,
+            failed=self.failed.emit,
             panel=self.view,
             on=(self.view.appeared,),
         )
