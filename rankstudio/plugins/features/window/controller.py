@@ -72,7 +72,7 @@ class FeaturesController(PageController):
         self._marked: int | None = None
         self._inspect_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
         self._model_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
-        self._profile = OnDemand(
+        self._profile_demand = OnDemand(
             parent=self,
             worker=worker,
             key=self._key,
@@ -127,7 +127,7 @@ class FeaturesController(PageController):
         """Inspect a feature, by its id, on the training part of the current fold."""
         if self._session.dataset is not None:
             self._feature = feature
-            self._profile.update()
+            self._profile_demand.update()
 
     def _key(self) -> Key | None:
         fold = self._fold()
@@ -287,7 +287,7 @@ class FeaturesController(PageController):
     @Slot()
     def _forget(self) -> None:
         self._feature = self._marked = None
-        self._profile.forget()
+        self._profile_demand.forget()
         self._release()
         self._inspect_timer.stop()
         self._model_timer.stop()
