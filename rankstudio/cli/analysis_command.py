@@ -89,7 +89,7 @@ class AnalysisCommand:
             plain: Any = {"analysis": entry.key, "tables": [table.as_dict() for table in result.tables]}
             tell(as_json(plain if result.values is None else result.values))
         else:
-            tell(_printed(result.tables))
+            tell(_stacked_tables(result.tables))
         for sentence in result.warnings:
             tell(f"Note: {sentence}", file=sys.stderr)
         return status(stopped, "Stopped. The tables have what was finished.")
@@ -156,15 +156,16 @@ def _carried_out(
     return result, result.is_partial
 
 
-def _printed(tables: Sequence[AnalysisTable]) -> Block:
-    """Return tables one under the other, each with its title, or with what stands above it in its place."""
+def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
+    """Return tables one under the other; a text ``above`` a table replaces its title."""
     parts: list[str] = []
     for table in tables:
         text = table.as_text()
         if table.above is None:
             parts.append(document([text]))
         else:
-            parts.append("\n".join(filter(None, [table.above, document([replace(text, title="")])])))
+            untitled = document([replace(text, title="")])
+            parts.append("\n".join(filter(None, [table.above, untitled])))
     return Block("\n\n".join(parts))
 
 

@@ -167,12 +167,12 @@ def add_feature_set_option(parser: Any, use: str) -> None:
 
 
 def columns_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options on columns, as a plan has them.
+    """Return the options on columns in the form of a plan.
 
     Raises
     ------
     PlanError
-        Where one of them names none.
+        If an option names no column.
     """
     columns: dict[str, Any] = {}
     for name, option in COLUMN_OPTIONS.items():
@@ -182,9 +182,12 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         if name in ("features", "ignore", "labels", "missing_texts"):
             value = split_names(value)
         if name in FILES:
-            places = value if isinstance(value, list) else [value]
-            value = [str(Path(file).absolute()) if str(file) else "" for file in places]
-            value = "" if "" in value else value if name == "judgments" else value[0]
+            paths = value if isinstance(value, list) else [value]
+            value = [str(Path(path).absolute()) if str(path) else "" for path in paths]
+            if "" in value:
+                value = ""
+            elif name != "judgments":
+                value = value[0]
         if value in ([], ""):
             raise PlanError(f"{option}: expected a column name, got an empty value.")
         columns[name] = int(value) if name == "ids_from" else value

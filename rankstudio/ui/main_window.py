@@ -86,6 +86,8 @@ class MainWindow(QMainWindow):
         self.refresh_timer = RefreshTimer(
             *(page.refresh for page in sections.controllers.values()), self._show_runs, parent=self
         )
+        self._make_bars()
+        self._make_controllers()
         self._lay_out()
         self._connect_commands()
         self._connect_messages()
@@ -98,13 +100,15 @@ class MainWindow(QMainWindow):
 
     # Making
 
-    def _lay_out(self) -> None:
-        of_plugins = self.sections.contributed.commands()
-        self.commands = Actions(self, self._theme, self.sections.plugin_parts, of_plugins)
+    def _make_bars(self) -> None:
+        """Make the commands with menus and tool bar, the chips, the status bar and the notices."""
+        plugin_commands = self.sections.contributed.commands()
+        self.commands = Actions(self, self._theme, self.sections.plugin_parts, plugin_commands)
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
         self.chips = add_chips(self)
+        # The window is the parent of these four, which keeps them.
         ChoiceChip(self.current, self.session, self.chips.choice, self)
         FormChip(self.models, self.chips.form, self)
         BackendMenu(self.commands.submenus["backend"], self.models, self)
@@ -112,6 +116,9 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(lambda: self.models.study_store.written)
         self.setStatusBar(self.status)
         self.notice = Notices(self._theme)
+
+    def _make_controllers(self) -> None:
+        """Make the controllers of studies, measurements, runs and given models."""
         self.restorer = RunRestorer(self.models, self)
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
         self.measurement = MeasurementController(self.models, self.menus, self.commands, self.status, self)
@@ -119,10 +126,13 @@ class MainWindow(QMainWindow):
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self._theme, self)
         self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
-        self.scores = GivenScoresController(self.models, self)
+        self.given_scores = GivenScoresController(self.models, self)
         self.method_files = MethodFiles(self.models, self)
-        self.rankers = GivenModelsController(self.models, self)
+        self.given_models = GivenModelsController(self.models, self)
         self.help = Help(self._theme, self.notice, self.sections.places, self)
+
+    def _lay_out(self) -> None:
+        """Put the welcome page and the workspace into the window, with notices above them."""
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
         self.workspace = self.sections.workspace
@@ -167,9 +177,9 @@ class MainWindow(QMainWindow):
             whole_page=self.workspace.toggle_whole_page,
             pop_out=self.workspace.pop_out,
             comparison=self.comparison.ask,
-            add_scores=self.scores.ask,
-            open_model=self.rankers.ask,
-            add_order=self.scores.run_order,
+            add_scores=self.given_scores.ask,
+            open_model=self.given_models.ask,
+            add_order=self.given_scores.run_order,
             add_method=self.method_files.ask,
             analyses=self._show_analyses,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -258,7 +268,7 @@ class MainWindow(QMainWindow):
         self.open_controller.hand_over(
             study=self.study_files.open,
             comparison=self.comparison.open,
-            models=self.rankers.open,
+            models=self.given_models.open,
             **self.sections.openers(),
             method=self.method_files.open,
             code=lambda named: self.method_files.before(*named),

@@ -18,14 +18,16 @@ from rankstudio.engine.support.blocks import VALUES, solve_lower
 
 
 class NestedFactor(NamedTuple):
-    """Factorisation shared by all models along an order of features.
+    """Factorisation shared by all models along an order S of features: T[S, S] + λI = LL', Lz = T[S, y].
+
+    T contains the sums of products of the training data, see :func:`nested_factor`.
 
     Attributes
     ----------
     coefs : ndarray of shape (k, n)
-        Their weights.
+        Weights of the models, of the first feature of the order, the first two, and so on.
     factor : ndarray of shape (k, k)
-        L.
+        L, lower triangular.
     along : ndarray of shape (k,)
         z.
     """

@@ -271,13 +271,13 @@ class Violations:
 
         The sum is over the violated pairs of each document. O(m log r) for r labels per query.
         """
-        of = self.pairs
+        pairs = self.pairs
         kernels.laplacian(
             values,
             self._degrees,
-            of.ptr,
-            of.level,
-            of.n_levels,
+            pairs.ptr,
+            pairs.level,
+            pairs.n_levels,
             self.order,
             self.start,
             self.stop,
@@ -285,9 +285,9 @@ class Violations:
             last,
             out,
         )
-        if of.query_weight is not None:
-            rows = slice(int(of.ptr[first]), int(of.ptr[last]))
-            out[rows] *= of.query_weight[rows]
+        if pairs.query_weight is not None:
+            rows = slice(int(pairs.ptr[first]), int(pairs.ptr[last]))
+            out[rows] *= pairs.query_weight[rows]
 
     @cached_property
     def _degrees(self) -> Floats:
@@ -367,18 +367,21 @@ class PreferenceViolations(Violations):
     """
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """See :meth:`Violations.laplacian_of`; O(preferences)."""
-        of = self.pairs
-        assert isinstance(of, PreferencePairs)
-        ends = np.searchsorted(self.order, of.begins[[first, last]])
-        mine = self.order[ends[0] : ends[1]]
-        begin = int(of.ptr[first])
-        end = int(of.ptr[last])
-        winner = of.winner[mine]
-        loser = of.loser[mine]
-        pull = of.weight[mine] * (values[winner] - values[loser])
+        """Write the Laplacian of the violated preferences, times values, to out.
+
+        Only for the documents of queries first … last - 1, as :meth:`Violations.laplacian_of` does; O(l).
+        """
+        pairs = self.pairs
+        assert isinstance(pairs, PreferencePairs)
+        bounds = np.searchsorted(self.order, pairs.begins[[first, last]])
+        violated = self.order[bounds[0] : bounds[1]]
+        begin = int(pairs.ptr[first])
+        end = int(pairs.ptr[last])
+        winner = pairs.winner[violated]
+        loser = pairs.loser[violated]
+        products = pairs.weight[violated] * (values[winner] - values[loser])
         size = end - begin
-        out[begin:end] = _summed(winner - begin, pull, size) - _summed(loser - begin, pull, size)
+        out[begin:end] = _summed(winner - begin, products, size) - _summed(loser - begin, products, size)
 
 
 def _summed(rows: Ints, values: Floats, size: int) -> Floats:

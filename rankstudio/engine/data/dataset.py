@@ -215,7 +215,7 @@ class RankingDataset:
         normalize: str | bool = False,
         n_features: int | None = None,
     ) -> RankingDataset:
-        """Make a dataset from parsed contents, whose values are changed in place.
+        """Make a dataset from parsed contents; the features of the table are changed in place.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class RankingDataset:
         source : Source, optional
             Where they come from.
         missing, normalize
-            See `load_letor`; with "refuse" there are no values to fill.
+            See `load_letor`; with "refuse" nothing is filled, as the reader has refused missing values.
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
@@ -239,7 +239,8 @@ class RankingDataset:
         names = table.feature_names  # those of a file with ids from 0 go on where others are wider
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
-        names += tuple(f"id {i - 1}" for i in feature_ids[len(names) :].tolist()) if names else ()
+        if names:
+            names += tuple(f"id {i - 1}" for i in feature_ids[len(names) :].tolist())
         return cls(
             X=read_only(X),
             y=read_only(table.y),

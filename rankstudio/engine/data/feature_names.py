@@ -195,7 +195,7 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     original_names = given_names(dataset)
     ids = dataset.feature_ids.tolist()
     new_names = tuple(names.get(i, name) for i, name in zip(ids, original_names, strict=True))
-    return _called(dataset, new_names, original_names)
+    return _with_names(dataset, new_names, original_names)
 
 
 def given_names(dataset: FoldedDataset) -> tuple[str, ...]:
@@ -205,27 +205,31 @@ def given_names(dataset: FoldedDataset) -> tuple[str, ...]:
 
 
 def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedDataset:
-    """Return a dataset with a search engine's feature set; features without a name have those of the set.
+    """Return a dataset with a search engine's feature set, which names the features without a name.
 
     Raises
     ------
     DatasetError
-        Where the set has none of the features.
+        If the set has none of the features.
     """
     ids = dataset.feature_ids.tolist()
     original_names = given_names(dataset)
     matched = feature_set.matched(zip(ids, original_names, strict=True), by_position=True)
     if not matched.ids:
         raise DatasetError(feature_set.unused(len(ids)))
-    pairs = zip(ids, original_names, strict=True)
-    named = tuple(matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name for i, name in pairs)
+    features = zip(ids, original_names, strict=True)
+    new_names = tuple(
+        matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name for i, name in features
+    )
     user_names = {
         i: user_name
         for i, user_name, name in zip(ids, dataset.feature_names, original_names, strict=True)
         if user_name != name
     }
-    with_set = _called(dataset, named, ())
-    return (renamed(with_set, user_names) if user_names else with_set).extended(matched)
+    with_set = _with_names(dataset, new_names, original_names=())
+    if user_names:
+        with_set = renamed(with_set, user_names)
+    return with_set.extended(matched)
 
 
 def set_mismatch(dataset: FoldedDataset) -> str:
@@ -250,19 +254,19 @@ def set_mismatch(dataset: FoldedDataset) -> str:
     )
 
 
-def _called(
+def _with_names(
     dataset: FoldedDataset, shown_names: tuple[str, ...], original_names: tuple[str, ...]
 ) -> FoldedDataset:
     """Return a dataset with these names of its features, beside those that the data gave them."""
 
-    def called(part: RankingDataset) -> RankingDataset:
+    def with_shown_names(part: RankingDataset) -> RankingDataset:
         renamed_part = copy.copy(part)  # also of kinds whose documents are put together when asked for
         object.__setattr__(renamed_part, "feature_names", shown_names)
         return renamed_part
 
     other_extensions = dataset.extensions.without(GivenNames)
     extensions = other_extensions.extended(GivenNames(original_names)) if original_names else other_extensions
-    return replace(dataset, folds=changed_parts(dataset.folds, called), extensions=extensions)
+    return replace(dataset, folds=changed_parts(dataset.folds, with_shown_names), extensions=extensions)
 
 
 def _from_lines(path: Path, text: str) -> dict[int, str]:

@@ -368,7 +368,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _brace(text: str, begin: int) -> int:
-    """Return where the first brace from a place on is; the end of the text where there is none."""
+    """Return the index of the first brace from an index on; the length of the text if there is none."""
     brace = _BRACE.search(text, begin)
     return len(text) if brace is None else brace.start()
 
@@ -405,9 +405,9 @@ def _split(line: str) -> Iterator[str]:
     """Yield the words between blanks, ignoring blanks in brackets."""
     depth = 0
     start = 0
-    for position, sign in enumerate(line + " "):
-        depth += (sign == "(") - (sign == ")")
-        if sign.isspace() and depth <= 0:
+    for position, character in enumerate(line + " "):
+        depth += (character == "(") - (character == ")")
+        if character.isspace() and depth <= 0:
             if line[start:position].strip():
                 yield line[start:position].strip()
             start = position

@@ -124,13 +124,18 @@ class LargeData:
 
 
 def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
-    """Write train.txt, vali.txt and test.txt, each completely or not at all; yield the progress.
+    """Write train.txt, vali.txt and test.txt, each completely or not at all.
 
     Parameters
     ----------
     data : LargeData
     folder : Path
         Output folder, created if missing; files of these names are replaced.
+
+    Yields
+    ------
+    int
+        Number of documents written so far.
 
     Raises
     ------
@@ -141,15 +146,17 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
     n_written = 0
     for part, path in written_files(folder).items():
         try:
-            with tempfile.TemporaryDirectory(dir=folder, prefix=".rankstudio-", suffix=".part") as aside:
-                written = Path(aside) / path.name
-                with written.open("wb", buffering=0) as file:
-                    for documents, piece in data.text(part):
-                        if file.write(piece.data) != len(piece):
+            with tempfile.TemporaryDirectory(
+                dir=folder, prefix=".rankstudio-", suffix=".part"
+            ) as temporary_folder:
+                new_file = Path(temporary_folder) / path.name
+                with new_file.open("wb", buffering=0) as file:
+                    for n_documents, text in data.text(part):
+                        if file.write(text.data) != len(text):
                             raise OSError(errno.ENOSPC, "no space left on the disk")
-                        n_written += documents
+                        n_written += n_documents
                         yield n_written
-                written.replace(path)
+                new_file.replace(path)
         except OSError as error:
             raise OutputError(
                 tr("{path} could not be written: {strerror}.").format(

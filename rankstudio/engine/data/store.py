@@ -357,7 +357,7 @@ def is_whole(path: Path) -> bool:
 
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """Return the undamaged entry with exactly these arrays, mapped into memory; None without one."""
-    files = {name: _file_of(array) for name, array in arrays.items()}
+    files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
     if len(folders) != 1 or any(f is None or f.name != f"{n}{_ENDING}" for n, f in files.items()):
         return None
@@ -702,8 +702,8 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
     return content.data
 
 
-def _file_of(array: NDArray[Any]) -> Path | None:
-    """Return the file whose whole array this one is, mapped into memory; None where it is not."""
+def _mapped_file(array: NDArray[Any]) -> Path | None:
+    """Return the file that an array maps into memory as a whole; None for other arrays."""
     base: Any = array
     while base is not None and not isinstance(base, np.memmap):
         base = getattr(base, "base", None)

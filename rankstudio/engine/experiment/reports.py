@@ -151,14 +151,14 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         model = fold.chosen.step
         # Where steps are not growing sets, no feature has a criterion of its own.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
-        came: dict[int, Step] = {}
+        first_step: dict[int, Step] = {}
         for step in steps:
             for column in step.selected:
-                came.setdefault(column, step)
+                first_step.setdefault(column, step)
         weights = model.coef
         selected = set(model.selected)
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
-            step = came.get(column, last)
+            step = first_step.get(column, last)
             is_selected = column in selected
             feature = int(result.feature_ids[column])
             rows.append(
@@ -196,7 +196,7 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
     existing_plan = _plan_in(folder / "plan.toml")
-    # One that a person wrote keeps its comments.
+    # An existing plan that agrees is kept: it may have comments of its author.
     if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
     return [*(folder / name for name in RESULT_FILES), *_write_models(result, folder / MODELS)]

@@ -21,6 +21,7 @@ DEEPEST = 100
 
 Sum = tuple[tuple[int, float], ...]
 
+_NOT_NORMALIZED = NORMALIZE[0]
 _LONGEST = 200  # characters of a name
 _LONGEST_ABOUT = 300
 _ZERO_IS_MISSING = 4  # in a decision of LightGBM
@@ -223,27 +224,34 @@ def score_function(model: Model) -> ScoreFunction:
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()
     sums: tuple[Sum, ...] = ()
-    match model.beyond.get("kind", "linear"):
-        case "linear":
-            by_id = {f.id: f.weight for f in model.features}
-            ids = sorted(by_id)
-            weights = tuple(by_id[i] for i in ids)
-        case kind:
-            ids, trees, sums = _trees_of(kind, model.beyond)
+    kind = model.beyond.get("kind", "linear")
+    if kind == "linear":
+        weight_of = {f.id: f.weight for f in model.features}
+        ids = sorted(weight_of)
+        weights = tuple(weight_of[i] for i in ids)
+    else:
+        ids, trees, sums = _trees_of(kind, model.beyond)
     names = {f.id: f.name for f in model.features}
     inputs = model_inputs([(i, names.get(i, f"feature {i}")) for i in ids])
     fold = model.origin.get("fold", "")
-    data = str(model.origin.get("data", "model"))
-    name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
-    is_scaled = model.normalize != NORMALIZE[0]
-    about = _short(_about(model, data, len(ids)), _LONGEST_ABOUT)
-    return ScoreFunction(name, about, inputs, weights, trees, is_scaled, sums=sums)
+    fold_label = "all" if fold == "all" else f"fold{fold}"
+    data_name = str(model.origin.get("data", "model"))
+    return ScoreFunction(
+        name=identifier(f"{data_name} {fold_label} {model.method}"),
+        about=_short(_about(model, data_name, len(ids)), _LONGEST_ABOUT),
+        inputs=inputs,
+        weights=weights,
+        trees=trees,
+        scaled=model.normalize != _NOT_NORMALIZED,
+        sums=sums,
+    )
 
 
 def _about(model: Model, data: str, size: int) -> str:
     """Return the origin of a model in one line; a file may hold anything as its origin."""
     fold = model.origin.get("fold", "")
-    about = f"{model.method} on {data}, {'all queries' if fold == 'all' else f'fold {fold}'}, k {size}"
+    fold_label = "all queries" if fold == "all" else f"fold {fold}"
+    about = f"{model.method} on {data}, {fold_label}, k {size}"
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):
         about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"

@@ -135,7 +135,7 @@ def refuse_invalid_measure(entry: object) -> None:
     Parameters
     ----------
     entry : object
-        What a plug-in or a program has as a :class:`MeasureEntry`.
+        Object that a plug-in or a program passes as a :class:`MeasureEntry`.
     """
     if not isinstance(entry, MeasureEntry):
         raise PlanError(tr("expected a Measure, got {value}.").format(value=shown(entry)))

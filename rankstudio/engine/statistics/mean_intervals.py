@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics._checks import checked_level
 
 LEAST_PAIRS = 6
 """Pairs with which models are tested: with fewer, hardly any difference is significant, so that "not
@@ -68,7 +68,7 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 
-    level = confidence(level)
+    level = checked_level(level)
     mean, error, n = _means(differences)
     freedom = np.maximum(n - 1, 1).astype(np.float64)
     half = np.where(n > 1, stdtrit(freedom, (1.0 + level) / 2.0) * error, np.nan)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Bytes, Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
-from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, confidence, paired_rows, row
+from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, checked_level, paired_rows, row
 
 _DRAWS_AT_ONCE = 1 << 21  # 16 MB of float64
 
@@ -176,7 +176,7 @@ def bootstrap_interval(
     O(nQ). With few queries the interval is slightly too narrow, because the sample's standard deviation, with
     denominator Q, replaces the population's.
     """
-    level = confidence(level)
+    level = checked_level(level)
     n = between("n", n, 1)
     seed = between("seed", seed, 0)
     left, right = paired_rows(a, b)

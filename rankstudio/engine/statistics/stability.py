@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
-from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics._checks import checked_level
 
 Sets = Sequence[Iterable[int]]
 
@@ -198,7 +198,7 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     """
     from scipy.special import ndtri  # noqa: PLC0415 - scipy, where it is needed
 
-    level = confidence(level)
+    level = checked_level(level)
     n_sets, d = member.shape
     if n_sets == 1:
         return Nogueira(np.nan, np.nan, np.nan, np.nan)

@@ -167,12 +167,12 @@ class SparseRows:
         return sizes if matrix.format == "csc" else np.bincount(matrix.indices, minlength=self.shape[1])
 
     def with_values(self, values: Floats) -> SparseRows:
-        """Return the matrix with other values of its entries, in the order of the columns; zeros go."""
+        """Return the matrix with other values of its entries, listed column by column; zeros are removed."""
         from scipy.sparse import csc_array  # noqa: PLC0415 - as above
 
         csc = csc_array((values, self.csc.indices, self.csc.indptr), shape=self.shape)
         if not values.all():
-            csc = csc.copy()  # its places are those of this matrix
+            csc = csc.copy()  # it shares its indices with this matrix
             csc.eliminate_zeros()
         return SparseRows(csc)
 

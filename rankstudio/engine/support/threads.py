@@ -133,27 +133,27 @@ def share(
     work : callable
         Function; its exceptions on any of the threads are raised here.
     items : iterable
-        What ``work`` is called with.
+        Each is the argument of one call.
 
     Examples
     --------
-    >>> from rankstudio.api import share_work
+    >>> from rankstudio.api import share_work  # this function
     >>> done = []
     >>> share_work(None, 1, done.append, "ab")  # without other threads
     >>> done
     ['a', 'b']
     """
-    waiting = iter(list(items))
-    check = check_of_this_thread()
+    remaining_items = iter(list(items))  # all threads take their items from it
+    stop_check = check_of_this_thread()
 
-    def work_off() -> None:
-        with heeding(check):
-            for item in waiting:
+    def work_through() -> None:
+        with heeding(stop_check):
+            for item in remaining_items:
                 work(item)
 
-    helping = [] if executor is None else [executor.submit(work_off) for _ in range(workers - 1)]
-    work_off()
-    for future in helping:
+    futures = [] if executor is None else [executor.submit(work_through) for _ in range(workers - 1)]
+    work_through()
+    for future in futures:
         if not future.cancel():
             future.result()
 
@@ -170,7 +170,7 @@ def blas() -> ThreadpoolController:
 
 def _load_blas_of_scipy() -> None:
     """Load SciPy's own BLAS before anything computes with it, without all of SciPy."""
-    import scipy  # noqa: PLC0415 - numpy is enough for whoever asks how many threads there are
+    import scipy  # noqa: PLC0415 - numpy is enough to count the threads
 
     libraries = [*Path(scipy.__file__).parent.glob("linalg/_fblas.*")]
     try:

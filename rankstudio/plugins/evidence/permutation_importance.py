@@ -19,7 +19,7 @@ from rankstudio.engine.metrics.evaluation import check_grade, check_scores, grou
 from rankstudio.engine.metrics.evaluator import Evaluator, check_document_ids, check_labels
 from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics._checks import checked_level
 from rankstudio.engine.statistics.mean_intervals import MeanIntervals, mean_intervals
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import check_none_missing
@@ -226,7 +226,7 @@ def importance_steps(
     ptr = documents.ptr
     repeats = 0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MOST_REPEATS)
     start = between("seed", seed, 0, MOST_SEED)
-    confidence(level)
+    checked_level(level)
     together = _checked_groups(groups, n)
     stage = _WHAT if repeats else _WITHOUT
     enough_queries(ptr.size - 1, 2, "Permutation importance" if repeats else "The loss without a feature")

@@ -13,7 +13,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
-from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics._checks import checked_level
 from rankstudio.engine.statistics.row_permutation import permuted_rows
 from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, finish
@@ -69,17 +69,19 @@ class StepSignificance:
 def forward_stop(p_values: ArrayLike, level: float) -> int:
     """Return the number of first hypotheses that ForwardStop rejects (G'Sell et al. 2016).
 
+    It is the largest k for which the mean of -log(1 - p_i) over i <= k is at most the level, or 0.
+
     Examples
     --------
     >>> forward_stop([0.01, 0.01, 0.4, 0.9], 0.2), forward_stop([0.9, 0.01], 0.2)
     (3, 0)
     """
-    confidence(level)
+    checked_level(level)
     p = np.asarray(p_values, dtype=np.float64)
     with np.errstate(divide="ignore"):
         means = np.cumsum(-np.log1p(-p)) / np.arange(1, p.size + 1)
-    within = np.flatnonzero(means <= level)
-    return int(within[-1]) + 1 if within.size else 0
+    allowed_steps = np.flatnonzero(means <= level)
+    return int(allowed_steps[-1]) + 1 if allowed_steps.size else 0
 
 
 def step_significance(

@@ -10,7 +10,7 @@ from statistics import NormalDist
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
-from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics._checks import checked_level
 from rankstudio.engine.support.number_format import fixed, significant
 from rankstudio.plugins.evidence.near_best_sets import NORMAL
 
@@ -66,7 +66,7 @@ class VerdictRules:
             raise ParameterError("threshold", self.threshold, "a number greater than 0.5 and at most 1")
         if not 0 < self.twin <= 1:
             raise ParameterError("twin", self.twin, "a number greater than 0 and at most 1")
-        confidence(self.stop_level, "stop_level")
+        checked_level(self.stop_level, "stop_level")
 
 
 @dataclass(frozen=True)
@@ -295,11 +295,14 @@ def partner_of(
 ) -> tuple[Exchange, float] | None:
     """Return the feature that is interchangeable with a selected feature.
 
-    It is not in the set, and it or the selected feature is among the first k on at least τ of the halves. In
-    addition, the two are twins, and a paired test does not find the set significantly worse with the other
-    one; or the selected feature alone is below τ, the other one replaces it, and the set with the other one
-    is not significantly different from the best set. It replaces it if it is among the first k on more than
-    half of the halves without the selected feature, while both are on at most 1 - τ of all halves.
+    Let s be the selected feature and p its partner. p is not in the set, and s or p is among the first k on
+    at least τ of the halves. In addition, one of these holds:
+
+    - s and p are twins: near copies, and a paired test does not find the set with p in place of s
+      significantly worse.
+    - s is among the first k on less than τ of the halves, p replaces s, and the set with p in place of s is
+      not significantly different from the best set. p replaces s if p is among the first k on more than half
+      of the halves without s, and both are on at most 1 - τ of all halves.
 
     Parameters
     ----------
@@ -325,13 +328,13 @@ def partner_of(
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
     for exchange in exchanges:
-        other = inside[:, exchange.column]
-        share = float((selected | other).mean())
-        instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
-        apart = (selected & other).mean() <= 1 - rules.threshold + rounding
-        as_good = exchange.result is not None and exchange.result.near_best
-        below = selected.mean() < rules.threshold
-        replaces = below and instead and apart and as_good
+        partner_selected = inside[:, exchange.column]
+        share = float((selected | partner_selected).mean())
+        is_used_instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
+        is_rarely_together = (selected & partner_selected).mean() <= 1 - rules.threshold + rounding
+        is_as_good = exchange.result is not None and exchange.result.near_best
+        is_below_threshold = selected.mean() < rules.threshold
+        replaces = is_below_threshold and is_used_instead and is_rarely_together and is_as_good
         if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
             partners.append((-share, exchange.column, exchange))
     if not partners:

@@ -148,35 +148,52 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return kernel_need(shape, self.n_basis, exact, n_other_kernels=2)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the only step, after a progress event; its criterion is the leave-query-out error."""
+        """Yield the only step, after a progress event; its criterion is the leave-query-out error.
+
+        With one query, it is the error of :meth:`one_ranking_error`.
+        """
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
         regularization = self.checked("regularization")
         decomposed = yield from self._decomposed(rows, kernel)
         weights = decomposed.system.dual(regularization)
-        n = rows.X.shape[1]
-        columns = tuple(range(n))
-        if rows.ptr.size == 2 and rows.preferences is None:
-            decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
-            criterion = yield from self.one_ranking_error(decomposition, rows.y, regularization)
-        else:
-            criterion = float(np.sum(decomposed.system.residuals(self._predicted(rows, decomposed)) ** 2))
+        n_features = rows.X.shape[1]
+        columns = tuple(range(n_features))
+        criterion = yield from self._criterion(rows, decomposed, regularization)
+        no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
-            coef = np.zeros(n)
+            coef = np.zeros(n_features)
             coef[_original(rows, decomposed.basis)] = weights
-            yield BasisStep(1, columns, coef, criterion, np.empty(0), basis=decomposed.basis, dual=weights)
+            yield BasisStep(
+                number=1,
+                selected=columns,
+                coef=coef,
+                criterion=criterion,
+                candidates=no_candidates,
+                basis=decomposed.basis,
+                dual=weights,
+            )
         else:
             model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
             yield KernelStep(
-                1,
-                columns,
-                model.slopes(),
-                criterion,
-                np.empty(0),
+                number=1,
+                selected=columns,
+                coef=model.slopes(),
+                criterion=criterion,
+                candidates=no_candidates,
                 basis=decomposed.basis,
                 dual=weights,
                 model=model,
             )
+
+    def _criterion(self, rows: QueryData, decomposed: _Decomposed, regularization: float) -> Waiting[float]:
+        """Return the leave-query-out error; with one query the error of :meth:`one_ranking_error`."""
+        has_one_query = rows.ptr.size == 2
+        if has_one_query and rows.preferences is None:
+            decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
+            return (yield from self.one_ranking_error(decomposition, rows.y, regularization))
+        left_out_residuals = decomposed.system.residuals(self._predicted(rows, decomposed))
+        return float(np.sum(left_out_residuals**2))
 
     def leave_query_out(
         self,

@@ -169,29 +169,30 @@ class Reproduction:
         """Return one of the tables with our values next to it; some readings of it need the data."""
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
-            return self._measured(title, printed, results)
+            return self._table_of_folds(title, printed, results)
         if "rows" in printed:
-            return self._averaged(title, printed, results)
+            return self._table_of_averages(title, printed, results)
         if "used" in printed:
             return _used(title, printed, results, data)
         return _selected(title, printed, results[printed["run"]])
 
-    def _measured(
+    def _table_of_folds(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
-        """Return a table of folds × methods."""
+        """Return a table of folds × methods, with the printed values and ours."""
         measure = printed["measure"]
-        columns = printed["columns"]
+        values_of_method = printed["columns"]
         rows = []
         for row_index, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
-            runs = [results[name] for name in columns]
+            runs = [results[name] for name in values_of_method]
             ours = [(run.average if label == "avg" else run.folds[row_index].test)[measure] for run in runs]
-            rows.append((label, _cells((values[row_index] for values in columns.values()), ours)))
-        return PaperTable(
-            title, tuple(columns), tuple(rows), tuple("note" not in self.runs[n] for n in columns)
-        )
+            printed_values = (values[row_index] for values in values_of_method.values())
+            rows.append((label, _cells(printed_values, ours)))
+        # A run with a note says what the paper does not specify: its numbers need not agree.
+        promised = tuple("note" not in self.runs[name] for name in values_of_method)
+        return PaperTable(title, columns=tuple(values_of_method), rows=tuple(rows), promised=promised)
 
-    def _averaged(
+    def _table_of_averages(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
         """Return a table of methods × measures, averages over the folds."""
@@ -200,7 +201,7 @@ class Reproduction:
             (name, _cells(values, [results[name].average[m] for m in measures]))
             for name, values in printed["rows"].items()
         ]
-        return PaperTable(title, measures, tuple(rows), (False,) * len(measures))
+        return PaperTable(title, columns=measures, rows=tuple(rows), promised=(False,) * len(measures))
 
 
 def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
@@ -223,7 +224,7 @@ def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> Pape
 
 
 def _ranks(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
-    """Yield which features are the first of each fold, which the second and so on; "" where there is none."""
+    """Yield the first features of the folds, then the second ones and so on; "" for a fold without one."""
     return zip_longest(*selected, fillvalue="")
 
 
@@ -299,9 +300,10 @@ def steps_of_all_folds(result: RunResult, measure: str) -> int:
 
 
 def _measures(table: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        tuple(table["measures"]) if "measures" in table else (table["measure"],) if "measure" in table else ()
-    )
+    """Return the measures of a table."""
+    if "measures" in table:
+        return tuple(table["measures"])
+    return (table["measure"],) if "measure" in table else ()
 
 
 def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.capabilities import LabelPaths, Share
 from rankstudio.engine.methods.pair_learners import labels_or_zeros, preferring
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics._checks import checked_level
 from rankstudio.engine.statistics.row_permutation import permuted_rows
 from rankstudio.engine.steps import steps_of
 from rankstudio.engine.support.threads import STEADY, pool, share, steadily
@@ -175,7 +175,7 @@ class PermutationTest:
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return the limits that contain a share of the permuted criteria, each of shape (k,)."""
-        confidence(level)
+        checked_level(level)
         low, high = np.quantile(self.permuted, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
 

@@ -23,7 +23,7 @@ from rankstudio.plugins.preferences.preference_summary import (
 
 
 def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
-    """Return the plan's entry of a preference file: its path and checksum, and the rule of clicks.
+    """Return the plan's entry for a preference file: its path and checksum, and the rule of clicks.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, st
     Raises
     ------
     DataError
-        If it cannot be read.
+        If the file cannot be read.
     """
     path = path.absolute()
     file = read_preference_file(path, rule)
@@ -49,7 +49,7 @@ def preference_file(plan: Plan) -> PreferenceFile:
     Raises
     ------
     DataError
-        If it cannot be read, or differs from that of the plan.
+        If the file cannot be read, or differs from that of the plan.
     """
     preferences = preferences_of(plan)
     rule = (
@@ -78,7 +78,7 @@ def click_facts(plan: Plan) -> ClickFacts | None:
 def named_for(
     plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None = None
 ) -> dict[str, str]:
-    """Return the plan's entry of a preference file that fits the data; clicks are made preferences by a rule.
+    """Return the plan's entry for a preference file that fits the data; a rule makes preferences of clicks.
 
     Raises
     ------

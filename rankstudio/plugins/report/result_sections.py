@@ -131,13 +131,18 @@ def _folds(group: ReportedGroup) -> TextTable | None:
 
 def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the paired tests of the runs of each group against the best one."""
-    for group in source.groups:
-        if not any(row.role == "compared" for row in group.tests):
-            reason = group.group.unranked or "there are no two runs that can be compared query by query"
-            yield Paragraph(f"{group.title}: {reason}.", muted=True)
+    for reported_group in source.groups:
+        has_comparisons = any(row.role == "compared" for row in reported_group.tests)
+        if not has_comparisons:
+            reason = (
+                reported_group.group.unranked or "there are no two runs that can be compared query by query"
+            )
+            yield Paragraph(f"{reported_group.title}: {reason}.", muted=True)
             continue
-        yield _tests(group)
-        figure = differences_of(group.title, group.runs, group.measure, group.tests)
+        yield _tests(reported_group)
+        figure = differences_of(
+            reported_group.title, reported_group.runs, reported_group.measure, reported_group.tests
+        )
         if figure is not None:
             yield ReportFigure(figure)
 
@@ -163,10 +168,11 @@ def _tests(group: ReportedGroup) -> TextTable:
         (index, 7) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
     }
     family = sum(row.role == "compared" for row in tested)
+    plural = "s" if family > 1 else ""
     note = (
         f"Difference of each run from {reference.name} ({group.group.scope}), with "
         "bootstrap intervals. Two-sided p-values: Student's paired t-test, Wilcoxon signed-rank test and "
-        f"Fisher's randomisation test, with Holm correction for {family} run{'s' if family > 1 else ''}. "
+        f"Fisher's randomisation test, with Holm correction for {family} run{plural}. "
         f"Bold: p (Holm), of the randomisation test, below {ALPHA:g}. The last column counts queries in "
         "which the run is better, equal or worse."
     )

@@ -92,7 +92,7 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         If no split has a gain, the only step is the model without features.
         """
         data = training_data(data)
-        n_wanted = self._most(data.X.shape[1])
+        n_wanted = self._n_to_select(data.X.shape[1])
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
         ranker = self._ranker()

@@ -53,31 +53,31 @@ def computation(
 class OnDemand(QObject):
     """Starts a computation when its key differs from the last one, and its panel is visible.
 
-    What was asked for and is not wanted any more is abandoned: it is not shown, nor is its failure told. What
-    has failed is not tried again before something else is wanted, or :meth:`forget` is called.
+    A computation whose key is out of date is abandoned: neither its outcome nor its failure is shown. A
+    computation that failed is not repeated before its key changes or :meth:`forget` is called.
 
     Parameters
     ----------
     parent : QObject
     worker : Worker
     key : callable
-        Returns what the computation depends on; None where nothing can be computed. It is called often.
+        Returns what the computation depends on; None if nothing can be computed. It is called often.
     compute : callable
-        Called where the key is not what it was: returns the `Computation`. It may show at once what is known,
-        and returns None where that is all.
+        Called if the key has changed: returns the `Computation`. It may show known values at once, and
+        returns None if these are all.
     failed : callable
-        Called with a sentence where it failed.
+        Called with a sentence if the computation fails.
     slot : str
         Of two waiting jobs of one slot only the later is carried out.
     panel : QWidget, optional
-        Where it is shown: nothing is computed while that is hidden.
+        Panel of the outcome: nothing is computed while it is hidden.
     on : iterable of SignalInstance
-        When to look whether another thing is wanted.
+        Signals after which the key is compared.
     clear : callable, optional
-        Called where nothing can be computed.
+        Called if nothing can be computed.
     settled : int
-        Milliseconds without one of the signals, before it is looked.
-    stops : bool
+        Milliseconds without one of the signals, before the key is compared.
+    stops_when_hidden : bool
         Whether the computation is abandoned once the panel is hidden.
     gives_way : bool
         Whether jobs that come meanwhile are carried out between two messages.
@@ -96,7 +96,7 @@ class OnDemand(QObject):
         on: Iterable[SignalInstance] = (),
         clear: Callable[[], object] | None = None,
         settled: int = 0,
-        stops: bool = False,
+        stops_when_hidden: bool = False,
         gives_way: bool = False,
     ) -> None:
         super().__init__(parent)
@@ -107,7 +107,7 @@ class OnDemand(QObject):
         self._failed = failed
         self._slot = slot
         self._panel = panel
-        self._stops = stops
+        self._stops_when_hidden = stops_when_hidden
         self._gives_way = gives_way
         self._key: Key | None = None
         self._job: Job | None = None
@@ -117,7 +117,7 @@ class OnDemand(QObject):
 
     @property
     def key(self) -> Key | None:
-        """Key of the last computation, or the present one; None where there is none."""
+        """Key of the last or the present computation; None before the first."""
         return self._key
 
     @property
@@ -134,7 +134,7 @@ class OnDemand(QObject):
     def update(self) -> None:
         """Start the computation of the present key, where its panel is visible and the key has changed."""
         if self._panel is not None and not self._panel.isVisible():
-            if self._stops:
+            if self._stops_when_hidden:
                 self.stop()
             return
         key = self._key_of()

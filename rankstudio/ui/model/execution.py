@@ -24,12 +24,12 @@ _ADDRESS = "run/scheduler"
 
 
 class ExecutionBackend(QObject):
-    """Remembers which one was chosen. The numbers are the same bit for bit, whoever computes them.
+    """Remembers the chosen execution backend. All backends compute the same numbers, bit for bit.
 
     Parameters
     ----------
     settings : Settings
-        Keeps it from one start to the next.
+        Where the choice is stored.
     """
 
     changed = Signal()
@@ -40,35 +40,35 @@ class ExecutionBackend(QObject):
 
     @property
     def choice(self) -> str:
-        """Who it is: "live", "processes", or the address of a scheduler."""
+        """The backend: "live", "processes", or the address of a scheduler."""
         return self._settings.text(_KEY, LIVE)
 
     @property
     def address(self) -> str:
-        """The scheduler that was chosen last, "" before any."""
+        """Address of the scheduler that was chosen last; "" if none was."""
         return self._settings.text(_ADDRESS)
 
     @property
     def n_processes(self) -> int:
-        """How many processes would work: one for each processor."""
+        """Number of processes of the backend "processes": one for each processor."""
         return threads.processors()
 
     def select(self, choice: str) -> None:
-        """Choose who carries out the runs that are started from now on."""
+        """Choose the backend of the runs that are started from now on."""
         self._settings.set(_KEY, choice)
         if choice not in (LIVE, PROCESSES):
             self._settings.set(_ADDRESS, choice)
         self.changed.emit()
 
     def runner(self) -> Runner | None:
-        """Return the runner of the present choice; None for the window itself."""
+        """Return the runner of the chosen backend; None for "live", on which the window itself runs plans."""
         return None if self.choice == LIVE else partial(_run, self.choice, self.n_processes)
 
 
 def _run(
     choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, target: RunTarget | None
 ) -> Iterator[Event]:
-    """Carry out a run on workers, which come and go with it."""
+    """Carry out a run on workers, which are started for it and stopped after it."""
     from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone
         on_cluster,
         on_processes,

@@ -1,4 +1,4 @@
-"""The line of tabs at the top of a page: one of several contents is seen at a time."""
+"""The line of tabs at the top of a page: one of several contents is visible at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Tab:
     content : QWidget
         Shown while the tab is chosen.
     beside : QWidget, optional
-        At the right end of the line, shown with it.
+        At the right end of the line, shown with the content.
     """
 
     label: str
@@ -30,7 +30,7 @@ class Tab:
 
 
 class PageTabs(QWidget):
-    """A bar of tabs, the first of which is chosen at first.
+    """A bar of tabs, which begins with the first tab.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class PageTabs(QWidget):
     left : Signal()
         Another tab is going to be shown.
     chosen : Signal(str)
-        Key of the tab that is seen now.
+        Key of the tab that is visible now.
     bar : QTabBar
     """
 
@@ -54,24 +54,27 @@ class PageTabs(QWidget):
 
     def __init__(self, name: str, accessible_name: str, tabs: Mapping[str, Tab]) -> None:
         super().__init__()
-        self._tabs, self.keys = dict(tabs), tuple(tabs)
+        self._tabs = dict(tabs)
+        self.keys = tuple(tabs)
         self.bar = named(QTabBar(), name, accessible_name)
         self.bar.setExpanding(False)
         self.bar.setDrawBase(False)
-        row = fill(QHBoxLayout(self), self.bar, 1, margins=(0, 0, 0, 0), spacing=8)
+        stretch = 1  # puts what is beside the bar at the right end
+        row = fill(QHBoxLayout(self), self.bar, stretch, margins=(0, 0, 0, 0), spacing=8)
         for tab in tabs.values():
             self.bar.addTab(tab.label)
             if tab.beside is not None:
                 row.addWidget(tab.beside)
         self.bar.currentChanged.connect(self._show)
-        for tab in [*tabs.values()][1:]:  # shown before it has a parent, one would be a window of its own
+        hidden_tabs = list(tabs.values())[1:]
+        for tab in hidden_tabs:  # a part that was shown without a parent would be a window of its own
             for part in (tab.content, tab.beside):
                 if part is not None:
                     part.hide()
 
     @property
     def key(self) -> str:
-        """Key of the tab that is seen."""
+        """Key of the visible tab."""
         return self.keys[self.bar.currentIndex()]
 
     def select(self, key: str) -> None:

@@ -81,7 +81,7 @@ class ShownPaths:
         return {**left_out, **path.validation} if left_out else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
-        """Return the mean of a combination over the folds that are done."""
+        """Return the average path of a combination over the folds that are done."""
         unit_keys = [unit_key for unit_key in sorted(record.paths) if unit_key[1] == combination]
         paths = [
             replace(record.paths[unit_key], validation=self.measures(record, unit_key, complete=True))

@@ -279,14 +279,14 @@ class ColumnModel(QAbstractTableModel):
         self._identity = identity
         self._ranges: dict[int, tuple[float, float]] = {}
         self._sorting = (-1, Qt.SortOrder.AscendingOrder)
-        self._places: Sequence[int] = range(len(rows))  # of the shown rows, in `rows`
+        self._shown_indices: Sequence[int] = range(len(rows))  # of the shown rows in `rows`
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows, unsorted."""
         self.beginResetModel()
         self.columns = tuple(columns)
         self._sorting = (-1, Qt.SortOrder.AscendingOrder)
-        self._places = range(len(self.rows))
+        self._shown_indices = range(len(self.rows))
         self._ranges.clear()
         self.endResetModel()
 
@@ -307,18 +307,18 @@ class ColumnModel(QAbstractTableModel):
             return False
         self.beginResetModel()
         self.rows = new
-        self._places = self._order()
+        self._shown_indices = self._order()
         self._ranges.clear()
         self.endResetModel()
         return True
 
     def shown_rows(self) -> list[Row]:
         """Return the row objects in the order in which they are shown."""
-        return [self.rows[index] for index in self._places]
+        return [self.rows[index] for index in self._shown_indices]
 
     def shown_number(self, index: int) -> int:
         """Return where a row is shown, of its place in `rows`."""
-        return self._places.index(index)
+        return self._shown_indices.index(index)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column, -1 for the order in which the rows were given; equal rows keep that order."""
@@ -353,14 +353,14 @@ class ColumnModel(QAbstractTableModel):
 
     def _rearrange(self) -> None:
         """Show the rows in their order, and move persistent indexes with them."""
-        before = self._places
+        before = self._shown_indices
         after = self._order()
         if before == after:
             return
         self.layoutAboutToBeChanged.emit()
         target_rows = dict(zip(after, range(len(after)), strict=True))
         persistent = self.persistentIndexList()
-        self._places = after
+        self._shown_indices = after
         new_indexes = [self.index(target_rows[before[index.row()]], index.column()) for index in persistent]
         self.changePersistentIndexList(persistent, new_indexes)
         self.layoutChanged.emit()
@@ -376,7 +376,9 @@ class ColumnModel(QAbstractTableModel):
 
     def is_heading(self, number: int) -> bool:
         """Return whether a shown row is a heading."""
-        return 0 <= number < len(self._places) and isinstance(self.rows[self._places[number]], Heading)
+        return 0 <= number < len(self._shown_indices) and isinstance(
+            self.rows[self._shown_indices[number]], Heading
+        )
 
     def has_ticks(self) -> bool:
         """Return whether a column is ticked by the user."""
@@ -403,7 +405,7 @@ class ColumnModel(QAbstractTableModel):
         """Return the text, the sorting key or the tooltip of a cell, by the role."""
         if not index.isValid():
             return None
-        row, column = self.rows[self._places[index.row()]], self.columns[index.column()]
+        row, column = self.rows[self._shown_indices[index.row()]], self.columns[index.column()]
         if isinstance(row, Heading):
             return self._heading_data(row, index.column(), role)
         if role == Qt.ItemDataRole.DisplayRole:
@@ -436,7 +438,7 @@ class ColumnModel(QAbstractTableModel):
         """Emit the user's text; the owner of the rows answers with other rows."""
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
-        row, column = self.rows[self._places[index.row()]], self.columns[index.column()]
+        row, column = self.rows[self._shown_indices[index.row()]], self.columns[index.column()]
         if column.edited is not None and str(value) != column.edited(row):
             self.written.emit(row, column.key, str(value))
         return column.edited is not None

@@ -90,7 +90,7 @@ def forget() -> None:
     model_formats.cache_clear()
     model_format_entries.cache_clear()
     entries._warned.clear()
-    block_reader._hopeless.clear()
+    block_reader._failed_formats.clear()
     invalidate_caches()
 
 

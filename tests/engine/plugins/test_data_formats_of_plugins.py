@@ -135,7 +135,7 @@ def test_a_changed_reader_reads_anew(tmp_path: Path) -> None:
 def test_a_recogniser_that_fails_or_claims_everything_harms_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(block_reader, "_PATIENCE", 0.2)
+    monkeypatch.setattr(block_reader, "_TIMEOUT", 0.2)
     text = """
         from threading import Event
         from rankstudio.api import DataFormat, Plugin

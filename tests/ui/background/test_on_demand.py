@@ -64,7 +64,7 @@ def source() -> Iterator[Source]:
 
 def demand(worker: Worker, source: Source, panel: QWidget | None = None, *, stops: bool = False) -> OnDemand:
     given = source, worker, source.key, source.compute, source.failed.append
-    return OnDemand(*given, panel=panel, on=(source.changed,), clear=source.clear, stops=stops)
+    return OnDemand(*given, panel=panel, on=(source.changed,), clear=source.clear, stops_when_hidden=stops)
 
 
 def test_each_key_is_computed_once(worker: Worker, source: Source) -> None:

@@ -62,7 +62,7 @@ def test_a_study_brings_it_back(window: MainWindow, tmp_path: Path) -> None:
     window.study_files.save_as(str(tmp_path / "s.rankstudio"))
     wait_until(lambda: window.models.study_store.path == tmp_path / "s.rankstudio")
     place = _results(window, tmp_path / "former")
-    window.rankers.read(place / "models", "former")
+    window.given_models.read(place / "models", "former")
     _second(window)
     window.study_files.new()
     wait_until(lambda: not window.runs.records)
@@ -159,7 +159,7 @@ def test_what_is_no_model_is_said(ran: MainWindow, tmp_path: Path) -> None:
 
 
 def test_it_can_be_exported_saying_where_it_comes_from(ran: MainWindow, tmp_path: Path) -> None:
-    ran.rankers.read(_results(ran, tmp_path / "former") / "models" / "fold1.json", "former")
+    ran.given_models.read(_results(ran, tmp_path / "former") / "models" / "fold1.json", "former")
     _second(ran)
     look_at(ran.session, ran.runs, ran.runs.records[1])
     ran.session.look_at(2)
@@ -194,7 +194,7 @@ def test_scores_become_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Pa
         scores = rng.normal(size=fold.test.n_documents)
         np.savetxt(place / "test.scores", scores, fmt="%.17g")
         expected.append(evaluate(fold.test.y, scores, fold.test.qid, measures=["MAP"])["MAP"])
-    ran.scores.read(scores_path(place / "test.scores"))
+    ran.given_scores.read(scores_path(place / "test.scores"))
     wait_until(lambda: len(ran.runs.records) == 2 and not ran.runs.busy)
     record = ran.runs.records[1]
     assert record.plan.title == "neural (given scores)"
@@ -235,9 +235,9 @@ def test_the_name_is_asked_for(ran: MainWindow, tmp_path: Path, monkeypatch: pyt
 
 def test_what_does_not_fit_is_said(ran: MainWindow, tmp_path: Path) -> None:
     said: list[str] = []
-    ran.scores.failed.connect(said.append)
+    ran.given_scores.failed.connect(said.append)
     (tmp_path / "short.txt").write_text("1\n")
-    ran.scores.read(tmp_path / "short.txt")
+    ran.given_scores.read(tmp_path / "short.txt")
     wait_until(lambda: bool(said))
     assert naming("score document").search(said[0]) and not ran.runs.records
 

@@ -447,7 +447,7 @@ def given_order(stage: Stage) -> None:
 def given_scores(stage: Stage) -> None:
     if not stage.window.commands["add_scores"].isEnabled():
         raise ImpossibleStepError
-    stage.window.scores.read(stage.places.scores, "neural")
+    stage.window.given_scores.read(stage.places.scores, "neural")
 
 
 @step(4)

@@ -100,21 +100,23 @@ class MeasureSummary:
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
-    """Return a row per fold, then the mean, and the deviation if there are two folds."""
+    """Return a row per fold, and with two or more folds their mean and standard deviation."""
     rows = [
         FoldRow(
-            str(f.fold),
-            f.fold,
-            f.chosen.unit.values,
-            len(f.selected),
-            f.test,
-            f.validation,
-            _single(f),
-            plain(f.left_out),
+            label=str(fold.fold),
+            fold=fold.fold,
+            values=fold.chosen.unit.values,
+            size=len(fold.selected),
+            test=fold.test,
+            validation=fold.validation,
+            single=_single_feature_measures(fold),
+            left_out=plain(fold.left_out),
         )
-        for f in folds
+        for fold in folds
     ]
-    return [*rows, _common("mean", rows, mean), _common("sd", rows, stdev)] if len(rows) > 1 else rows
+    if len(rows) < 2:
+        return rows
+    return [*rows, _summary_row("mean", rows, mean), _summary_row("sd", rows, stdev)]
 
 
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
@@ -144,7 +146,7 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     """Return the summary of the finished folds, by the measures of the plan."""
     part = part_of(folds)
-    rows = [(fold.measured(part), _single(fold)) for fold in folds]
+    rows = [(fold.measured(part), _single_feature_measures(fold)) for fold in folds]
     names = [name for name in plan.measures if folds and all(name in measures for measures, _ in rows)]
     values = {name: defined(measures[name] for measures, _ in rows) for name in names}
     over = {name: defined(measures[name] - single[name] for measures, single in rows) for name in names}
@@ -170,11 +172,11 @@ def best_of_several(values: Iterable[float], name: str) -> float | None:
     return best(different) if len(different) > 1 else None
 
 
-def _single(fold: FoldResult) -> Measures:
+def _single_feature_measures(fold: FoldResult) -> Measures:
     return fold.baseline.test or fold.baseline.validation
 
 
-def _common(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
+def _summary_row(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
     def column(part: str) -> dict[str, float]:
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [name for name in measures[0] if all(name in measured for measured in measures)]

@@ -74,7 +74,7 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         values[:, -1] = np.repeat(classes.surplus, classes.counts)
     means = np.add.reduceat(values, starts, axis=0) / classes.counts[:, None]
     if cost.cost == "inverse":
-        degrees, between = _inverse(means, classes, cost)
+        degrees, between = _general_cost_rows(means, classes, cost)
     else:
         query_sizes = sizes[classes.query]
         middle = np.add.reduceat(values, ptr[:-1], axis=0) / sizes[:, None]
@@ -149,19 +149,22 @@ class _Classes:
         return surplus
 
 
-def _inverse(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, Floats]:
-    """Return the degree of each class, and the rows between the classes of a query, for general weights.
+def _general_cost_rows(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, Floats]:
+    """Return the degree d_c of each class, and the rows of the second sum above, for any weights ω_cd.
 
-    The Laplacian of the classes without the last one is positive definite, CC'; as differences of means are
-    all that counts, C'(m_c - m_last) are the rows. One row of zeros keeps the number of the classes.
+    In each query, let CC' be the Cholesky factorisation of the Laplacian of the classes without the last
+    one, which is positive definite. Only differences of means count, so that the rows are C'M, where row c of
+    M is m_c - m_last. A last row of zeros makes them as many as the classes.
     """
     degrees = np.empty(len(means))
-    between = np.zeros_like(means)
+    rows = np.zeros_like(means)
     max_classes = int(np.diff(classes.ptr).max())
-    if 32.0 * max_classes**2 > (free := memory.available()):
+    needed = 32.0 * max_classes**2
+    free = memory.available()
+    if needed > free:
         raise OutOfMemoryError(
             f"The cost inverse with {max_classes:,} different labels in a query needs "
-            f"{memory.size(32.0 * max_classes**2)} of memory, and {memory.size(free)} are free. Use the cost "
+            f"{memory.size(needed)} of memory, and {memory.size(free)} are free. Use the cost "
             "magnitude or unit."
         )
     for first, last in pairwise(classes.ptr.tolist()):
@@ -172,8 +175,8 @@ def _inverse(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, 
             laplacian = -weights * np.outer(counts, counts)
             np.fill_diagonal(laplacian, counts * degrees[first:last])
             factor = np.linalg.cholesky(laplacian[:-1, :-1])
-            between[first : last - 1] = factor.T @ (means[first : last - 1] - means[last - 1])
-    return degrees, between
+            rows[first : last - 1] = factor.T @ (means[first : last - 1] - means[last - 1])
+    return degrees, rows
 
 
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:

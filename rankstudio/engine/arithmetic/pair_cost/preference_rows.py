@@ -33,7 +33,7 @@ class ScaledPreferences:
     query : ndarray of shape (l,)
         Number of the query of each preference.
     winner, loser : ndarray of shape (l,)
-        Documents.
+        Row numbers of the documents.
     scale, targets : ndarray of shape (l,)
     """
 
@@ -64,8 +64,9 @@ class LaplacianFactor:
     Attributes
     ----------
     inside : slice
-        The documents.
+        Documents of the block.
     targets : ndarray of shape (r,)
+        Target of each row.
     counts : ndarray of shape (queries,)
         Number of rows per query.
     """
@@ -224,16 +225,17 @@ def preference_rows(X: Floats, ptr: Ints, preferences: Preferences, cost: PairCo
 
 @dataclass(frozen=True, eq=False)
 class IncidenceBlock:
-    """Preferences of all queries, one row each.
+    """The preferences of all queries as one block, with one row per preference; see :func:`incidence`.
 
     Attributes
     ----------
     inside : slice
-        All documents.
+        Documents of the block: all.
     matrix : scipy.sparse.csr_array of shape (r, documents)
         S, with S'S the Laplacian of the preferences.
     targets : ndarray of shape (r,)
-    counts : ndarray
+        Target of each row.
+    counts : ndarray of shape (Q,)
         Number of rows per query.
     """
 

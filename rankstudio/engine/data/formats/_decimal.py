@@ -124,7 +124,7 @@ def read_six_decimals(i: int) -> int:
 
 OK = 0
 NOT_A_NUMBER = 1
-HARD = 2
+HARD = 2  # to be read by float()
 
 _EXACT_POWER = 22  # 10^22 is the last power of ten that a double holds exactly
 _POWER_OF_TEN = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
@@ -156,7 +156,7 @@ _FIVE_HIGH, _FIVE_LOW = _powers_of_five()
 _U1 = np.uint64(1)
 _U32 = np.uint64(32)
 _LOW32 = np.uint64(0xFFFFFFFF)
-_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 _NINE_ONES = np.uint64(0x1FF)
 _FRACTION = np.uint64((1 << 52) - 1)
 
@@ -176,10 +176,15 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 @subroutine
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
-    """Return (digits × 10^power, status), digits being a uint64 greater than 0."""
+    """Return the double nearest to digits × 10^power, and `OK`; or 0 and `HARD` where it is not decided.
+
+    The algorithm is that of Eisel and Lemire (2021, see above): the leading bits of digits × 5^power, with a
+    tabulated power of five, are rounded to the 53 of a double. ``digits`` is greater than 0.
+    """
     if power < _LEAST_POWER or power > _GREATEST_POWER:
         return 0.0, HARD
     shift = np.uint64(0)
+    # Normalise: the product below has its leading bit at one of two places.
     while digits >> np.uint64(63) == 0:
         digits <<= _U1
         shift += _U1
@@ -189,16 +194,19 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
         low += carry
         if low < carry:
             high += _U1
-    if low == _ONES and (power < -27 or power > 55):
+    # The tabulated powers of five are cut off; from 5^-27 to 5^55 they are precise enough for all digits.
+    if low == _ALL_ONES and (power < -27 or power > 55):
         return 0.0, HARD
-    upper = high >> np.uint64(63)
+    upper = high >> np.uint64(63)  # 1 where the product begins with bit 127, 0 where with bit 126
     drop = upper + np.uint64(9)
     mantissa = high >> drop  # 54 bits: the 53 of a double and one to round with
+    # Only for these powers can a number lie exactly half way between two doubles.
     if low <= _U1 and -4 <= power <= 23 and mantissa & np.uint64(3) == _U1 and mantissa << drop == high:
         mantissa -= _U1  # exactly half way: to even
     mantissa = (mantissa + (mantissa & _U1)) >> _U1
+    # (217706 power) >> 16 is floor(log2(10^power)) for these powers; 1086 is the bias 1023 plus 63 bits.
     exponent = ((217706 * power) >> 16) + 1086 + np.int64(upper) - np.int64(shift)
-    if mantissa >> np.uint64(53) != 0:
+    if mantissa >> np.uint64(53) != 0:  # rounded up to 2^53
         mantissa >>= _U1
         exponent += 1
     bits = (mantissa & _FRACTION) | (np.uint64(exponent) << np.uint64(52))

@@ -60,15 +60,15 @@ from rankstudio.engine.support.sparse_rows import SparseRows, worth_it
 HEAD = 4096
 """Bytes of a file that a recogniser of a plug-in gets."""
 
-_PATIENCE = 2.0  # seconds that a recogniser may take
-_PREVIEW_PATIENCE = 60.0  # seconds that the first block may take where only columns are shown
+_TIMEOUT = 2.0  # seconds that a recogniser may take
+_PREVIEW_TIMEOUT = 60.0  # seconds that the first block may take where only columns are shown
 _BY_ENDING = 0.9
 _AT_MOST = 0.79  # without an ending of its own or a mark: what is certain of another format stays that
 _ENDING_OF_OTHERS = 0.3
 _PIECE = 1 << 20
 
-_hopeless: set[str] = set()
-"""Formats whose recogniser hung or failed in this process; it is not asked again."""
+_failed_formats: set[str] = set()
+"""Formats whose recogniser hung or failed in this process; it is not called again."""
 
 
 def confidence(form: DataFormat, beginning: Beginning) -> float:
@@ -83,7 +83,7 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
         return 0.99
     if not form.recognise:
         return _ENDING_OF_OTHERS if endings else 0.0
-    certainty = _recognised(form, beginning)
+    certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
     return _BY_ENDING + 0.09 * certainty if is_own else _AT_MOST * certainty
@@ -96,19 +96,22 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
     return is_marked or any(ending and name.endswith(ending) for ending in form.endings)
 
 
-def _recognised(form: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence of a format's recogniser; 0, with a warning, where it fails."""
-    if form.recorded in _hopeless:
+def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
+    """Return the confidence of a format's recogniser; 0, with a warning, where it fails.
+
+    A recogniser that failed once in this process is not called again.
+    """
+    if form.recorded in _failed_formats:
         return 0.0
     try:
         function = partial(_import_and_call, form.recognise, beginning.head[:HEAD], beginning.path.name)
-        certainty = called(function, _PATIENCE)
+        certainty = called(function, seconds=_TIMEOUT)
         if type(certainty) is bool or not isinstance(certainty, int | float | np.number):
             raise TypeError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
         if not 0 <= certainty <= 1:
             raise ValueError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
     except (RuntimeError, TimeoutError, TypeError, ValueError) as error:
-        _hopeless.add(form.recorded)
+        _failed_formats.add(form.recorded)
         text = tr("{file}: the format {format} of {package} could not be asked: {reason}.")
         fields = {"file": beginning.path.name, "format": form.label, "package": form.package}
         warn_once(text, **fields, reason=str(error))
@@ -412,7 +415,7 @@ def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> Fir
         If the reader fails.
     """
     with _unpacked(path) as plain:
-        blocks = yielded(lambda: imported(form.reader)(plain), _PREVIEW_PATIENCE)
+        blocks = yielded(lambda: imported(form.reader)(plain), _PREVIEW_TIMEOUT)
         try:
             block: Any = next(blocks, {})
             table = _columns(path, block, 0)

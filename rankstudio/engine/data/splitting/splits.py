@@ -279,7 +279,7 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
 
 
 def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
-    """Return the parts, whole or what no part before has of them, that `every_query` concatenates.
+    """Return the parts that `every_query` concatenates, each without the queries of the parts before it.
 
     Raises
     ------
@@ -293,33 +293,34 @@ def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
     labels: dict[str, Floats] = {}
     for name in ("test", "vali", "train"):
         for part in (fold.parts[name] for fold in dataset.folds if name in fold.parts):
-            fresh = _fresh_queries(dataset, part, labels)
-            if len(fresh) == part.n_queries:
+            positions = _new_queries(dataset, part, labels)
+            if len(positions) == part.n_queries:
                 parts.append(part)
-            elif fresh:
-                parts.append(select_queries(part, np.array(fresh, dtype=np.int64)))
+            elif positions:
+                parts.append(select_queries(part, np.array(positions, dtype=np.int64)))
     return parts
 
 
-def _fresh_queries(dataset: FoldedDataset, part: RankingDataset, labels: dict[str, Floats]) -> list[int]:
-    """Return the positions of a part's queries that no part before has, and add their labels to the others.
+def _new_queries(dataset: FoldedDataset, part: RankingDataset, labels: dict[str, Floats]) -> list[int]:
+    """Return the positions of a part's queries that no earlier part has, and add them to ``labels``.
 
-    A query is recognised by its id. The labels show whether the ids of different parts mean the same queries.
+    ``labels`` has the sorted labels of the queries so far, by their ids: an id that occurs again has to have
+    the same labels, or it is another query.
     """
-    fresh = []
+    positions = []
     ends = part.query_ptr[1:-1]
     for position, (query, values) in enumerate(zip(part.query_ids, np.split(part.y, ends), strict=True)):
-        ordered = np.sort(values)
-        first = labels.setdefault(query, ordered)
-        if first is ordered:
-            fresh.append(position)
-        elif not np.array_equal(first, ordered):
+        sorted_labels = np.sort(values)
+        if query not in labels:
+            labels[query] = sorted_labels
+            positions.append(position)
+        elif not np.array_equal(labels[query], sorted_labels):
             text = tr(
                 "{name}: query {query} has other documents in another part. Give different queries different "
                 "ids."
             )
             raise DatasetError(text.format(name=dataset.name, query=query))
-    return fresh
+    return positions
 
 
 def is_one_ranking(dataset: FoldedDataset) -> bool:

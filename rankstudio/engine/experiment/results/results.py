@@ -128,11 +128,11 @@ class PathResult:
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
-        measure_name = _validated(
-            [self], name or next(iter(self.validation), ""), is_required=name is not None
-        )
+        default = next(iter(self.validation), "")
+        measure_name = _checked_measure([self], name or default, is_required=name is not None)
         ax = _new_axes() if ax is None else ax
-        _draw(ax, *_mean_curve((self,), measure_name), "", _colors(1)[0])
+        x, y = _mean_curve((self,), measure_name)
+        _draw(ax, x, y, label="", color=_colors(1)[0])
         _label_axes(ax, [self], measure_name, f"Fold {self.unit.fold}")
         return ax
 
@@ -440,14 +440,16 @@ class RunResult:
             If there is no validation by this measure.
         """
         paths = [path for fold in self.folds for path in fold.paths]
-        name = _validated(paths, name or self.plan.select_by, is_required=name is not None)
+        name = _checked_measure(paths, name or self.plan.select_by, is_required=name is not None)
         ax = _new_axes() if ax is None else ax
-        of_combinations = zip(*(fold.paths for fold in self.folds), strict=True)
-        for color, combination in zip(_colors(len(self.plan.combinations)), of_combinations, strict=True):
-            x, y = _mean_curve(combination, name)
-            values = zip(self.plan.axes, combination[0].unit.values, strict=True)
+        paths_of_combinations = zip(*(fold.paths for fold in self.folds), strict=True)
+        for color, combination_paths in zip(
+            _colors(len(self.plan.combinations)), paths_of_combinations, strict=True
+        ):
+            x, y = _mean_curve(combination_paths, name)
+            values = zip(self.plan.axes, combination_paths[0].unit.values, strict=True)
             label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
-            _draw(ax, x, y, _POWER.sub(r"$2^{\1}$", label), color)
+            _draw(ax, x, y, label=_POWER.sub(r"$2^{\1}$", label), color=color)
         over = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
         _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{over}")
         if len(self.plan.combinations) > 1:
@@ -627,7 +629,7 @@ def _colors(n: int) -> list[Color]:
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
-    """Return where the steps stand that all paths have, and their mean; of iterations only the last."""
+    """Return the positions of the steps that all paths have, and their means; of iterations only the last."""
     if paths[0].step_kind is StepKind.ITERATIONS:
         last = [_curve(path, name)[-1] for path in paths]
         return paths[0].x_values[-1:], np.array([np.mean(last)])
@@ -644,7 +646,7 @@ def _curve(path: PathResult, name: str) -> Floats:
     return path.validation[name] if name else path.criterion
 
 
-def _validated(paths: list[PathResult], name: str, *, is_required: bool) -> str:
+def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
     """Return the measure to draw; "" for the criterion, if nothing was validated and none is required."""
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []

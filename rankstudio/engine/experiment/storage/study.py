@@ -148,7 +148,10 @@ class Study:
         return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
 
     def damage(self) -> tuple[str, ...]:
-        """Return notes on damage other than that reported by the listed runs."""
+        """Return a note for each damaged record of the study and each run that cannot be read.
+
+        Damage of the parts of a run is not among them: :meth:`runs` reports it with the run.
+        """
         notes = [] if self._sound("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
             notes.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
@@ -160,11 +163,11 @@ class Study:
             notes.append(f"{self.path}: the texts for the report are damaged and left out.")
         for row in self._listed():
             try:
-                self._asked(row)
+                self._read_run(row)
             except StoreError as error:
                 notes.append(str(error))
-        lost = (f"{self.path}: the stored results of {runs} are missing." for runs in self._lost())
-        return (*notes, *lost)
+        lost_notes = (f"{self.path}: the stored results of {runs} are missing." for runs in self._lost())
+        return (*notes, *lost_notes)
 
     @property
     def last_id(self) -> int:
@@ -337,7 +340,8 @@ class Study:
         for row in self._sound("dataset", "ORDER BY id"):
             with suppress(*IMPOSSIBLE):
                 recorded_data = _recorded(row)
-                keys += dataset_keys(recorded_data) if recorded_data.first_file is None else ()
+                if recorded_data.first_file is None:
+                    keys += dataset_keys(recorded_data)
         return tuple(dict.fromkeys(keys))
 
     def note_seal(self, mark: SealMark) -> None:
@@ -405,7 +409,7 @@ class Study:
         ]
 
     def _feature_set(self, data: str) -> FeatureSet | None:
-        """Return the feature set of some data; None where there is none, or it is damaged."""
+        """Return the feature set of some data; None without one, or if it is damaged."""
         if not self._has_table("feature_set"):
             return None
         for payload, digest in self._file.rows(
@@ -456,7 +460,7 @@ class Study:
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
-            for table, parts in zip(("unit", "fold"), self._parts(*self._asked(row)), strict=True):
+            for table, parts in zip(("unit", "fold"), self._parts(*self._read_run(row)), strict=True):
                 for part in parts:
                     if not part.sound:
                         db.execute(f"DELETE FROM {table} WHERE rowid = ?", (part.id,))
@@ -605,7 +609,7 @@ class Study:
                 continue
             try:
                 # Where the data are does not count: they have their checksum.
-                if self._asked(row)[1].changed(data=plan.data) == plan and _kept_files(row) == own_files:
+                if self._read_run(row)[1].changed(data=plan.data) == plan and _kept_files(row) == own_files:
                     return row.id
             except StoreError:
                 continue  # a plan of a version that is not ours is none to go on with
@@ -627,7 +631,7 @@ class Study:
                 )
                 raise ChangedDataError(text.format(changed=change_text, path=self.path))
 
-    def _asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
+    def _read_run(self, row: Row) -> tuple[Row, Plan, RecordedData]:
         """Return a run with its plan and its data; StoreError if they cannot be read."""
         run = self._run(row.id)
         data = self._data(row)
@@ -697,7 +701,7 @@ class Study:
 
     def _summary(self, row: Row) -> RunSummary:
         """Return a run as a list shows it; StoreError where its plan or its data cannot be read."""
-        run, plan, data = self._asked(row)
+        run, plan, data = self._read_run(row)
         units, folds = self._parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
         n_units = _count(plan) * n_folds

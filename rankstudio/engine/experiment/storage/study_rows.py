@@ -297,9 +297,10 @@ def moment(text: str) -> str:
 
 
 def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
-    """Return the values of these measures, or an empty mapping; ValueError otherwise.
+    """Return the stored values of these measures; an empty mapping if none are stored.
 
-    A measure may be NaN: it may be undefined for a single query.
+    ValueError for other measures, and for a value that is no float or is infinite. NaN is allowed, because a
+    measure may be undefined for a single query.
     """
     sequence([*values.values()], float)
     if (values and set(values) != set(names)) or any(np.isinf(value) for value in values.values()):

@@ -62,14 +62,18 @@ class MeasuredPart(ScoredPart):
         return self._evaluator.per_query(scores)
 
     def measure_all(self, steps: Sequence[Step], stored_measure: str = "") -> MeasuredSteps:
-        """Return the measures of a path's models, and the stored measure in each query."""
-        means = []
-        queries = []
+        """Return the mean measures of a path's models, and the values of the stored measure in each query.
+
+        Without a stored measure, the latter are None.
+        """
+        mean_tables = []
+        query_values = []
         for table in self._tables(steps):
-            means.append({name: average(values) for name, values in table.items()})
-            queries += [table[stored_measure]] if stored_measure in table else []
-        columns = {name: np.concatenate([row[name] for row in means]) for name in means[0]}
-        return MeasuredSteps(columns, np.concatenate(queries) if queries else None)
+            mean_tables.append({name: average(values) for name, values in table.items()})
+            if stored_measure in table:
+                query_values.append(table[stored_measure])
+        means = {name: np.concatenate([table[name] for table in mean_tables]) for name in mean_tables[0]}
+        return MeasuredSteps(means, np.concatenate(query_values) if query_values else None)
 
     @property
     def n_queries(self) -> int:

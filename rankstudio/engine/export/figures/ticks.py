@@ -64,9 +64,10 @@ def tick_labels(ticks: list[float]) -> list[str]:
 
 
 def grouped(value: float, places: int = 0) -> str:
-    """Return a number with its digits in groups of three, as the language has them, and a typeset minus.
+    """Return a number with its digits in groups of three, by the user's language, and a typographic minus.
 
-    A point between groups would be taken for that of the decimals: with some there are no groups.
+    If the language separates groups by a point, numbers with decimals are not grouped: their decimals have a
+    point, too.
     """
     separator = thousands_separator()
     if places and separator == ".":

@@ -42,13 +42,13 @@ def lightgbm_model(text: str) -> ParsedModel:
 
 
 def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return the model in the JSON of ``Booster.save_model``: of boosted trees, dropped ones, or linear.
+    """Return the model in the JSON of ``Booster.save_model``, of the booster gbtree, dart or gblinear.
 
-    A value below the split condition goes left, both as floats.
+    A value less than the split condition goes left; both are compared as 32-bit floats.
     """
     try:
         learner = values["learner"]
-        dropped = None
+        tree_weights = None
         parameters = learner["learner_model_param"]
         booster = learner["gradient_booster"]
         if any(whole(_XGBOOST, parameters.get(key, 0)) > 1 for key in ("num_class", "num_target")):
@@ -59,10 +59,14 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
             weights = [finite(_XGBOOST, weight) for weight in booster["model"]["weights"]]
             return ParsedModel(_XGBOOST, dict(enumerate(weights[:n])), names=names, n_features=n)
         if booster["name"] == "dart":
-            dropped = booster["weight_drop"]
+            tree_weights = booster["weight_drop"]
             booster = booster["gbtree"]
         trees = booster["model"]["trees"]
-        factors = [1.0] * len(trees) if dropped is None else [finite(_XGBOOST, weight) for weight in dropped]
+        factors = (
+            [1.0] * len(trees)
+            if tree_weights is None
+            else [finite(_XGBOOST, weight) for weight in tree_weights]
+        )
         score_trees = tuple(_xgboost_tree(tree, factor) for tree, factor in zip(trees, factors, strict=True))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.save_model")) from error

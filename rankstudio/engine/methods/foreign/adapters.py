@@ -141,13 +141,10 @@ class WrappedSelector(Wrapped, PathSelector):
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return whole_need(shape)
 
-    def _most(self, n: int) -> int:
-        """Return how many of n features to select.
-
-        A library's default may be more than there are.
-        """
+    def _n_to_select(self, n: int) -> int:
+        """Return how many of n features to select: a library's default may be more than n."""
         size = self.n_features_to_select
-        return super()._most(n) if size is None or size <= n else n
+        return super()._n_to_select(n) if size is None or size <= n else n
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:  # noqa: D102 - inherited
         yield WorkProgress(tr("ordering features"), 0.0)
@@ -287,15 +284,16 @@ class WrappedRanker(Wrapped, LinearRanker):
         n = data.X.shape[1]
         all_columns = tuple(range(n))
         weights = _weights(model, n)
+        no_criterion = float("nan")
         no_candidates = np.empty(0)
         if weights is not None and _is_linear(model, weights, data.X):
-            yield Step(1, all_columns, weights, float("nan"), no_candidates)
+            yield Step(1, all_columns, weights, no_criterion, no_candidates)
             return
         importance = np.asarray(getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64)
         if importance.shape != (n,) or not np.isfinite(importance).all():
             importance = np.ones(n)
         yield PredictingStep(
-            1, all_columns, importance, float("nan"), no_candidates, label=self.entry.label, model=model
+            1, all_columns, importance, no_criterion, no_candidates, label=self.entry.label, model=model
         )
 
 

@@ -23,7 +23,7 @@ class Instance:
     ----------
     entry : Method
     parameters : dict
-        Its parameters, as a plan has them.
+        Its parameters in the form of a plan.
     """
 
     entry: Method
@@ -83,7 +83,7 @@ def public_path(cls: type) -> str:
 
 
 def as_method(estimator: Any) -> LinearRanker:
-    """Return an estimator of another library as one of RankStudio, with ``fit(X, y, qid=...)``.
+    """Wrap an estimator of another library as a method of RankStudio, with ``fit(X, y, qid=...)``.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def as_method(estimator: Any) -> LinearRanker:
     Returns
     -------
     LinearRanker
-        A selector whose features RankRLS ranks with, or a ranker.
+        A ranker, or a selector: with the features that it selects RankRLS ranks.
 
     Examples
     --------
@@ -104,8 +104,9 @@ def as_method(estimator: Any) -> LinearRanker:
     if isinstance(estimator, LinearRanker):
         return estimator
     instance = instance_of(estimator)
-    values = {p.name: p.default for p in instance.entry.parameters}
-    values |= instance.entry.validate(instance.parameters)
-    values |= {"regularization": 1.0} if "regularization" in values else {}
-    adapter: LinearRanker = instance.entry.load()(**values)
+    parameters = {p.name: p.default for p in instance.entry.parameters}
+    parameters |= instance.entry.validate(instance.parameters)
+    if "regularization" in parameters:  # of the RankRLS behind a selector: one λ, not the grid of a plan
+        parameters["regularization"] = 1.0
+    adapter: LinearRanker = instance.entry.load()(**parameters)
     return adapter

@@ -228,7 +228,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         gradients = self._gradients
         pairs = self.checked("pairs")
         cost = self.pair_cost()
-        if gradients.serve(data):
+        if gradients.are_used_for(data):
             if pairs != "query":
                 raise ParameterError("pairs", pairs, "query with the conjugate gradient solver")
             rows = pair_rows(data.whole("RankRLS"), cost)

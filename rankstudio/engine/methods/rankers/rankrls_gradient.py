@@ -59,7 +59,7 @@ class ConjugateGradients:
             raise ParameterError("tol", tol, "a finite number greater than 0")
         return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
 
-    def serve(self, data: GivenData) -> bool:
+    def are_used_for(self, data: GivenData) -> bool:
         """Return whether gradients are used for such data; ParameterError for "direct" with sparse X."""
         if data.sparse:
             self.check_sparse()

@@ -122,26 +122,45 @@ def centred_labels(data: QueryData | SparseQueryData, outputs: Floats | None = N
 def fit_outputs(
     data: QueryData | SparseQueryData, outputs: Floats, regularization: float, gradients: ConjugateGradients
 ) -> tuple[Floats, Floats, int, Sums | None]:
-    """Train a model for each output, labels of shape (m, v).
+    """Train a model for each of several outputs.
+
+    Parameters
+    ----------
+    data : QueryData or SparseQueryData
+        Documents; their labels are not used.
+    outputs : ndarray of shape (m, v)
+        Labels of each output, in the order of the rows of X.
+    regularization : float
+        λ > 0.
+    gradients : ConjugateGradients
+        Solver, used if it is chosen or X is sparse.
 
     Returns
     -------
-    weights (v, n), criteria (v,), iterations, sums
-        The last two are 1 and the sums of the products, or the maximum number of gradients and None.
+    weights : ndarray of shape (v, n)
+    criteria : ndarray of shape (v,)
+        Leave-query-out errors; with conjugate gradients the minima of the objective.
+    iterations : int
+        1; with conjugate gradients the largest number of iterations of an output.
+    sums : tuple of ndarray, or None
+        X^'X^ and X^'Y^; None with conjugate gradients.
     """
     labels = centred_labels(data, outputs)
-    if gradients.serve(data):
-        ends = []
+    if gradients.are_used_for(data):
+        last_iterations = []
         for column in np.ascontiguousarray(labels.T):
             *_, last = gradients.iterations(data, column, regularization)
             gradients.warn_unless_converged(last)
-            ends.append(last)
-        criteria = np.array([end.criterion for end in ends])
-        return np.stack([end.coef for end in ends]), criteria, max(end.number for end in ends), None
+            last_iterations.append(last)
+        criteria = np.array([last.criterion for last in last_iterations])
+        weights = np.stack([last.coef for last in last_iterations])
+        return weights, criteria, max(last.number for last in last_iterations), None
     data = data.dense()
     models = OutputModels(data, regularization)
-    criteria = np.einsum("mv,mv->v", *2 * (models.residuals(labels),))
-    sums = data.centred[0].T @ data.centred[0], data.centred[0].T @ labels
+    residuals = models.residuals(labels)
+    criteria = np.einsum("mv,mv->v", residuals, residuals)
+    X = data.centred[0]
+    sums = (X.T @ X, X.T @ labels)
     return models.weights(labels).T, criteria, 1, sums
 
 

@@ -115,17 +115,17 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
     by_cost = data.shared.of(_Decomposed).by_cost
     if cost not in by_cost:
         by_cost[cost] = yield from _decomposed(data, cost)
-    values, vectors, right = by_cost[cost]
+    eigenvalues, eigenvectors, products_with_y = by_cost[cost]
     with STEADY:
-        coef: Floats = vectors @ ((vectors.T @ right) / (values + regularization))
+        coef: Floats = eigenvectors @ ((eigenvectors.T @ products_with_y) / (eigenvalues + regularization))
     (error,) = yield from summed(
         data,
         "leaving queries out",
         _leave_query_out,
         cost,
         coef,
-        values,
-        vectors,
+        eigenvalues,
+        eigenvectors,
         regularization,
         by_blocks=True,
     )
@@ -138,17 +138,17 @@ def is_wide(m: int, n: int) -> bool:
 
 
 def _decomposed(data: TrainingData, cost: PairCost) -> Waiting[tuple[Floats, Floats, Floats]]:
-    """Compute the values of :class:`_Decomposed`."""
+    """Return the eigenvalues and eigenvectors of X^'X^, and X^'y^, as :class:`_Decomposed` has them."""
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
         with STEADY:
-            _, roots, vectors = np.linalg.svd(X, full_matrices=False)
-            return roots**2, vectors.T, X.T @ y
+            _, singular_values, right_vectors = np.linalg.svd(X, full_matrices=False)
+            return singular_values**2, right_vectors.T, X.T @ y
     _refuse_large(*data.X.shape)
-    squares, right = yield from sums_of_products(data, cost)
+    gram, products_with_y = yield from sums_of_products(data, cost)
     with STEADY:
-        values, vectors = np.linalg.eigh(squares)
-    return np.maximum(values, 0.0), vectors, right
+        eigenvalues, eigenvectors = np.linalg.eigh(gram)
+    return np.maximum(eigenvalues, 0.0), eigenvectors, products_with_y
 
 
 def nested_steps(

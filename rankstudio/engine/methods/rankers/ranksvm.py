@@ -125,22 +125,25 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield an :class:`Iteration` per Newton step or cutting plane.
+        """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective.
 
-        Its criterion is the objective.
+        With a kernel, the linear method runs on the documents' features in the Nyström map.
         """
-        kernel, settings = self._kernel()
+        kernel, basis_settings = self._kernel()
         if kernel.function == "linear":
             yield from super().work(data)
             return
         rows = training_data(data).for_method(accepts_sparse=False).whole("RankSVM with a kernel")
-        features, note = kernel_features(rows, kernel, *settings)
+        document_map, note = kernel_features(rows, kernel, *basis_settings)
         if note:
             yield Note(note, kind=DependentBasisWarning)
-        vectors = basis_vectors(rows, features.basis)
-        mapped = QueryData(features.features, rows.y, rows.ptr, preferences=rows.preferences)
+        vectors = basis_vectors(rows, document_map.basis)
+        mapped = QueryData(document_map.features, rows.y, rows.ptr, preferences=rows.preferences)
         for step in super().work(mapped):
-            yield kernel_iteration(step, kernel, vectors, features) if isinstance(step, Iteration) else step
+            if isinstance(step, Iteration):
+                yield kernel_iteration(step, kernel, vectors, document_map)
+            else:
+                yield step
 
     def _kernel(self) -> tuple[Kernel, tuple[int | None, str, int]]:
         if self.kernel == PRECOMPUTED:

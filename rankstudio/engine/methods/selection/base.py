@@ -148,7 +148,7 @@ class GrowingSelector(Selector):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
 
-    def _most(self, n: int) -> int:
+    def _n_to_select(self, n: int) -> int:
         """Return how many of n features to select at most.
 
         ParameterError for a wrong number.
@@ -299,7 +299,7 @@ class PathSelector(GrowingSelector):
 
         data = training_data(data)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
-        k = self._most(len(groups.groups))
+        k = self._n_to_select(len(groups.groups))
         regularization = self.checked("regularization")
         has_costs = self.costs is not None or self.budget is not None
         if has_costs:

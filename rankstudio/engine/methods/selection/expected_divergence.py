@@ -29,7 +29,7 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _MOST_CLASSES = 64  # pairs of classes are compared: what has more is no grade
 _DENSITY = 160.0  # nanoseconds for a value of a feature, in the training documents and those to compare
-_WHAT = "estimating densities"
+_PROGRESS_TEXT = "estimating densities"
 _GROUPS = 20  # of queries without which densities are estimated again
 _VALUES = 1 << 22  # numbers of features that are processed together: 32 MB
 _SHARE = 1 / 8  # of the memory budget, for features of several shards: each time all of these are read
@@ -254,23 +254,23 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
         step = max(workers, int(max_numbers / m))
         for begin in range(0, n, step):
             columns = range(begin, min(begin + step, n))
-            rows = yield from _rows_of(data, columns)
+            rows = yield from _feature_rows(data, columns)
             for first in range(0, len(columns), workers):
-                yield WorkProgress(_WHAT, (begin + first) / n)
+                yield WorkProgress(_PROGRESS_TEXT, (begin + first) / n)
                 part = slice(first, first + workers)
                 values = (executor.map if executor else map)(of_feature, columns[part], rows[part])
                 d[columns[part]] = list(values)
     return d
 
 
-def _rows_of(data: TrainingData, columns: range) -> Waiting[Floats]:
-    """Return some features of all documents, a row each, shape (c, m), read shard by shard."""
+def _feature_rows(data: TrainingData, columns: range) -> Waiting[Floats]:
+    """Return the values of c features in all m documents, shape (c, m), read shard by shard."""
     feature_rows = np.empty((len(columns), data.X.shape[0]))
 
-    def read(_: int, shard: Shard, rows: QueryData) -> None:
-        feature_rows[:, shard.rows] = rows.X[:, columns.start : columns.stop].T
+    def read(_: int, shard: Shard, shard_data: QueryData) -> None:
+        feature_rows[:, shard.rows] = shard_data.X[:, columns.start : columns.stop].T
 
-    yield from data.visited(read, _WHAT)
+    yield from data.visited(read, _PROGRESS_TEXT)
     return feature_rows
 
 

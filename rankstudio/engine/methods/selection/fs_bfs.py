@@ -124,7 +124,7 @@ class FSBFS(PathSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per subset: RankRLS with the new features so far."""
         data = training_data(data)
-        max_features = self._most(data.X.shape[1])
+        max_features = self._n_to_select(data.X.shape[1])
         regularization = self.checked("regularization")
         nodes: list[Node] = []
         for node in self.nodes(data, max_features):

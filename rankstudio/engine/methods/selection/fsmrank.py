@@ -314,7 +314,7 @@ class _OfFSMRank(GrowingSelector, _Weighing):
 
     def _weighed(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
         """Return FSMRank, its last step and the greatest number of features."""
-        max_features = self._most(data.X.shape[1])
+        max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
         return fsmrank, last, max_features

@@ -1,4 +1,4 @@
-"""The L1 path: the order in which the lasso takes features in as its penalty falls."""
+"""The L1 path: the order in which features enter the lasso as its penalty falls."""
 
 from __future__ import annotations
 
@@ -77,74 +77,83 @@ class L1Path(PathSelector):
     ) -> Waiting[Ordering]:
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
-        gram, right = yield from sums_of_products(data)
-        length = np.sqrt(np.diag(gram))
-        used = np.flatnonzero(length > 0)
-        scale = length[used] if scaling == "unit" else np.ones(used.size)
-        alphas, coefs, entered = lasso_path(
-            gram[np.ix_(used, used)] / np.outer(scale, scale), right[used] / scale, k
+        gram, products_with_y = yield from sums_of_products(data)
+        column_norms = np.sqrt(np.diag(gram))
+        varying = np.flatnonzero(column_norms > 0)
+        scale = column_norms[varying] if scaling == "unit" else np.ones(varying.size)
+        alphas, coefs, varying_entry_alphas = lasso_path(
+            gram[np.ix_(varying, varying)] / np.outer(scale, scale), products_with_y[varying] / scale, k
         )
-        weights = np.zeros((alphas.size, length.size))
-        weights[:, used] = coefs / scale
-        first = np.full(length.size, np.nan)
-        first[used] = entered
-        order = np.argsort(-np.nan_to_num(first, nan=-1.0), kind="stable")[:k].astype(np.int64)
-        attributes = {"alphas_": first, "lasso_alphas_": alphas, "lasso_coefs_": weights}
-        return Ordering(order, _residual_correlations(gram, right, order, scaling, attributes), attributes)
+        weights = np.zeros((alphas.size, column_norms.size))
+        weights[:, varying] = coefs / scale
+        entry_alphas = np.full(column_norms.size, np.nan)
+        entry_alphas[varying] = varying_entry_alphas
+        # Features that never enter come last, in column order.
+        order = np.argsort(-np.nan_to_num(entry_alphas, nan=-1.0), kind="stable")[:k].astype(np.int64)
+        attributes = {"alphas_": entry_alphas, "lasso_alphas_": alphas, "lasso_coefs_": weights}
+        return Ordering(
+            order, _residual_correlations(gram, products_with_y, order, scaling, attributes), attributes
+        )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield for each step the α at which each feature comes into the lasso beside those that are in it.
+        """Yield for each step the α at which each feature enters the lasso beside those that are in it.
 
-        Beside the features A with the signs s, feature j comes in at α = N / (σ - M) for σ = 1 or -1, with
+        Beside the features A with the signs s, feature j enters at α = N / (σ - M) for σ = 1 or -1, with
         N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹ s_A. Without a query the same holds for the other sums.
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
 
         steps = yield from query_parts.sized_steps(self, data, n_features)
         path = yield from self.order_features(data, n_features)
-        gram, right = yield from sums_of_products(data)
-        entered = path.found["alphas_"]
+        gram, products_with_y = yield from sums_of_products(data)
+        entry_alphas = path.found["alphas_"]
         knots = path.found["lasso_alphas_"]
         for index, step in enumerate(steps):
             winner = step.selected[index]
             scores = np.full(gram.shape[0], np.nan)
-            knot = int(np.argmax(knots == entered[winner]))
+            knot = int(np.argmax(knots == entry_alphas[winner]))
             weights = path.found["lasso_coefs_"][knot]
             inside = np.flatnonzero(weights)
             candidates = np.setdiff1d(np.flatnonzero(~np.isnan(step.candidates)), inside)
-            if np.isnan(entered[winner]) or winner not in candidates:
+            if np.isnan(entry_alphas[winner]) or winner not in candidates:
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
-            sums = np.block([[gram, right[:, None]], [right, 0.0]])[None]
+            sums = np.block([[gram, products_with_y[:, None]], [products_with_y, 0.0]])[None]
             lasso = _Entry(np.sign(weights[inside]), self.scaling == "unit")
             alphas, signs = lasso.best(sums, inside, candidates, knots[knot - 1] if knot else np.inf)
-            if not abs(alphas[candidates == winner][0] - entered[winner]) <= _SAME * entered[winner]:
+            if (
+                not abs(alphas[candidates == winner][0] - entry_alphas[winner])
+                <= _SAME * entry_alphas[winner]
+            ):
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
-            near = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[: _RIVALS + 1]
-            near = near[~np.isnan(alphas[near])]
-            columns = [*inside.tolist(), *candidates[near].tolist()]
+            best = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[: _RIVALS + 1]
+            best = best[~np.isnan(alphas[best])]
+            columns = [*inside.tolist(), *candidates[best].tolist()]
             query_grams = yield from query_parts.grams_by_query(data, columns)
             submatrix = np.ix_([*columns, gram.shape[0]], [*columns, gram.shape[0]])
-            places = np.arange(len(columns))
+            positions = np.arange(len(columns))
             without = lasso.alphas(
-                sums[0][submatrix] - query_grams, places[: inside.size], places[inside.size :], signs[near]
+                sums[0][submatrix] - query_grams,
+                positions[: inside.size],
+                positions[inside.size :],
+                signs[best],
             )
-            scores[candidates[near]] = alphas[near]
+            scores[candidates[best]] = alphas[best]
             parts = np.zeros((gram.shape[0], len(query_grams)))
-            parts[candidates[near]] = alphas[near, None] - without.T
+            parts[candidates[best]] = alphas[best, None] - without.T
             yield ComparedByQuery((winner,), scores, parts, np.ones(len(query_grams), dtype=np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
-    """The α at which features come into the lasso beside some with given signs (a,)."""
+    """The α at which features enter the lasso beside some with given signs (a,)."""
 
     signs: Floats
     scaled: bool
 
     def best(self, gram: Floats, inside: Ints, candidates: Ints, max_alpha: float) -> tuple[Floats, Floats]:
-        """Return the greatest α up to the limit of each candidate, and whether it comes in with 1 or -1."""
+        """Return the greatest α up to the limit of each candidate, and whether it enters with 1 or -1."""
         alphas = [
             self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))[0] for sigma in (1.0, -1.0)
         ]
@@ -172,25 +181,25 @@ class _Entry:
 def _residual_correlations(
     gram: Floats, right: Floats, order: Ints, scaling: str, attributes: Mapping[str, Floats]
 ) -> Floats:
-    """Return the residual correlations of the features when the next one comes in, shape (k, n).
+    """Return the residual correlations of the features when the next one enters, shape (k, n).
 
     |x_j' (y - X w)| at the knot, for features of length 1 where the lasso sees them so. The features that are
     in the model or have been are no candidates, nor are combinations of those with weight; NaN where the path
     takes no more features in.
     """
-    length = np.sqrt(np.diag(gram))
-    scale = length if scaling == "unit" else np.ones(length.size)
-    compared = np.full((order.size, length.size), np.nan)
+    column_norms = np.sqrt(np.diag(gram))
+    scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
+    compared = np.full((order.size, column_norms.size), np.nan)
     for index, feature in enumerate(order.tolist()):
         alpha = attributes["alphas_"][feature]
         if np.isnan(alpha):
             break
         weights = attributes["lasso_coefs_"][int(np.argmax(attributes["lasso_alphas_"] == alpha))]
-        candidates = length > 0
+        candidates = column_norms > 0
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
         compared[index, candidates] = correlations
-        # A combination of the features in the model correlates as they do, and cannot come in beside them.
+        # A combination of the features in the model correlates as they do, and cannot enter beside them.
         inside = np.flatnonzero(weights).tolist()
         near = candidates & (compared[index] >= alpha * (1.0 - _AS_HIGH))
         near[feature] = False

@@ -58,7 +58,16 @@ HALVES = "halves.rankstudio"
 _LONG_SECONDS = 5.0  # which are said beforehand
 _USUAL_SIZE = 5
 _NO_END = float("inf")
-_SIZE = "parameter_n_features_to_select"
+_K_PARAMETER = "parameter_n_features_to_select"
+_NOT_WITH_A_STUDY = (
+    "method",
+    "convention",
+    "protocol",
+    "preferences",
+    "groups",
+    "missing",
+    "normalize",
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +132,9 @@ def run(args: argparse.Namespace) -> int:
     _options(args, 0)  # which checks them
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
-    judged, dataset, run = _of_study(args) if args.study is not None else (*_of_data(args), None)
+    judged, dataset, run = (
+        _selection_of_study(args) if args.study is not None else (*_selection_of_data(args), None)
+    )
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
     with workers(args) as staff, _halves(args, judged, staff) as work:
@@ -225,37 +236,28 @@ def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
     return replace(options, max_seconds=_NO_END) if args.best else options
 
 
-def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
+def _selection_of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
     """Return the selection of a run of a study, with its data and the run."""
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
-    parameters = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
-    for name in (
-        *parameters,
-        "method",
-        "convention",
-        "protocol",
-        "preferences",
-        "groups",
-        "missing",
-        "normalize",
-    ):
+    parameters = [name for name in vars(args) if name.startswith("parameter_") and name != _K_PARAMETER]
+    for name in (*parameters, *_NOT_WITH_A_STUDY):
         if getattr(args, name) is not None:
             option = name.removeprefix("parameter_").replace("_", "-")
             raise PlanError(f"--{option}: not allowed with a study, whose run has its own. Omit it.")
     run = opened_run(args.study, args.number)
     costs = costs_from(args, run.plan)
     plan = run.plan if costs is None else run.plan.changed(costs=costs.plain())
-    result = run.fold(args.folds)
+    fold_result = run.fold(args.folds)
     seed = run.plan.seed if args.seed is None else args.seed
     options = replace(_options(args, seed), convention=plan.convention)
-    size = getattr(args, _SIZE)
-    if size is not None:
-        options = replace(options, n_features=whole("--k", size))
-    return JudgedSelection.of_run(plan, run.dataset, result, options), run.dataset, run
+    k = getattr(args, _K_PARAMETER)
+    if k is not None:
+        options = replace(options, n_features=whole("--k", k))
+    return JudgedSelection.of_run(plan, run.dataset, fold_result, options), run.dataset, run
 
 
-def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset]:
+def _selection_of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset]:
     """Return the selection of a method on data."""
     from rankstudio.engine.methods.catalog.method import StepKind
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection

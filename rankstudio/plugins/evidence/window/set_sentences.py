@@ -15,7 +15,7 @@ from rankstudio.ui.plots.readout import Line
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.set_changes import SetChanges
 
-SAME = 5e-6
+NEGLIGIBLE = 5e-6
 """Share of the error, up to which two are the same."""
 _SWAPS_SAID = 8  # in a box, the best ones
 
@@ -92,6 +92,6 @@ class FeatureChange:
 
 def signed_percent(share: float) -> str:
     """Return a change in percent with its sign: "+1.30 %", "−0.21 %", "±0 %"."""
-    if abs(share) < SAME:
+    if abs(share) < NEGLIGIBLE:
         return "±0 %"
     return f"{signed(100 * share)} %"

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, Q
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.number_format import fixed, percent
 from rankstudio.plugins.evidence.window.controller import EvidenceController
-from rankstudio.plugins.evidence.window.set_sentences import SAME, FeatureChange, signed_percent
+from rankstudio.plugins.evidence.window.set_sentences import NEGLIGIBLE, FeatureChange, signed_percent
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -108,7 +108,7 @@ class SetChip(FeatureChip):
     feature_id = 0  # until it is built: Qt may change the font before
     name = ""
     _shows_name = False
-    _swap: float | None = None
+    _error_change: float | None = None
 
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
         super().__init__(theme, feature_id, name, shows_name=shows_name)
@@ -130,14 +130,14 @@ class SetChip(FeatureChip):
 
     def show_swap(self, share: float | None) -> None:
         """Show how the error changes if the feature under the mouse replaces this one; None for none."""
-        if share != self._swap:
-            self._swap = share
+        if share != self._error_change:
+            self._error_change = share
             self._cross.setVisible(share is None)
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the chip, or the change of a swap in it."""
-        if self._swap is None:
+        """Draw the chip, or how much a swap of its feature would change the error."""
+        if self._error_change is None:
             super().paintEvent(event)
             return
         colors = self._theme.colors
@@ -147,8 +147,13 @@ class SetChip(FeatureChip):
         painter.setBrush(colors.q("panel"))
         painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5)
         painter.setFont(font(TINY))
-        painter.setPen(colors.q("error" if self._swap >= SAME else "ok" if self._swap <= -SAME else "text"))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, signed_percent(self._swap))
+        color = "text"
+        if self._error_change >= NEGLIGIBLE:
+            color = "error"
+        elif self._error_change <= -NEGLIGIBLE:
+            color = "ok"
+        painter.setPen(colors.q(color))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, signed_percent(self._error_change))
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Emit the feature under the pointer."""
@@ -416,7 +421,7 @@ class SetTrayController(Controller):
         self._changes: SetChanges | None = None
         self._pointed = 0
         self._looked_at = 0
-        self._told = ""  # of the feature under the mouse, where no tray is seen
+        self._status_text = ""  # of the feature under the mouse, while no tray is visible
         self._menu: QMenu | None = None
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
         self.panels = self.trays
@@ -432,7 +437,12 @@ class SetTrayController(Controller):
             tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
         self._computed = OnDemand(
-            self, models.task_worker, self._key, self._compute, self.failed.emit, slot="set-changes"
+            parent=self,
+            worker=models.task_worker,
+            key=self._key,
+            compute=self._compute,
+            failed=self.failed.emit,
+            slot="set-changes",
         )
         evidence.evidence.changed.connect(self._ask)
         self._session.undo.indexChanged.connect(self._ask)
@@ -496,7 +506,7 @@ class SetTrayController(Controller):
     def actions(self, feature: int) -> list[RowAction]:
         """Return the actions of the menu of a feature in a table."""
         column = self._session.column_of(feature)
-        if not self._possible or column is None:
+        if not self._is_editable or column is None:
             return []
         if column in self._columns:
             return [RowAction(tr("Remove from the set"), partial(self.remove, feature))]
@@ -562,7 +572,7 @@ class SetTrayController(Controller):
     # What is shown
 
     @property
-    def _possible(self) -> bool:
+    def _is_editable(self) -> bool:
         """Whether the selection is one whose changes are known exactly."""
         evidence = self._evidence.evidence
         return evidence.model is not None and (evidence.whole or evidence.judged)
@@ -600,11 +610,11 @@ class SetTrayController(Controller):
             selected = () if model is None else tuple(model.step.selected)
             self._columns = self._sets.get(self._of, selected)
         for tray in self.trays:
-            tray.setVisible(self._possible)
-        if self._possible and (self._pointed or any(tray.isVisible() for tray in self.trays)):
+            tray.setVisible(self._is_editable)
+        if self._is_editable and (self._pointed or any(tray.isVisible() for tray in self.trays)):
             self._computed.update()
         self._tell_elsewhere()
-        if not self._possible or dataset is None:
+        if not self._is_editable or dataset is None:
             return
         names = dataset.feature_names
         features = tuple((int(dataset.feature_ids[c]), names[c]) for c in self._columns)
@@ -629,7 +639,7 @@ class SetTrayController(Controller):
         if not self.edited or not selection_error:
             return error
         above = changes.criterion / selection_error - 1
-        if abs(above) < SAME:
+        if abs(above) < NEGLIGIBLE:
             return error
         text = (
             tr("{error}, {share} above the selection")
@@ -658,8 +668,8 @@ class SetTrayController(Controller):
         unseen = self._pointed and not any(tray.isVisible() for tray in self.trays)
         change = self._change_of(self._pointed) if unseen else None
         text = "" if change is None else self._in_words(change)
-        if text != self._told:
-            self._told = text
+        if text != self._status_text:
+            self._status_text = text
             self.pointedAt.emit(text)
 
     @Slot(int)
@@ -724,7 +734,7 @@ class SetTrayController(Controller):
 
     def _key(self) -> Key | None:
         key = self._evidence.evidence.key
-        return None if key is None or not self._possible else (*key[:4], tuple(sorted(self._columns)))
+        return None if key is None or not self._is_editable else (*key[:4], tuple(sorted(self._columns)))
 
     def _compute(self) -> Computation | None:
         request = self._evidence.evidence.wanted

@@ -1,4 +1,4 @@
-"""Single features: the dot plot with its order, and the controller that feeds it while it is seen."""
+"""Single features: the dot plot with its order, and the controller that updates it while it is visible."""
 
 from __future__ import annotations
 
@@ -89,12 +89,16 @@ class AloneController(Controller):
     ----------
     theme : Theme
     models : Models
-    inspect : FeaturesController
+    features_controller : FeaturesController
         Provides the inspected feature, and follows clicks.
     """
 
     def __init__(
-        self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
+        self,
+        theme: Theme,
+        models: Models,
+        features_controller: FeaturesController,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         session = models.session
@@ -102,7 +106,7 @@ class AloneController(Controller):
         worker = models.task_worker
         self._session = session
         self._current = current
-        self._inspect = inspect
+        self._features_controller = features_controller
         self._absence = models.absence
         self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
         self.panel = AlonePanel(theme)
@@ -110,16 +114,16 @@ class AloneController(Controller):
         self.panel.plot.picked.connect(self._on_picked)
         triggers = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
         self._demand = OnDemand(
-            self,
-            worker,
-            self._key,
-            self._measure,
-            self._fail,
+            parent=self,
+            worker=worker,
+            key=self._key,
+            compute=self._measure,
+            failed=self._fail,
             slot="alone",
             panel=self.panel,
             on=(*triggers, models.absence.changed),
             clear=self._clear,
-            stops=True,
+            stops_when_hidden=True,
             gives_way=True,
         )
         current.changed.connect(self._mark)
@@ -176,12 +180,12 @@ class AloneController(Controller):
     def _mark(self) -> None:
         model = self._current.model
         if self.panel.isVisible() and self.panel.plot.shown is not None:
-            self.panel.mark(model.step.selected if model else (), self._inspect.column)
+            self.panel.mark(model.step.selected if model else (), self._features_controller.column)
 
     @Slot(int)
     def _on_picked(self, column: int) -> None:
         if self._session.dataset is not None:
-            self._inspect.show_at(self.panel.plot.feature_of(column), None)
+            self._features_controller.show_at(self.panel.plot.feature_of(column), None)
 
 
 def _measured(

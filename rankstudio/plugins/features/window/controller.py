@@ -31,7 +31,7 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.plugins.features.feature_profile import FeatureProfile
 
-_SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
+_SETTLED_MILLISECONDS = 120  # without another choice, before a feature's profile is computed
 
 _TESTING = tr("test: …")  # for a moment, with the room that the measures will need
 
@@ -41,20 +41,21 @@ _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see th
 
 
 class FeaturesController(PageController):
-    """Feeds paths and inspectors, and turns the user's actions there into changes of the session.
+    """Shows paths and feature profiles, and applies the user's actions on them to the session.
 
-    The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.
+    The Select page and the Features page each have a path (the features of the inspected model) and an
+    inspector (the profile of the inspected feature). A path is updated while it is visible.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        What is shown, and where profiles of features are computed.
+        Session and current model to show, and the worker that computes profiles of features.
 
     Attributes
     ----------
     tasks : FeatureTasks
-        What the controllers of the page have computed.
+        Computations that the controllers of the page share.
     """
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
@@ -69,9 +70,16 @@ class FeaturesController(PageController):
         self._absence.changed.connect(self._explain)
         self._feature: int | None = None
         self._marked: int | None = None
-        self._settled = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
-        self._settled_model = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
-        self._described = OnDemand(self, worker, self._key, self._describe, self.failed.emit, slot="profile")
+        self._inspect_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
+        self._model_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
+        self._profile_demand = OnDemand(
+            parent=self,
+            worker=worker,
+            key=self._key,
+            compute=self._describe,
+            failed=self.failed.emit,
+            slot="profile",
+        )
         self.features = FeaturesPanel(theme)
         self.path = FeaturesPanel(theme, "path")
         self.inspector = InspectorPanel(theme)
@@ -119,7 +127,7 @@ class FeaturesController(PageController):
         """Inspect a feature, by its id, on the training part of the current fold."""
         if self._session.dataset is not None:
             self._feature = feature
-            self._described.update()
+            self._profile_demand.update()
 
     def _key(self) -> Key | None:
         fold = self._fold()
@@ -156,12 +164,12 @@ class FeaturesController(PageController):
         return (self._session.watched or dataset.folds[0]) if dataset is not None else None
 
     def show_at(self, feature: int, size: int | None) -> None:
-        """Inspect a feature and the model of a size at once; None leaves the model as it is."""
+        """Inspect a feature at once, and the model of this size; with None the model stays the same."""
         if size is not None:
             self._inspect_size(size)
         for path in self._paths:
             path.mark(feature)
-        self._settled.stop()
+        self._inspect_timer.stop()
         self._marked = feature
         self.inspect(feature)
 
@@ -189,12 +197,12 @@ class FeaturesController(PageController):
         differs = self._current.shown.inspection is not None and chosen is not None
         choice = chosen.x_value if chosen is not None and differs and chosen.path is model.path else None
         self._show_path(model.path, model.position, feature_groups_of(model.plan), choice)
-        row = self._seen()[0].table.current()
+        row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
-            self._settled.start()
+            self._inspect_timer.start()
         elif self._feature is not None:
-            self._settled_model.start()
+            self._model_timer.start()
 
     @Slot()
     def _inspect_marked(self) -> None:
@@ -232,8 +240,8 @@ class FeaturesController(PageController):
         self._show()
         self._show_test()
 
-    def _seen(self) -> list[FeaturesPanel]:
-        """Return the paths on the page that is shown; that of Select where neither is."""
+    def _visible_paths(self) -> list[FeaturesPanel]:
+        """Return the visible paths, or that of the Select page if neither is visible."""
         return [path for path in self._paths if path.isVisible()] or [self.features]
 
     def _show_path(self, path: PathResult, position: int, groups: Groups, choice: int | None = None) -> None:
@@ -242,7 +250,7 @@ class FeaturesController(PageController):
             ids = dataset.feature_ids
             names = dataset.feature_names
             title = _title(self._current.shown)
-            for panel in self._seen():
+            for panel in self._visible_paths():
                 panel.set_title(title)
                 panel.show_path(path, ids, names, self._session.measure, position, groups, choice)
 
@@ -263,7 +271,7 @@ class FeaturesController(PageController):
         if model is None:
             return
         rules = rules_text(model.plan.convention, model.plan.evaluated)
-        for path in self._seen():
+        for path in self._visible_paths():
             if self._session.sealed and model.fold.test is not None:
                 path.cover_test()
             elif current.shown.inspection is not None:
@@ -279,10 +287,10 @@ class FeaturesController(PageController):
     @Slot()
     def _forget(self) -> None:
         self._feature = self._marked = None
-        self._described.forget()
+        self._profile_demand.forget()
         self._release()
-        self._settled.stop()
-        self._settled_model.stop()
+        self._inspect_timer.stop()
+        self._model_timer.stop()
         unread = self._session.dataset is not None and not self._session.has_documents
         for inspector in self._inspectors:
             inspector.clear(_NO_DOCUMENTS if unread else SELECT)

@@ -88,7 +88,7 @@ class SubstituteSentence:
 
 
 @dataclass(frozen=True, eq=False)
-class _Called:
+class _FeatureNames:
     """Names of columns: "BM25 of body (23)".
 
     Attributes
@@ -124,20 +124,20 @@ def substitute_sentences(
     groups : Mapping of str to tuple of int, optional
         Of features, by their ids.
     """
-    called = _Called(ids, names)
+    feature_names = _FeatureNames(ids, names)
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []
     better = [swap for swap in model_substitutes.better if swap.change <= -_LEAST]
-    ranked = [(_fall(better), _better_sentence(better, called))] if better else []
+    ranked = [(_fall(better), _better_sentence(better, feature_names))] if better else []
     ranked += [
-        (_fall(group.swaps), _group_sentence(group, called))
+        (_fall(group.swaps), _group_sentence(group, feature_names))
         for group in model_substitutes.groups
         if group not in combined
     ]
     if combined:
-        ranked.append((0.0, _lonely_sentence(combined, called)))
+        ranked.append((0.0, _lonely_sentence(combined, feature_names)))
     ranked += [
-        (_fall([swap]), _group_swap_sentence(swap, called, groups or {}))
+        (_fall([swap]), _group_swap_sentence(swap, feature_names, groups or {}))
         for swap in model_substitutes.group_swaps
     ]
     # The order is stable where none falls.
@@ -169,18 +169,19 @@ def _size_text(change: float) -> str:
     return f"{abs(change):.{max(_DECIMALS, -floor(log10(max(abs(change), _LEAST))))}f}"
 
 
-def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSentence:
-    chosen = together([called(column) for column in group.selected])
-    title = either([chosen, *(called.id(column) for column in group.others[:_NAMED])])
+def _group_sentence(group: SubstituteGroup, feature_names: _FeatureNames) -> SubstituteSentence:
+    """Return the sentence on a group: which features are alike, and what its swaps cost."""
+    chosen = together([feature_names(column) for column in group.selected])
+    title = either([chosen, *(feature_names.id(column) for column in group.others[:_NAMED])])
     n_more = len(group.others) - _NAMED
     if n_more > 0:
         title = tr("{first} and {n} more").format(first=title, n=n_more)
     sentences = []
     if not isnan(group.least):
         sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_floored(group.least)))
-    sentences += _swap_sentences(group, called)
-    hint = called.listed((*group.selected, *group.others))
-    feature = int(called.ids[group.selected[0]])
+    sentences += _swap_sentences(group, feature_names)
+    hint = feature_names.listed((*group.selected, *group.others))
+    feature = int(feature_names.ids[group.selected[0]])
     return SubstituteSentence(title, " ".join(dict.fromkeys(sentences)), hint, feature)
 
 
@@ -190,25 +191,31 @@ def _is_lonely(group: SubstituteGroup) -> bool:
     return len(group.selected) == 1 and not group.others and unlike
 
 
-def _lonely_sentence(groups: Sequence[SubstituteGroup], called: _Called) -> SubstituteSentence:
+def _lonely_sentence(groups: Sequence[SubstituteGroup], feature_names: _FeatureNames) -> SubstituteSentence:
+    """Return the sentence on the features without substitutes."""
     columns = [group.selected[0] for group in groups]
-    like = any(group.swaps for group in groups)  # some unselected feature is left to be compared
-    listed = (either if like else together)([called.id(column) for column in columns])
+    has_unselected = any(group.swaps for group in groups)  # features to compare the selected ones with
+    join_words = either if has_unselected else together
+    column_ids = join_words([feature_names.id(column) for column in columns])
+    title = tr("{n_columns} features without substitutes").format(n_columns=len(columns))
+    text = _NOTHING_LIKE_THESE if has_unselected else _ALL_SELECTED
     return SubstituteSentence(
-        tr("{n_columns} features without substitutes").format(n_columns=len(columns)),
-        (_NOTHING_LIKE_THESE if like else _ALL_SELECTED).format(features=listed),
-        called.listed(columns),
-        int(called.ids[columns[0]]),
+        title=title,
+        text=text.format(features=column_ids),
+        hint=feature_names.listed(columns),
+        feature=int(feature_names.ids[columns[0]]),
     )
 
 
-def _swap_sentences(group: SubstituteGroup, called: _Called) -> list[str]:
+def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> list[str]:
     """Return sentences on a group's swaps, one for a feature that is nearest to several selected ones."""
     sentences = []
     for swap in group.swaps:
         assert swap.added is not None  # of a group of features, never leaving out
         if not isnan(swap.change):
-            sentences.append(swap_sentence(swap.change, called(swap.added), called.id(swap.removed)))
+            sentences.append(
+                swap_sentence(swap.change, feature_names(swap.added), feature_names.id(swap.removed))
+            )
             if not group.others:
                 sentences.append(
                     tr("Their correlation is r = {r}.").format(r=correlation_text(swap.correlation))
@@ -217,48 +224,53 @@ def _swap_sentences(group: SubstituteGroup, called: _Called) -> list[str]:
             sentences.append(_NOTHING_LIKE)
         else:
             near = [
-                f"{called.id(s.removed)} (r = {correlation_text(s.correlation)})"
+                f"{feature_names.id(s.removed)} (r = {correlation_text(s.correlation)})"
                 for s in group.swaps
                 if s == swap or (s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE)
             ]
             text = tr("{added} is the unselected feature most similar to {near}.")
-            sentences.append(text.format(added=called(swap.added), near=together(near)))
+            sentences.append(text.format(added=feature_names(swap.added), near=together(near)))
     return sentences
 
 
-def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> SubstituteSentence:
-    group_of = group_names(groups)
+def _group_swap_sentence(swap: GroupSwap, feature_names: _FeatureNames, groups: Groups) -> SubstituteSentence:
+    """Return the sentence on the swap of a group of features for another group."""
+    name_of_feature = group_names(groups)
 
-    def whole(columns: tuple[int, ...]) -> str:
+    def group_text(columns: tuple[int, ...]) -> str:
         first = columns[0]
-        name = group_of.get(int(called.ids[first]), called.names[first])
-        return f"{name} ({', '.join(map(called.id, columns))})"
+        name = name_of_feature.get(int(feature_names.ids[first]), feature_names.names[first])
+        return f"{name} ({', '.join(map(feature_names.id, columns))})"
 
-    removed = whole(swap.removed)
+    removed = group_text(swap.removed)
+    title = tr("{removed} as a whole").format(removed=removed) if len(swap.removed) > 1 else removed
     return SubstituteSentence(
-        tr("{removed} as a whole").format(removed=removed) if len(swap.removed) > 1 else removed,
-        swap_sentence(swap.change, whole(swap.added), removed),
-        called.listed((*swap.removed, *swap.added)),
-        int(called.ids[swap.removed[0]]),
+        title=title,
+        text=swap_sentence(swap.change, group_text(swap.added), removed),
+        hint=feature_names.listed((*swap.removed, *swap.added)),
+        feature=int(feature_names.ids[swap.removed[0]]),
     )
 
 
-def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
+def _better_sentence(better: Sequence[Swap], feature_names: _FeatureNames) -> SubstituteSentence:
+    """Return the sentence on the swaps that lower the error; the first swap has the greatest effect."""
     first = better[0]
-    sentences = [_better_change(swap, called) for swap in better]
+    sentences = [_better_change(swap, feature_names) for swap in better]
+    title = trn("{n} change lowers the error", "{n} changes lower the error", len(better))
+    feature = first.removed if first.added is None else first.added
     return SubstituteSentence(
-        trn("{n} change lowers the error", "{n} changes lower the error", len(better)).format(n=len(better)),
-        sentences[0],
-        "\n".join(sentences),
-        int(called.ids[first.removed if first.added is None else first.added]),
+        title=title.format(n=len(better)),
+        text=sentences[0],
+        hint="\n".join(sentences),
+        feature=int(feature_names.ids[feature]),
     )
 
 
-def _better_change(swap: Swap, called: _Called) -> str:
+def _better_change(swap: Swap, feature_names: _FeatureNames) -> str:
     if swap.added is not None:
-        return swap_sentence(swap.change, called(swap.added), called.id(swap.removed))
+        return swap_sentence(swap.change, feature_names(swap.added), feature_names.id(swap.removed))
     text = tr("Leaving out {feature} lowers the leave-query-out error by {size} per document.")
-    return text.format(feature=called(swap.removed), size=_size_text(swap.change))
+    return text.format(feature=feature_names(swap.removed), size=_size_text(swap.change))
 
 
 def _floored(value: float) -> str:
@@ -469,11 +481,11 @@ class SubstitutesController(Controller):
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
         self._substitutes = OnDemand(
-            self,
-            worker,
-            self._model_key,
-            self._find,
-            self.failed.emit,
+            parent=self,
+            worker=worker,
+            key=self._model_key,
+            compute=self._find,
+            failed=self.failed.emit,
             slot="substitutes",
             panel=self.panel,
             on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
@@ -481,11 +493,11 @@ class SubstitutesController(Controller):
             settled=_SETTLED_MILLISECONDS,
         )
         self._selections = OnDemand(
-            self,
-            worker,
-            self._runs_key,
-            self._compare,
-            self.failed.emit,
+            parent=self,
+            worker=worker,
+            key=self._runs_key,
+            compute=self._compare,
+            failed=self.failed.emit,
             slot="selection-matrix",
             panel=self.panel,
             on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
@@ -495,7 +507,7 @@ class SubstitutesController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Have the current model's substitutes found, where the panel is seen and shows another one's."""
+        """Find the current model's substitutes, if the panel is visible and shows those of another model."""
         self.refresh()
         self._substitutes.update()
 

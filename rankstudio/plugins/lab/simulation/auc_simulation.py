@@ -24,9 +24,9 @@ ESTIMATORS = (
 )
 """In the order of the columns of :class:`Deviations`."""
 
-_MOST = 100_000_000  # repetitions: with them a mean is within 1e-4 of its standard deviation
-_BLOCK = 250  # repetitions of a step
-_NUMBERS = 4_000_000  # of hat matrices at a time
+_MAX_REPETITIONS = 100_000_000  # repetitions: with them a mean is within 1e-4 of its standard deviation
+_BLOCK = 250  # repetitions in a block: results are yielded after each block
+_MAX_NUMBERS = 4_000_000  # in the hat matrices of a block
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class TwoClasses:
         between("n_examples", self.n_examples, 4, 20_000)
         between("n_features", self.n_features, 1, 1_000_000)
         between("n_informative", self.n_informative, 0, self.n_features)
-        if not _number(self.positive) or not 0 < self.positive < 1:
+        if not _is_number(self.positive) or not 0 < self.positive < 1:
             raise ParameterError("positive", self.positive, "a share between 0 and 1 (exclusive)")
-        if not _number(self.shift) or not abs(self.shift) <= 1e6:
+        if not _is_number(self.shift) or not abs(self.shift) <= 1e6:
             raise ParameterError("shift", self.shift, "a finite number")
 
     @property
@@ -131,20 +131,21 @@ def simulate_auc(
     Notes
     -----
     O(mn min(m, n)) per training set, then constant time per pair and O(m³ / F²) for F folds; nothing is
-    trained again. The truth is exact, so the deviations are those of (5.1) and (5.2).
+    trained again. The truth is exact, so the deviations are those of (5.1) and (5.2) of
+    Airola (2011).
     """
-    informative = n_features if n_informative is None else n_informative
-    data = TwoClasses(n_examples, positive, n_features, informative, shift)
-    if not _number(regularization) or not 0 < regularization < np.inf:
+    informative_count = n_features if n_informative is None else n_informative
+    data = TwoClasses(n_examples, positive, n_features, informative_count, shift)
+    if not _is_number(regularization) or not 0 < regularization < np.inf:
         raise ParameterError("regularization", regularization, "a finite number greater than 0")
-    count = between("repetitions", repetitions, 1, _MOST)
-    start = between("seed", seed, 0, MOST_SEED)
+    count = between("repetitions", repetitions, 1, _MAX_REPETITIONS)
+    checked_seed = between("seed", seed, 0, MOST_SEED)
     truth = np.empty(count)
     estimates = np.empty((count, len(ESTIMATORS)))
-    size = max(1, min(_BLOCK, _NUMBERS // n_examples**2))
-    for number, first in enumerate(range(0, count, size)):
-        part = slice(first, min(first + size, count))
-        X = data.draw(part.stop - first, np.random.default_rng([start, number]))
+    block_size = max(1, min(_BLOCK, _MAX_NUMBERS // n_examples**2))
+    for block, begin in enumerate(range(0, count, block_size)):
+        part = slice(begin, min(begin + block_size, count))
+        X = data.draw(part.stop - begin, np.random.default_rng([checked_seed, block]))
         with STEADY:
             estimates[part], weights = auc_estimates(data, X, regularization)
         truth[part] = data.auc(weights)
@@ -205,5 +206,6 @@ def _hats(X: Floats, labels: Floats, regularization: float) -> tuple[Floats, Flo
     return np.eye(m) - regularization * inverse, np.einsum("bnm,bm->bn", across, inverse @ labels)
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
+    """Return whether a value is an integer or a float, and no bool."""
     return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)

@@ -179,11 +179,11 @@ class PreferencesController(CommandController):
         """Add the view to the panel of the data."""
         self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
         self._counted = OnDemand(
-            self,
-            self._worker,
-            self._key,
-            self._count,
-            self.failed.emit,
+            parent=self,
+            worker=self._worker,
+            key=self._key,
+            compute=self._count,
+            failed=self.failed.emit,
             panel=self.view,
             on=(self.view.appeared,),
         )
@@ -212,16 +212,16 @@ class PreferencesController(CommandController):
             self.failed.emit(tr("Preferences refer to documents: open the data first."))
             return
 
-        def use(named: dict[str, str]) -> None:
+        def use(preferences: dict[str, str]) -> None:
             if dataset is session.dataset:
-                session.change(tr("the preferences"), preferences=named)
+                session.change(tr("the preferences"), preferences=preferences)
                 text = tr("The next run learns from the preferences of {file}")
-                if "pairs" in named and rule is None and named["eta"] == USUAL_ETA:
+                if "pairs" in preferences and rule is None and preferences["eta"] == USUAL_ETA:
                     text = tr(
                         "The next run learns from the clicks of {file}. η cannot be estimated from them and "
                         "is set to 1: change it on the Data page."
                     )
-                elif "pairs" in named:
+                elif "pairs" in preferences:
                     text = tr("The next run learns from the clicks of {file}, weighted by position")
                 self.said.emit(text.format(file=Path(path).name))
 
@@ -231,7 +231,7 @@ class PreferencesController(CommandController):
 
         self._worker.task(
             tr("Reading preferences"),
-            _named,
+            _preference_entry,
             session.plan,
             dataset,
             Path(path),
@@ -305,7 +305,13 @@ class PreferencesController(CommandController):
         return computation(label, show, _described, session.plan, dataset, session.fold)
 
 
-def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None) -> dict[str, str]:
+def _preference_entry(
+    plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None
+) -> dict[str, str]:
+    """Return the plan's entry for a preference file.
+
+    If no rule is given, clicks whose η cannot be estimated get the usual η. The user can change it.
+    """
     from rankstudio.plugins.preferences.plan_preferences import named_for  # noqa: PLC0415 - on the worker only
 
     try:
@@ -313,7 +319,7 @@ def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | Non
     except PositionBiasError:
         if rule is not None:
             raise
-        return named_for(plan, dataset, path, ClickRule(eta=USUAL_ETA))  # the field shows it, to be changed
+        return named_for(plan, dataset, path, ClickRule(eta=USUAL_ETA))
 
 
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:

@@ -23,15 +23,16 @@ _SIZE = 660, 460
 
 @dataclass(frozen=True)
 class PathsRow:
-    """One step of both paths.
+    """Step k of two paths: that of the marked queries, and that of the others.
 
     Attributes
     ----------
     k : int
+        Number of the step, from 1.
     marked, others : str
-        Id and name of the feature that comes in; "" where the path has ended.
+        Id and name of the feature that the path selects in this step; "" after its end.
     marked_shared, others_shared : bool
-        Whether the other path has the feature by this step, too.
+        Whether the other path has selected the feature by this step, too.
     """
 
     k: int

@@ -417,10 +417,12 @@ def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_
     settle(ran)
     for chip in chips:
         place = found.features.index(tray._session.column_of(chip.feature_id))
-        assert chip._swap == pytest.approx(found.swapped[place, column] / found.criterion - 1, abs=1e-9)
+        assert chip._error_change == pytest.approx(
+            found.swapped[place, column] / found.criterion - 1, abs=1e-9
+        )
     table._hover(-1)
     settle(ran)
-    assert all(chip._swap is None for chip in chips)
+    assert all(chip._error_change is None for chip in chips)
 
 
 NAMES = tuple((i * 7 + 3, f"LMIR.DIR of the whole document, variant {i}") for i in range(30))

@@ -139,7 +139,7 @@ def run_method(window: MainWindow, method: str, **parameters: object) -> None:
     wait_until(lambda: not window.refresh_timer.is_active)  # the run brings a feature of its own
     settle(window)
     inspect = window.sections.features  # the marked row is inspected a moment later
-    wait_until(lambda: not (inspect._settled.isActive() or inspect._settled_model.isActive()))
+    wait_until(lambda: not (inspect._inspect_timer.isActive() or inspect._model_timer.isActive()))
 
 
 def texts(window: MainWindow) -> list[str]:

@@ -29,10 +29,11 @@ class Algorithm1Search:
         self._X, self._y = data.centred
         self._ptr = data.ptr
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        self._a = self._y / regularization
-        self._C = self._X / regularization
-        self._U = self._X.copy()
-        self._p = self._y.copy()
+        # No feature is selected yet, so that G = I / λ, and Q G is the identity.
+        self._a = self._y / regularization  # a = G y^
+        self._C = self._X / regularization  # C = G X^
+        self._U = self._X.copy()  # U = Q G X^
+        self._p = self._y.copy()  # p = Q G y^, the left-out residuals
         self.selected: tuple[int, ...] = ()
 
     @property

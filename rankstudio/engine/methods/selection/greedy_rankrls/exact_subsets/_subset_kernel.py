@@ -375,7 +375,7 @@ def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[flo
 def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> None:
     """Evaluate a set exactly.
 
-    Keep it if best, or not significantly different from the reference.
+    Keep it if it is the best so far, or not significantly different from the reference.
     """
     numbers, n_queries, reference, space, by_query = task
     sets, values, counts = output
