@@ -28,7 +28,7 @@ from rankstudio.engine.support.escaping import shell_command
 INTERRUPTED = 130
 """Status of a process that was stopped."""
 
-_ASKED = b"\nStopping after this unit. Press Ctrl+C again to stop immediately.\n"
+_STOP_MESSAGE = b"\nStopping after this unit. Press Ctrl+C again to stop immediately.\n"
 
 
 class Stop:
@@ -55,7 +55,7 @@ class Stop:
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
         # Not print: the signal may have come in the middle of one, and a stream is not entered twice.
-        os.write(2, _ASKED)
+        os.write(2, _STOP_MESSAGE)
 
     def follow(self, event: Event) -> bool:
         """Take an event in; return whether to stop after it.

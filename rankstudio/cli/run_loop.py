@@ -72,7 +72,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
         with (
             preparation(),
             ProgressBar(total_work=going.whole) as progress,
-            closing(_events(going)) as events,
+            closing(_run_events(going)) as events,
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
@@ -92,7 +92,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
     return True
 
 
-def _events(going: Going) -> Generator[Event, None, None]:
+def _run_events(going: Going) -> Generator[Event, None, None]:
     folds = going.dataset.folds
     n_units = len(going.plan.folds or folds) * len(going.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.results.results import FoldResult, RunResult
     from rankstudio.engine.experiment.storage.study import RunKey, RunSummary, Study
 
-_ALL = "all"
+_ALL_DATASETS = "all"
 NAME = "study.rankstudio"
 """Name of the study that is written into the folder of the results."""
 
@@ -71,7 +71,8 @@ def add_run_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="NAME",
-        help=f'only the runs on this dataset, or "{_ALL}" of them; by default on that of the latest run',
+        help=f'only the runs on this dataset, or "{_ALL_DATASETS}" of them; by default on that of the latest '
+        "run",
     )
     parser.add_argument("--runs", metavar="NUMBERS", help="only these runs, such as 1,3")
 
@@ -99,7 +100,7 @@ def tell_others(source: ReportSource, description: str) -> None:
     if source.other_datasets:
         tell(
             f"Note: {description} the runs on {source.runs[-1].result.data_name}. For those on "
-            f"{', '.join(source.other_datasets)} use --data NAME or --data {_ALL}.",
+            f"{', '.join(source.other_datasets)} use --data NAME or --data {_ALL_DATASETS}.",
             file=sys.stderr,
         )
 

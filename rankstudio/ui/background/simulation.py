@@ -13,7 +13,7 @@ from rankstudio.ui.background.worker import Job, Worker
 
 Steps = Iterator[Any]
 
-_SECONDS = 0.1  # of steps that bring nothing, before other tasks get a turn
+_MAX_SECONDS_WITHOUT_STEP = 0.1  # of steps that bring nothing, before other tasks get a turn
 _END = object()
 
 
@@ -82,7 +82,7 @@ class BackgroundSimulation(QObject):
             left.
         """
         self._drop()
-        self._steps = _made(make)
+        self._steps = _generator_made_on_first_use(make)
         self._change(SimulationState.RUNNING)
         self._ask()
 
@@ -106,7 +106,7 @@ class BackgroundSimulation(QObject):
     def _ask(self) -> None:
         assert self._steps is not None  # it was started
         self._job = self._worker.task(
-            self._what, _step, self._steps, on_done=self._receive, on_error=self._fail, slot=self._slot
+            self._what, _next_step, self._steps, on_done=self._receive, on_error=self._fail, slot=self._slot
         )
 
     def _receive(self, update: Any) -> None:
@@ -135,14 +135,14 @@ class BackgroundSimulation(QObject):
         self.changed.emit()
 
 
-def _made(make: Callable[[], Steps]) -> Steps:
+def _generator_made_on_first_use(make: Callable[[], Steps]) -> Steps:
     """Make a generator when it is first asked, on the thread that asks."""
     yield from make()
 
 
-def _step(steps: Steps) -> Any:
+def _next_step(steps: Steps) -> Any:
     """Return the next step that is not None; `_END` at the end, None where there is none for a while."""
-    until = time.perf_counter() + _SECONDS
+    until = time.perf_counter() + _MAX_SECONDS_WITHOUT_STEP
     for step in steps:
         if step is not None or time.perf_counter() > until:
             return step

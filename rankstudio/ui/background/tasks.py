@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
 
-_KEPT = 2  # prepared folds: each holds statistics of every query
+_MAX_PREPARED_FOLDS = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03  # as often as a bar is drawn: two frames
-_MOMENT = 0.05  # seconds for which another task waits at most, unless a single step takes longer
+_MAX_WAIT_SECONDS = 0.05  # seconds for which another task waits at most, unless a single step takes longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,9 @@ def load(
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
-        for message in _with_progress(lambda report: _open(str(path), plan, names, report, cancelled)):
+        for message in _with_progress(
+            lambda report: _open_dataset(str(path), plan, names, report, cancelled)
+        ):
             difference = recorded.difference(message) if recorded and not isinstance(message, float) else ""
             if difference:
                 raise ChangedDataError(difference)
@@ -84,7 +86,7 @@ def load(
     return work
 
 
-def _open(
+def _open_dataset(
     path: str, plan: Plan, names: Path | None, progress: Callable[[int, int], None], cancelled: CancelFlag
 ) -> FoldedDataset:
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
@@ -188,14 +190,14 @@ class FoldCache:
         """
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
-        until = time.perf_counter() + _MOMENT
+        until = time.perf_counter() + _MAX_WAIT_SECONDS
         for update in fold.measure_left_out(path, names, convention, first):
             if not isinstance(update, WorkProgress):
                 rows.append(update)
             if time.perf_counter() > until:
                 yield rows or None
                 rows = []
-                until = time.perf_counter() + _MOMENT
+                until = time.perf_counter() + _MAX_WAIT_SECONDS
         if rows:
             yield rows
 
@@ -210,7 +212,7 @@ class FoldCache:
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
         key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
-            while len(self._prepared) >= _KEPT:
+            while len(self._prepared) >= _MAX_PREPARED_FOLDS:
                 self._prepared.popitem(last=False)
             self._prepared[key] = fold, make_fold_context(plan, fold)
         self._prepared.move_to_end(key)
@@ -233,11 +235,11 @@ def warm_up() -> None:
     many objects would block the window for more than 100 ms each time.
     """
     with HOLD:
-        _load()
+        _rehearse_run()
         gc.freeze()
 
 
-def _load() -> None:
+def _rehearse_run() -> None:
     """Carry out the steps of a first run, on a little of the sample."""
     from rankstudio.engine.data.formats import letor as parser  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - on the worker only

@@ -188,7 +188,7 @@ class ComparisonRuns(Controller):
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
         """Return the data that are open, those of a plan, and those that were open lately."""
         session = self._models.session
-        named = _places(Path(path).parent, plan.data) if plan is not None else []
+        named = _data_places(Path(path).parent, plan.data) if plan is not None else []
         is_open = [session.plan.data] if session.dataset is not None else []
         recent = [
             recent_path
@@ -200,7 +200,7 @@ class ComparisonRuns(Controller):
         return tuple(_offer(name, name in known_sources, name in (named or is_open)) for name in places)
 
 
-def _places(folder: Path, names: Sequence[str]) -> list[str]:
+def _data_places(folder: Path, names: Sequence[str]) -> list[str]:
     """Return where the data of a plan are: beside its file, if they are there."""
     paths = {name: str((folder / name).absolute()) for name in names}
     return [path if is_there(Path(path)) else name for name, path in paths.items()]

@@ -39,13 +39,13 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
-_SIDE = 300
+_OPTIONS_WIDTH = 300
 _BEST = _USUAL = ""
-_BY = (("measures", tr("measures")), ("folds", tr("folds")), ("datasets", tr("datasets")))
-_SHEET = """
+_COLUMN_CHOICES = (("measures", tr("measures")), ("folds", tr("folds")), ("datasets", tr("datasets")))
+_SHEET_STYLE = """
 QTextBrowser, QTextBrowser:focus { background: #ffffff; color: #1b2330; border: none; border-radius: 6px; }
 """
-_MARGIN = 20
+_SHEET_MARGIN = 20
 
 
 class TableDialog(SavingDialog):
@@ -80,13 +80,15 @@ class TableDialog(SavingDialog):
         )
         self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
         self.by = named(
-            Segmented(_BY, tr("columns"), wide=True), "table-columns", tip=tr("Content of the columns")
+            Segmented(_COLUMN_CHOICES, tr("columns"), wide=True),
+            "table-columns",
+            tip=tr("Content of the columns"),
         )
-        self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
-        self.marks = _check("table-marks", tr("Significance &marks"), True)
+        self.bold = _check_box("table-bold", tr("&Best bold, second underlined"), True)
+        self.marks = _check_box("table-marks", tr("Significance &marks"), True)
         tests = tuple((key, tr(name)) for key, name in TESTS.items())
         self.test = named(choice_box(tests), "table-test", tr("Significance test"))
-        self.sd = _check("table-sd", tr("Mean ± s&d over the folds"), False)
+        self.sd = _check_box("table-sd", tr("Mean ± s&d over the folds"), False)
         self.against = named(choice_box(()), "table-reference", tr("Row to test against"))
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
@@ -250,7 +252,7 @@ class TableDialog(SavingDialog):
         form.addRow(tr("Di&gits"), self.digits)
         form.addRow(tr("&Format"), self.format)
         side = QWidget()
-        side.setFixedWidth(scaled(_SIDE))
+        side.setFixedWidth(scaled(_OPTIONS_WIDTH))
         title = named(PlainLabel(tr("Measures")), role="title")
         fill(QVBoxLayout(side), title, (self.measures, 1), self.others, form, margins=(0, 0, 0, 0), spacing=8)
         buttons = fill(QHBoxLayout(), (self.message, 1), self._close, self.copy, self.save, spacing=8)
@@ -283,7 +285,7 @@ class TableDialog(SavingDialog):
             self.ask()
 
 
-def _check(name: str, text: str, on: bool) -> QCheckBox:
+def _check_box(name: str, text: str, on: bool) -> QCheckBox:
     box = named(QCheckBox(text), name, text.replace("&", ""))
     box.setChecked(on)
     box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -297,8 +299,8 @@ class TableSheet(QTextBrowser):
         super().__init__()
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setStyleSheet(_SHEET)
-        self.document().setDocumentMargin(_MARGIN)
+        self.setStyleSheet(_SHEET_STYLE)
+        self.document().setDocumentMargin(_SHEET_MARGIN)
 
     def show_table(self, table: ResultTable, style: TableStyle) -> None:
         """Show a table as it is printed."""

@@ -45,10 +45,16 @@ from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 
 _ACTIVE = ("queued", "running", "paused")
-_NAMES = 160  # pixels of the names of runs, for which other columns give way
+_NAME_WIDTH = 160  # pixels of the names of runs, for which other columns give way
 WARNING_MARK = "⚠"
 """Beside a run with a note. A dagger would be read as a significant difference, as in tables of results."""
-_TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
+_STATE_TONES = {
+    "done": "ok",
+    "failed": "error",
+    "cancelled": "warning",
+    "unfinished": "warning",
+    "queued": "muted",
+}
 
 
 @dataclass(frozen=True)
@@ -160,22 +166,22 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
         record.label,
         measure_summary(measured.plan, folds),
         measured.plan.convention,
-        " ".join(_notes(record, measured.plan, folds)),
-        _by_hand(record.plan, choice),
+        " ".join(_run_notes(record, measured.plan, folds)),
+        _hand_choice_text(record.plan, choice),
         record.n_folds,
         len(record.folds),
         record.result.seconds if record.result is not None else 0.0,
     )
 
 
-def _notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> Iterator[str]:
+def _run_notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> Iterator[str]:
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
     if short:
         yield short
 
 
-def _by_hand(plan: Plan, choice: Choice) -> str:
+def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     values = choice.values if choice.values is not None and len(choice.values) == len(plan.axes) else None
     step = choice.place if plan.step_kind is StepKind.FEATURES else None
     label = combination_label(plan.axes, values) if values is not None else ""
@@ -261,7 +267,7 @@ class RunsPanel(Panel):
             shared=Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True),
         )
         self.table.row_actions = self._actions
-        self.table.set_spare(("by_hand",), ("counts",), ("parameters",), ("p_holm",), names=_NAMES)
+        self.table.set_spare(("by_hand",), ("counts",), ("parameters",), ("p_holm",), names=_NAME_WIDTH)
         self.table.written_first = (DATA, PART)
         self.filter = named(
             QLineEdit(),
@@ -437,7 +443,7 @@ class RunsPanel(Panel):
         lead = " · ".join((extent, n_runs, before)) if text else f"{extent} · {n_runs}"
         parts = (lead, False), (name, True), (after, False)
         is_folded = group.identity in self._folded
-        return Heading(group.identity, group.data, parts, is_folded, *_way_to_every_fold(group))
+        return Heading(group.identity, group.data, parts, is_folded, *_link_to_every_fold(group))
 
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
         """Return the sentence on a group, and the name of its reference in it."""
@@ -514,7 +520,7 @@ class RunsPanel(Panel):
     def _said(self, rows: Sequence[RunRow], n_shown: int) -> str:
         """Return the caption: what the numbers are, and how many runs are listed."""
         parts = list(dict.fromkeys(group.part for group in self._groups if group.measured))
-        sentences = [_PARTS[parts[0]]] if len(parts) == 1 else []
+        sentences = [_PART_NAMES[parts[0]]] if len(parts) == 1 else []
         if parts and self._sealed:
             names = together(sorted({*self._sealed.values()}))
             sealed_part = tr("test part of {data} sealed").format(data=names)
@@ -649,7 +655,7 @@ class RunsPanel(Panel):
             self.removed.emit(keys)
 
 
-def _way_to_every_fold(group: RunGroup) -> tuple[str, str]:
+def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
     """Return the link of a group of runs on some folds, and what it does; "" for both elsewhere."""
     if not group.partial:
         return "", ""
@@ -678,7 +684,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
         tooltip=tr("Method or name of the run (F2 or double-click to rename)"),
         edited=lambda row: row.name,
         stretch=True,
-        least=_NAMES,
+        least=_NAME_WIDTH,
     )
     return [tick, RUN_DOT, number, method]
 
@@ -752,7 +758,7 @@ def chosen_on_column(name: str) -> Column:
     )
 
 
-_PARTS = {
+_PART_NAMES = {
     Part.TEST: tr("test"),
     Part.CROSS_FITTED: tr("validation, corrected for the choice of parameters and k"),
     Part.CHOSEN_ON: tr("validation, chosen on it: not ranked"),
@@ -813,13 +819,13 @@ BY_HAND = Column(
         "a model chosen after seeing its results looks better than it is. To compare models with a given "
         "number of features, set features k before the run."
     ),
-    hint=lambda row: _rule_said(row) if row.by_hand else "",
+    hint=lambda row: _rule_sentence(row) if row.by_hand else "",
     tone="muted",
     width=120,
 )
 
 
-def _rule_said(row: RunRow) -> str:
+def _rule_sentence(row: RunRow) -> str:
     sizes = range_text(row.summary.sizes)
     return tr(
         "The measures are those of the model that the rule chose: k = {sizes}. By hand, {model} was chosen."
@@ -830,7 +836,7 @@ PART = Column("part", tr("part"), value=lambda row: row.summary.part.label if ro
 """The part of the data on which a run is measured, for files; the panel says it once."""
 
 
-_STATES = {
+_STATE_NAMES = {
     "queued": tr("queued"),
     "running": tr("running"),
     "paused": tr("paused"),
@@ -842,7 +848,7 @@ _STATES = {
 """Label of each state of a run."""
 
 
-def _status(row: RunRow) -> ProgressCell | str:
+def _status_text(row: RunRow) -> ProgressCell | str:
     """Return the content of the status cell: a bar while the run works, else a word."""
     folds = (
         tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds)
@@ -856,8 +862,8 @@ def _status(row: RunRow) -> ProgressCell | str:
     if row.state == "unfinished":
         return row.message.partition(" · ")[0]
     if row.is_done:
-        return f"✓ {duration(row.seconds)}" if row.seconds else f"✓ {_STATES['done']}"
-    return _STATES.get(row.state, row.state)
+        return f"✓ {duration(row.seconds)}" if row.seconds else f"✓ {_STATE_NAMES['done']}"
+    return _STATE_NAMES.get(row.state, row.state)
 
 
 def _status_hint(row: RunRow) -> str:
@@ -866,20 +872,20 @@ def _status_hint(row: RunRow) -> str:
         return " · ".join(filter(None, (running, time_text(row.seconds_left))))
     if row.state == "paused":
         return tr("paused, {progress} done").format(progress=percentage(row.progress))
-    return row.message or _STATES.get(row.state, row.state)
+    return row.message or _STATE_NAMES.get(row.state, row.state)
 
 
 STATUS = Column(
     "status",
     tr("status"),
     kind="progress",
-    value=_status,
-    tone=lambda row: _TONES.get(row.state, "muted"),
+    value=_status_text,
+    tone=lambda row: _STATE_TONES.get(row.state, "muted"),
     hint=_status_hint,
     width=140,
     sort=lambda row: row.state,
     parts=(
-        Column("status", tr("status"), value=lambda row: _STATES.get(row.state, row.state)),
+        Column("status", tr("status"), value=lambda row: _STATE_NAMES.get(row.state, row.state)),
         Column("seconds", tr("seconds"), value=lambda row: row.seconds or None),
     ),
 )

@@ -85,7 +85,7 @@ class ContributedColumn(QObject):
             self.changed.emit()
 
         convention = self._session.convention
-        return computation(tr(self.entry.task), show, _computed, self.entry.compute, fold, convention)
+        return computation(tr(self.entry.task), show, _column_values, self.entry.compute, fold, convention)
 
 
 def contributed_columns(
@@ -97,7 +97,7 @@ def contributed_columns(
     )
 
 
-def _computed(function: str, fold: Fold, convention: str) -> dict[int, FeatureValue]:
+def _column_values(function: str, fold: Fold, convention: str) -> dict[int, FeatureValue]:
     """Return the numbers of a column; its module is imported on the worker."""
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

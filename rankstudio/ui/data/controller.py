@@ -28,8 +28,8 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
 
-_COUNTING = tr("Computing the statistics …")
-_NO_DOCUMENTS = tr("Open the data to see their statistics.")
+_COMPUTING_TEXT = tr("Computing the statistics …")
+_NO_DOCUMENTS_TEXT = tr("Open the data to see their statistics.")
 
 
 class DataController(PageController):
@@ -140,7 +140,7 @@ class DataController(PageController):
         """Return why there are no statistics."""
         if self._session.dataset is None:
             return NOTHING
-        return _COUNTING if self._session.has_documents else self._absence.documents(_NO_DOCUMENTS)
+        return _COMPUTING_TEXT if self._session.has_documents else self._absence.documents(_NO_DOCUMENTS_TEXT)
 
     @Slot()
     def _show_statistics(self) -> None:
