@@ -429,12 +429,12 @@ class ViewFeeder(Controller):
             self._views.folds.clear()
         else:
             measured = self._scope.measured.view(record)
-            self._views.folds.show_run(run_name(record), measured.plan, _folds(measured))
+            self._views.folds.show_run(run_name(record), measured.plan, _sorted_folds(measured))
         return None
 
     def _compare_features(self) -> Computation | None:
         record = self._record
-        folds = _folds(self._scope.measured.view(record)) if record is not None else ()
+        folds = _sorted_folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
             self._views.stability.clear(run_name(record) if record is not None else "")
             return None
@@ -538,5 +538,5 @@ class ViewFeeder(Controller):
         self._views.pareto.mark(key, self._session.choice, self._session.inspection)
 
 
-def _folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:
+def _sorted_folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:
     return tuple(measured.folds[number] for number in sorted(measured.folds))

@@ -24,7 +24,7 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 
-_KEPT = 1000  # paths
+_MAX_MEASURED_PATHS = 1000  # paths
 
 _Wanted = tuple[str, tuple[str, ...]]
 """Convention and measures."""
@@ -185,7 +185,7 @@ class LeftOutMeasures(QObject):
         self.changed.emit()
 
     def _start(self, request: PathWanted, path: PathResult, measured: _Measured) -> None:
-        while len(self._known) > _KEPT:
+        while len(self._known) > _MAX_MEASURED_PATHS:
             del self._known[next(iter(self._known))]
         self._working = path, measured
         arguments = request, path, self._names, self._session.convention, measured.n_done

@@ -401,11 +401,11 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     other = (plan.method, plan.ranker) != (session.plan.method, session.plan.ranker)
     if other or record is not runs.shown or record.dataset is not session.dataset:
         return record.choice
-    fits = chosen.values is None or _fits(chosen.values, plan)
+    fits = chosen.values is None or _values_fit_plan(chosen.values, plan)
     return chosen if fits else record.choice
 
 
-def _fits(values: tuple[Any, ...], plan: Plan) -> bool:
+def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
     """Return whether a model of a plan can have these values; the slider has all between those of a grid."""
     if len(values) != len(plan.axes):
         return False
