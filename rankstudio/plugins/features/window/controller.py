@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
 
-_TESTING = tr("test: …")  # for a moment, with the room that the measures will need
+_TESTING_TEXT = tr("test: …")  # for a moment, with the room that the measures will need
 
-_NO_DOCUMENTS = tr("Open the data to see the values of a feature by relevance.")
-_NOT_CHOSEN = tr("Only the chosen model is tested.")
-_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see them.")
+_NO_DOCUMENTS_TEXT = tr("Open the data to see the values of a feature by relevance.")
+_NOT_CHOSEN_TEXT = tr("Only the chosen model is tested.")
+_EVERY_FOLD_TEXT = tr("Each fold has its own features. Choose a single fold to see them.")
 
 
 class FeaturesController(PageController):
@@ -182,8 +182,8 @@ class FeaturesController(PageController):
         dataset = self._session.dataset
         if model is None or dataset is None:
             for panel in self._paths:
-                title = _title(self._current.shown) if dataset is not None else ""
-                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title, self._session.measure)
+                title = _list_title(self._current.shown) if dataset is not None else ""
+                panel.clear(self._absence.fold_model(_EVERY_FOLD_TEXT, NO_PATH), title, self._session.measure)
             return
         chosen = self._current.model
         differs = self._current.shown.inspection is not None and chosen is not None
@@ -241,7 +241,7 @@ class FeaturesController(PageController):
         if dataset is not None:
             ids = dataset.feature_ids
             names = dataset.feature_names
-            title = _title(self._current.shown)
+            title = _list_title(self._current.shown)
             for panel in self._seen():
                 panel.set_title(title)
                 panel.show_path(path, ids, names, self._session.measure, position, groups, choice)
@@ -267,14 +267,14 @@ class FeaturesController(PageController):
             if self._session.sealed and model.fold.test is not None:
                 path.cover_test()
             elif current.shown.inspection is not None:
-                path.say_untested(_NOT_CHOSEN)
+                path.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
                 opened = current.untested != NO_DOCUMENTS
                 path.say_untested(current.untested if opened else self._absence.documents(current.untested))
             elif current.test or model.fold.test is None:
                 path.show_test(current.test, rules, current.baseline)
             else:
-                path.say_untested(_TESTING)
+                path.say_untested(_TESTING_TEXT)
 
     @Slot()
     def _forget(self) -> None:
@@ -285,7 +285,7 @@ class FeaturesController(PageController):
         self._settled_model.stop()
         unread = self._session.dataset is not None and not self._session.has_documents
         for inspector in self._inspectors:
-            inspector.clear(_NO_DOCUMENTS if unread else SELECT)
+            inspector.clear(_NO_DOCUMENTS_TEXT if unread else SELECT)
 
     @Slot()
     def _release(self) -> None:
@@ -311,7 +311,7 @@ class FeaturesController(PageController):
             self._session.inspect(model.values, k)
 
 
-def _title(shown_path: Shown) -> str:
+def _list_title(shown_path: Shown) -> str:
     """Return the title of the list of features: a ranker with all features has weights, but no path."""
     live = shown_path.inspected is not None and shown_path.inspected.live
     if shown_path.plan.entry.featureless:

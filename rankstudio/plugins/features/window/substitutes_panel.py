@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
-_LEAST = 1e-9  # of a change: what is less is none
+_MIN_CHANGE = 1e-9  # of a change: what is less is none
 _NOTHING_LIKE = tr("No unselected feature is similar.")
 _NOTHING_LIKE_THESE = tr("No unselected feature is similar to {features}.")
 _ALL_SELECTED = tr("{features} have no substitutes because all features are selected.")
@@ -127,17 +127,17 @@ def substitute_sentences(
     called = _Called(ids, names)
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []
-    better = [swap for swap in model_substitutes.better if swap.change <= -_LEAST]
-    ranked = [(_fall(better), _better_sentence(better, called))] if better else []
+    better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
+    ranked = [(_greatest_fall(better), _improvements_sentence(better, called))] if better else []
     ranked += [
-        (_fall(group.swaps), _group_sentence(group, called))
+        (_greatest_fall(group.swaps), _group_sentence(group, called))
         for group in model_substitutes.groups
         if group not in combined
     ]
     if combined:
         ranked.append((0.0, _lonely_sentence(combined, called)))
     ranked += [
-        (_fall([swap]), _group_swap_sentence(swap, called, groups or {}))
+        (_greatest_fall([swap]), _group_swap_sentence(swap, called, groups or {}))
         for swap in model_substitutes.group_swaps
     ]
     # The order is stable where none falls.
@@ -147,15 +147,15 @@ def substitute_sentences(
     return tuple(ordered)
 
 
-def _fall(swaps: Iterable[Swap | GroupSwap]) -> float:
+def _greatest_fall(swaps: Iterable[Swap | GroupSwap]) -> float:
     """Return by how much the best of some swaps lowers the criterion, as a negative number; 0 for none."""
     least = min((swap.change for swap in swaps if not isnan(swap.change)), default=0.0)
-    return least if least <= -_LEAST else 0.0
+    return least if least <= -_MIN_CHANGE else 0.0
 
 
 def swap_sentence(change: float, added: str, removed: str) -> str:
     """Describe the effect of a swap on the leave-query-out error."""
-    if abs(change) < _LEAST:
+    if abs(change) < _MIN_CHANGE:
         text = tr("{added} instead of {removed} does not change the leave-query-out error.")
     elif change > 0:
         text = tr("{added} instead of {removed} raises the leave-query-out error by {size} per document.")
@@ -166,7 +166,7 @@ def swap_sentence(change: float, added: str, removed: str) -> str:
 
 def _size_text(change: float) -> str:
     """Return the size of a change without its sign, with as many decimals as it needs: "0.0004"."""
-    return f"{abs(change):.{max(_DECIMALS, -floor(log10(max(abs(change), _LEAST))))}f}"
+    return f"{abs(change):.{max(_DECIMALS, -floor(log10(max(abs(change), _MIN_CHANGE))))}f}"
 
 
 def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSentence:
@@ -177,7 +177,7 @@ def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSenten
         title = tr("{first} and {n} more").format(first=title, n=n_more)
     sentences = []
     if not isnan(group.least):
-        sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_floored(group.least)))
+        sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_rounded_down(group.least)))
     sentences += _swap_sentences(group, called)
     hint = called.listed((*group.selected, *group.others))
     feature = int(called.ids[group.selected[0]])
@@ -243,9 +243,9 @@ def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> Su
     )
 
 
-def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
+def _improvements_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
     first = better[0]
-    sentences = [_better_change(swap, called) for swap in better]
+    sentences = [_improvement_sentence(swap, called) for swap in better]
     return SubstituteSentence(
         trn("{n} change lowers the error", "{n} changes lower the error", len(better)).format(n=len(better)),
         sentences[0],
@@ -254,14 +254,14 @@ def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSente
     )
 
 
-def _better_change(swap: Swap, called: _Called) -> str:
+def _improvement_sentence(swap: Swap, called: _Called) -> str:
     if swap.added is not None:
         return swap_sentence(swap.change, called(swap.added), called.id(swap.removed))
     text = tr("Leaving out {feature} lowers the leave-query-out error by {size} per document.")
     return text.format(feature=called(swap.removed), size=_size_text(swap.change))
 
 
-def _floored(value: float) -> str:
+def _rounded_down(value: float) -> str:
     """Return a bound with two decimals that the value is not below."""
     return f"{floor(value * 100 + 1e-9) / 100:.2f}"  # 0.29 * 100 is a little below 29
 
@@ -430,15 +430,15 @@ class SubstitutesPanel(Panel):
         lines = fill(QVBoxLayout(written), margins=(0, 0, 4, 0), spacing=2)
         for sentence in sentences:
             if sentence.title:
-                lines.addWidget(_line(sentence.title, sentence.hint))
-            lines.addWidget(_line(sentence.text, sentence.hint, "caption"))
+                lines.addWidget(_text_line(sentence.title, sentence.hint))
+            lines.addWidget(_text_line(sentence.text, sentence.hint, "caption"))
             lines.addSpacing(8)
         lines.addStretch(1)
         show_in(self._scroll, written)
         self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
 
 
-def _line(text: str, hint: str, role: str = "") -> PlainLabel:
+def _text_line(text: str, hint: str, role: str = "") -> PlainLabel:
     return named(PlainLabel(text, wraps=True, selectable=True), tip=hint, role=role)
 
 
