@@ -233,7 +233,7 @@ class SelectionEvidence:
             )
         near = self.near_best_of_k
         if near is not None:
-            sentences.append(_as_good(near))
+            sentences.append(_near_best_sentence(near))
         return tuple(sentences)
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
@@ -245,7 +245,7 @@ class SelectionEvidence:
             ).format(above=_percent(above))
             least = (
                 tr("How much lower an error can be is not known yet.")
-                if gap > _USELESS
+                if gap > _MAX_USEFUL_GAP
                 else tr("Other sets may reach an error up to {gap} % lower.").format(gap=_percent(gap))
             )
             return f"{sentence} {least}"
@@ -323,7 +323,7 @@ class SelectionEvidence:
         return replace(row, verdict=verdict_of(row, self.rules))
 
 
-def _as_good(near: SizedNearBestSets) -> str:
+def _near_best_sentence(near: SizedNearBestSets) -> str:
     """Return how many sets are as good as the best one."""
     n_others = len(near.sets) - 1
     if near.best.n_sets == 1:
@@ -346,7 +346,7 @@ def _as_good(near: SizedNearBestSets) -> str:
     return text.format(n=count_text(n_others), share=_percent(n_others / max(near.best.n_sets, 1)))
 
 
-_USELESS = 0.5  # share of the criterion: what may be lower by more says nothing
+_MAX_USEFUL_GAP = 0.5  # share of the criterion: what may be lower by more says nothing
 _ROUNDING = 1e-9  # share of the criterion up to which two are equal
 
 

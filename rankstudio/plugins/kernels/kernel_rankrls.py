@@ -45,7 +45,7 @@ from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 from rankstudio.plugins.kernels.entries import KERNEL_RANKRLS
 from rankstudio.plugins.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
 
-_ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
+_MAX_ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             criterion = float(np.sum(decomposed.system.residuals(self._predicted(rows, decomposed)) ** 2))
         if kernel.function == PRECOMPUTED:
             coef = np.zeros(n)
-            coef[_original(rows, decomposed.basis)] = weights
+            coef[_original_rows(rows, decomposed.basis)] = weights
             yield BasisStep(1, columns, coef, criterion, np.empty(0), basis=decomposed.basis, dual=weights)
         else:
             model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
@@ -284,7 +284,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         assert isinstance(last, BasisStep)
         self.criterion_ = last.criterion
         self.dual_coef_ = last.dual
-        self.basis_ = _original(data, last.basis)
+        self.basis_ = _original_rows(data, last.basis)
         self.basis_vectors_ = data.X[last.basis]
 
     def _score(self, X: Floats) -> Floats:
@@ -299,7 +299,7 @@ def _decompose(
 ) -> _Decomposed:
     """Decompose RankRLS on a kernel."""
     m = len(data.y)
-    factor = _factor(data, cost)
+    factor = _loss_factor(data, cost)
     exact = n_basis is None or n_basis >= m
     if exact:
         refuse_too_large(m, None, exact=True)
@@ -314,7 +314,7 @@ def _decompose(
     )
 
 
-def _factor(data: QueryData, cost: PairCost) -> QueryFactor:
+def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
     """Return the factor of scores in the loss of the pairs."""
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
@@ -325,15 +325,15 @@ def _factor(data: QueryData, cost: PairCost) -> QueryFactor:
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
     """Return the function from rows of documents (r,) to the kernel's values between them and all (r, m)."""
     if kernel.function == PRECOMPUTED:
-        return _precomputed(data).__getitem__
-    return partial(_between, kernel, data.X)
+        return _checked_precomputed(data).__getitem__
+    return partial(_kernel_of_rows, kernel, data.X)
 
 
-def _between(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
+def _kernel_of_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
     return kernel.matrix(X[rows], X)
 
 
-def _precomputed(data: QueryData) -> Floats:
+def _checked_precomputed(data: QueryData) -> Floats:
     """Return the kernel of grouped documents, checked."""
     m, n = data.X.shape
     if m != n:
@@ -342,11 +342,11 @@ def _precomputed(data: QueryData) -> Floats:
         )
     kernel = data.X if data.order is None else data.X[:, data.order]
     away = float(np.abs(kernel - kernel.T).max())
-    if away > _ASYMMETRY * float(np.abs(kernel).max()):
+    if away > _MAX_ASYMMETRY * float(np.abs(kernel).max()):
         raise DatasetError(f"X: expected a symmetric kernel, found an asymmetry of {away:.3g}.")
     return kernel
 
 
-def _original(data: QueryData, rows: Ints) -> Ints:
+def _original_rows(data: QueryData, rows: Ints) -> Ints:
     """Return rows as they were given, of grouped ones."""
     return rows if data.order is None else data.order[rows]

@@ -190,8 +190,8 @@ def training_growth(
         "The Reuters data set acq is not available. Documents are simulated from two normal classes with the "
         "same share of positives, so only the growth of the printed times can be compared.",
         f"From {_MIN_DOCUMENTS:,} documents up, time grows as m^e with e = {'; '.join(growth)}. The printed "
-        "RankSVM enumerates pairs; ours trains on the Nyström map of all documents, as the paper proposes after the "
-        "table.",
+        "RankSVM enumerates pairs; ours trains on the Nyström map of all documents, as the paper proposes "
+        "after the table.",
     )
     return PrintedExperiment(
         "Paper I, Table 1",

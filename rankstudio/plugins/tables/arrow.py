@@ -36,8 +36,8 @@ from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import write_pieces
 
 ROWS = 1 << 14  # at a time
-_BUFFER = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
-_VALUES = 1 << 23  # of features in a row group, or in a batch of records
+_BUFFER_BYTES = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
+_VALUES_PER_BATCH = 1 << 23  # of features in a row group, or in a batch of records
 
 
 def read_arrow(
@@ -55,7 +55,7 @@ def read_arrow(
             progress.check()
             if frame.num_rows:
                 share = (builder.n_documents + frame.num_rows) / max(total, 1)
-                reader.add(file.path, _columns_of(file.path, frame, row), share)
+                reader.add(file.path, _table_columns(file.path, frame, row), share)
     return reader.facts("row")
 
 
@@ -114,7 +114,7 @@ class _ArrowFile:
     """
 
     def __init__(self, path: Path, loaded: LoadedFile | None = None) -> None:
-        self._pa, self._pq = _libraries(path)
+        self._pa, self._pq = _pyarrow_and_parquet(path)
         self._path = path
         self._loaded = loaded
         if loaded is not None:
@@ -136,7 +136,7 @@ class _ArrowFile:
                 rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
                 return rows, reader.schema
         except Exception as error:  # a damaged file fails in many ways
-            raise _damaged(self._path, error) from None
+            raise _damage_error(self._path, error) from None
 
     def frames(self) -> Iterator[tuple[int, Any]]:
         """Yield some rows at a time, as tables, each with the number of its first row."""
@@ -154,7 +154,7 @@ class _ArrowFile:
             except RankStudioError:
                 raise
             except Exception as error:
-                raise _damaged(self._path, error) from None
+                raise _damage_error(self._path, error) from None
             for begin in range(0, frame.num_rows, ROWS):
                 yield n_done + begin, frame.slice(begin, ROWS)
             n_done += frame.num_rows
@@ -214,7 +214,7 @@ class _ArrowFile:
     def batches(self) -> Iterator[Any]:
         """Yield its record batches, of Parquet with a fixed number of rows at a time."""
         if self._is_parquet:
-            with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER) as file:
+            with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
                 yield from file.iter_batches(batch_size=ROWS)
             return
         with self._source() as source, self._pa.ipc.open_file(source) as reader:
@@ -227,7 +227,7 @@ class _ArrowFile:
         return self._pa.OSFile(str(self._path))
 
 
-def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
+def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
     """Return the columns of a table of Arrow, whose first row is one of many of the file's.
 
     Parameters
@@ -243,7 +243,7 @@ def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
         try:
             return np.asarray(frame.column(position).to_numpy())
         except Exception as error:
-            raise _damaged(path, error) from None
+            raise _damage_error(path, error) from None
 
     def error(row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
         kind = MissingValueError if missing else ColumnValueError
@@ -274,21 +274,21 @@ def _without_lists(table: Any) -> Any:
             names.append(field.name)
             continue
         columns += [
-            pa.chunked_array([_place(chunk, i) for chunk in column.chunks], field.type.value_type)
+            pa.chunked_array([_value_at(chunk, i) for chunk in column.chunks], field.type.value_type)
             for i in range(field.type.list_size)
         ]
         names += vector_names(field.name, field.type.list_size, is_only=len(lists) == 1)
     return pa.table(columns, names=names)
 
 
-def _place(chunk: Any, position: int) -> Any:
+def _value_at(chunk: Any, position: int) -> Any:
     """Return the value at a place of each list, none where there is no list."""
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
     return pc.list_element(chunk, position)
 
 
-def _damaged(path: Path, error: Exception) -> FileAccessError:
+def _damage_error(path: Path, error: Exception) -> FileAccessError:
     """Return the error of a file of which a library says that it cannot be read."""
     if isinstance(error, MemoryError):
         return FileAccessError(path, "the contents of the file do not fit into memory.")
@@ -317,10 +317,10 @@ def arrow_pieces(
     MissingExtraError
         If pyarrow is not installed.
     """
-    pa, pq = _libraries(path)
+    pa, pq = _pyarrow_and_parquet(path)
     out = _Pieces()
     writer: Any = None
-    step = max(1, _VALUES // max(1, dataset.n_features))
+    step = max(1, _VALUES_PER_BATCH // max(1, dataset.n_features))
     for first in range(0, dataset.n_documents, step):
         rows = slice(first, min(first + step, dataset.n_documents))
         columns: dict[str, Any] = {
@@ -362,7 +362,7 @@ class _Pieces(io.RawIOBase):
         yield from chunks
 
 
-def _libraries(path: Path) -> tuple[Any, Any]:
+def _pyarrow_and_parquet(path: Path) -> tuple[Any, Any]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         import pyarrow.parquet as pq  # noqa: PLC0415

@@ -32,8 +32,8 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.plugins.queries.feature_ablation import AblatedQueries, FeatureAblation
 
-_NUMBER = 62  # pixels
-_LEAST_BAR = 22
+_NUMBER_WIDTH = 62  # pixels
+_MIN_BAR_WIDTH = 22
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ class AblationPanel(Panel):
     def _paint(
         self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float
     ) -> QRect:
-        bar = room.adjusted(0, 0, -_NUMBER, 0)
-        if bar.width() > _LEAST_BAR and not isnan(row.fall):
+        bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
+        if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
             paint_difference(painter, bar, colors, row.fall, self._largest, better=row.fall * sign > 0)
             paint_interval(painter, bar, colors, row.found.low, row.found.high, self._largest)
         return room
