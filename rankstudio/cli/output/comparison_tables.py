@@ -128,6 +128,7 @@ def _mean_cell(result: RunResult, name: str, part: Part) -> str:
 
 
 def _test_cells(compared: RunComparison, position: int) -> list[str]:
+    """Return the cells of a run's test against the reference run."""
     test = compared.tests[position]
     if test is not None:
         return _test_values(test)
@@ -172,6 +173,7 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
 
 
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
+    """Return the table of the Pareto-optimal models by size or cost."""
     rows = []
     for position in front.optimal:
         model = front.models[position]
@@ -198,6 +200,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
 
 
 def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
+    """Return the table of the effects of pinned and banned features."""
     header = ["run", "method", "against", *_TEST_COLUMNS]
     rows = [
         [
@@ -232,6 +235,7 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
 
 
 def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the row of a run in the CSV file of comparisons."""
     sizes = run["features"]
     test = run["comparison"] or {}
     stable = run["stability"] or {}

@@ -324,6 +324,7 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialRe
 
 
 def _subset_of_state(state: SizeSearch) -> SizedSubset:
+    """Return the best subset of one size that a search knows by now."""
     return SizedSubset(
         state.size,
         state.columns,

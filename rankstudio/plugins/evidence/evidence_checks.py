@@ -81,6 +81,7 @@ def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
 
 
 def _check_type(value: Any, kind: Any, name: str) -> None:
+    """Raise a ValueError unless a value has the type of its annotation, members included."""
     origin = get_origin(kind)
     arguments = get_args(kind)
     if origin in (Union, types.UnionType):
@@ -138,6 +139,7 @@ def _check_range(array: Any, least: float, greatest: float, description: str) ->
 
 
 def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
+    """Check the columns and lengths of the evidence for a selection."""
     k = len(evidence.selected)
     _check_columns(evidence.selected, n, "selected")
     _check_columns(evidence.candidates, n, "candidates")

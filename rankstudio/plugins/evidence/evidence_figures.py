@@ -50,6 +50,7 @@ def _size_axis() -> FigureAxis:
 
 
 def _probability_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    """Return the selection probability of each feature by set size; None without half-samples."""
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
     probability = evidence.stability.probability
@@ -77,6 +78,7 @@ def _series(label: str, values: Floats, number: int) -> Series:
 
 
 def _loss_figure(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
+    """Return the loss without each feature with its interval; None without losses."""
     if evidence.losses is None:
         return None
     losses = evidence.losses.losses
@@ -128,6 +130,7 @@ def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> Ro
 
 
 def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
+    """Return the map of the features in the sets as good as the best; None without sets."""
     near = evidence.near_best_of_k
     if near is None:
         return None
@@ -166,6 +169,7 @@ def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> Map
 
 
 def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    """Return the p-value of each step with the suggested stop; None without significance tests."""
     if evidence.stop is None or evidence.significance is None:
         return None
     p = evidence.significance.p_values
@@ -184,6 +188,7 @@ def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFi
 
 
 def _left_out_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    """Return the left-out error with the selection kept and repeated; None where not computed."""
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None
     usual = evidence.repeated.usual.mean(axis=0)

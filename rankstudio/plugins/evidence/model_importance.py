@@ -160,6 +160,7 @@ def _measure_importance(
     n_repeats: int | None,
     seed: int,
 ) -> Importance:
+    """Measure the permutation importance of the features that a model uses."""
     if not used:
         raise DataError(tr("The model uses no features, so that no loss without one can be measured."))
     score, part, columns = _with_used_columns(score, part, used)

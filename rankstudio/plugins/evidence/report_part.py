@@ -58,6 +58,7 @@ def _stored_evidence(
 def _selection_blocks(
     run: ReportedRun, fold: int, evidence: SelectionEvidence, drawn: bool
 ) -> Iterator[Block]:
+    """Yield the table, the sentences and, if drawn, the figures of one selection's evidence."""
     names = _Names(run)
     result = next((fold_result for fold_result in run.result.folds if fold_result.fold == fold), None)
     sets = smallest_set_beside(run.plan, result, evidence.selected) if result is not None else None
@@ -76,6 +77,7 @@ def _selection_blocks(
 
 
 def _model_blocks(run: ReportedRun, fold: int, measured: MeasuredImportance, drawn: bool) -> Iterator[Block]:
+    """Yield the table and, if drawn, the figure of a model's permutation importance."""
     names = _Names(run)
     of = f"Run {run.number}, fold {fold}"
     title = f"{of}: permutation importance in a model with {measured.n_features} features"

@@ -34,6 +34,7 @@ def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
 
 
 def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
+    """Yield paragraphs and tables on substitutes for the features of the run's first fold."""
     first = run.result.folds[0]
     fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
     if fold is None or not first.chosen.step.selected:
@@ -62,6 +63,7 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
 
 
 def _group_paragraphs(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragraph | TextTable]:
+    """Yield the table of similar features, the features without any, and the improving swaps."""
     names = run.result.feature_names
     alike = [group for group in model_substitutes.groups if len(group.selected) + len(group.others) > 1]
     unlike = [group for group in model_substitutes.groups if group not in alike]
@@ -114,6 +116,7 @@ def _criterion_name(run: ReportedRun) -> str:
 
 
 def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> tuple[str, ...]:
+    """Return the table row of a group of similar features, with its best swap."""
     chosen = listed(names[column] for column in group.selected)
     named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]
     n_more = len(group.others) - len(named_others)

@@ -278,6 +278,7 @@ def _substitute_groups(
     changes: Changes,
     joint: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
+    """Return the selected features by cluster, with similar unselected features and the best swaps."""
     groups = []
     inside = set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):

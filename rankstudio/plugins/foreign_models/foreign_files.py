@@ -96,6 +96,7 @@ def _with_names_of_set(parsed: ParsedModel, path: Path) -> ParsedModel:
 
 
 def _parsed_file(path: Path) -> ParsedModel | None:
+    """Return the model in a file of another program; None for a file of no known format."""
     if path.suffix.lower() == _ONNX_SUFFIX:
         return onnx_model(path)
     try:

@@ -68,6 +68,7 @@ def ranklib_model(text: str) -> ParsedModel:
 
 
 def _ranklib_tree(tree: Element) -> ScoreTree:
+    """Return a tree of RankLib, its leaves multiplied by the weight of the tree."""
     factor = finite(_RANKLIB, tree.get("weight", "1"))
     nodes = {id(node): node for node in tree.iter("split")}
 
@@ -126,6 +127,7 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
 def _solr_tree(
     tree: Mapping[str, Any], numbers: Mapping[str, int], norms: list[tuple[float, float]]
 ) -> ScoreTree:
+    """Return a tree of Solr, with thresholds for values that are not normalised."""
     factor = finite(_SOLR, tree["weight"])
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 

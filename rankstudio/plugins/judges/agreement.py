@@ -131,6 +131,7 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
 def _pair_agreement(
     names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
 ) -> PairAgreement:
+    """Return the agreement of two judges: Kendall's tau in each query, and Krippendorff's alpha."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
 

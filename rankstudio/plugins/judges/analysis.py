@@ -137,6 +137,7 @@ def _runs_by_judge(
 
 
 def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
+    """Return the agreement of the judges as plain values."""
     return {
         "alpha": agreed.alpha,
         "pairs": [
@@ -156,6 +157,7 @@ def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
 
 
 def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
+    """Return the table of the agreement of each pair of judges."""
     rows = tuple(
         (
             f"{pair.first}, {pair.second}",
@@ -231,6 +233,7 @@ def _selection_table(
 
 
 def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
+    """Return the selections and measures under flipped labels as plain values."""
     return {
         "draws": flipped.n_draws,
         "shares": list(flipped.shares),
@@ -248,6 +251,7 @@ def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
 
 
 def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
+    """Return the table of selection probabilities and measures by the share of flipped labels."""
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(int(flipped.feature_ids[column]), flipped.feature_names[column]),

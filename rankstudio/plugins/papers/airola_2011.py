@@ -290,6 +290,7 @@ def cost_rows(
 
 
 def _cost_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
+    """Yield the notes on the table of costs: missing data, tests, and the effect of pooled pairs."""
     n = int((~np.isnan(results[REFERENCE].per_query(MEASURE))).sum())
     yield (
         "BioInfer and Jester are not available: the printed numbers are from other data, so only the order "

@@ -42,6 +42,7 @@ def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
 
 
 def _decisions_table(run: RunResult, fold_decisions: Decisions) -> AnalysisTable:
+    """Return the table of the decisions by thresholds on each fold."""
     text = tr("{run} on {data}: {part} documents of a fold pooled")
     title = text.format(run=run.plan.title, data=run.data_name, part=tr(fold_decisions.part))
     about = tr(

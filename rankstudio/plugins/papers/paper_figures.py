@@ -120,6 +120,7 @@ BY_SIZE = ("GAS-E", "FSMSVM", "FSMRank, first k")
 
 
 def _fsmrank_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+    """Yield Figures 1 to 5 of the paper on FSMRank, as far as its runs are there."""
     runs = [(number, results[name]) for number, name in enumerate(BY_SIZE, start=1) if name in results]
     for name in ("NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "MAP"):
         if runs and all(name in run.plan.evaluated for _, run in runs):
@@ -191,6 +192,7 @@ def timed_steps(method: LinearRanker, train: TrainingData) -> Iterator[tuple[flo
 
 
 def _fs_ed_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+    """Yield Figures 2 and 3 of the paper on FS-ED, as far as its runs are there."""
     rankers = tuple(dict.fromkeys(name.partition(", ")[2] for name in results))
     selectors = tuple(dict.fromkeys(name.partition(", ")[0] for name in results))
     if results:

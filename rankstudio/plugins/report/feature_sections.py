@@ -86,6 +86,7 @@ def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
 
 
 def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable:
+    """Return the table of the features that a run selects, the most frequent first."""
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
     rows = []

@@ -53,6 +53,7 @@ def result_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _averages_table(group: ReportedGroup) -> TextTable:
+    """Return the table of mean measures of the runs of a group and of the best single feature."""
     runs = group.runs
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     rows = [_average_row(run, names) for run in runs]
@@ -141,6 +142,7 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _tests_table(group: ReportedGroup) -> TextTable:
+    """Return the table of significance tests of the runs against the best run of the group."""
     name = group.measure
     reference = group.best
     tested = group.tests

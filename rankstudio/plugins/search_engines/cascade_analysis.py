@@ -107,6 +107,7 @@ def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
 
 
 def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) -> AnalysisTable:
+    """Return the table of the cascades on the front, with the chosen one marked."""
     axes = zip(run.plan.axes, front.values, strict=True)
     path = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in axes)
     text = tr("{run} on {data}: cascades that no other of {count:,} beats")

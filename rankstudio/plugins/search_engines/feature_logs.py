@@ -553,6 +553,7 @@ def _document_comment(query: str, document: str) -> str:
 def _nothing_joined_error(
     logs: Path, judgments: Path, logged: LoggedDocument, judged: tuple[str, str]
 ) -> DatasetError:
+    """Return the error for logs and judgments that have no document in common."""
     text = tr(
         "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
         "the query {query}; judged is {other_document} for the query {other_query}. Both need the same ids."

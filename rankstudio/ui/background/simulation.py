@@ -64,16 +64,16 @@ class BackgroundSimulation(QObject):
 
     @property
     def state(self) -> SimulationState:
-        """How far it is."""
+        """State of the simulation."""
         return self._state
 
     @property
     def busy(self) -> bool:
-        """Whether it runs or is paused."""
+        """Whether the simulation is running or paused."""
         return self._state in (SimulationState.RUNNING, SimulationState.PAUSED)
 
     def start(self, make: Callable[[], Steps]) -> None:
-        """Ask another generator, in place of the present one.
+        """Start another generator instead of the present one.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class BackgroundSimulation(QObject):
 
     @Slot()
     def toggle_pause(self) -> None:
-        """Pause, or go on; the step that is under way still brings what it finds."""
+        """Pause or continue; the current step still delivers its result."""
         if self._state is SimulationState.RUNNING:
             self._change(SimulationState.PAUSED)
         elif self._state is SimulationState.PAUSED:
@@ -98,7 +98,7 @@ class BackgroundSimulation(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """End here; what was found stays."""
+        """Stop the simulation; its results so far stay."""
         if self.busy:
             self._drop()
             self._change(SimulationState.STOPPED)
@@ -136,12 +136,12 @@ class BackgroundSimulation(QObject):
 
 
 def _generator_made_on_first_use(make: Callable[[], Steps]) -> Steps:
-    """Make a generator when it is first asked, on the thread that asks."""
+    """Make a generator on the thread that takes its first step, and yield its steps."""
     yield from make()
 
 
 def _next_step(steps: Steps) -> Any:
-    """Return the next step that is not None; `_END` at the end, None where there is none for a while."""
+    """Return the next step that is not None; `_END` at the end, None if no step comes in time."""
     until = time.perf_counter() + _MAX_SECONDS_WITHOUT_STEP
     for step in steps:
         if step is not None or time.perf_counter() > until:

@@ -41,7 +41,7 @@ _MAX_WAIT_SECONDS = 0.05  # seconds for which another task waits at most, unless
 
 @dataclass(frozen=True, eq=False)
 class PathWanted:
-    """A path to compute: which plan and fold, and the values on the axes.
+    """A path to compute: its plan, its fold, and its values on the axes.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class PathWanted:
 
 @dataclass(frozen=True, eq=False)
 class LivePath:
-    """A path computed for the slider: what was wanted, the path, and the best step by validation."""
+    """A path computed for the slider, with its request and the best step by validation."""
 
     wanted: PathWanted
     path: PathResult
@@ -89,6 +89,7 @@ def load(
 def _open_dataset(
     path: str, plan: Plan, names: Path | None, progress: Callable[[int, int], None], cancelled: CancelFlag
 ) -> FoldedDataset:
+    """Open a dataset, divide it by the plan, and add the names, groups and costs of its features."""
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
         FeatureNotes,
         load_notes,
@@ -123,7 +124,7 @@ def _open_dataset(
 
 
 def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:
-    """Return those of some recorded data which a dataset is; reads all of it."""
+    """Return the recorded data that have the contents of a dataset, which is read completely."""
     checksum = fingerprint(dataset).checksum
     return {recorded for recorded in among if recorded.checksum == checksum}
 
@@ -151,7 +152,7 @@ def _with_progress(
 
 
 class FoldCache:
-    """Caches prepared folds, on which it computes paths and tests models.
+    """Caches prepared folds, and computes paths and tests models on them.
 
     It is called on one worker alone, so nothing in it is shared between threads.
     """
@@ -206,7 +207,7 @@ class FoldCache:
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
-        """Return a fold with the statistics of its queries, made where it is not kept."""
+        """Return a fold with the statistics of its queries, which are computed unless cached."""
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
@@ -222,7 +223,7 @@ class FoldCache:
 def look_at_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
-    """Return the quality report on every feature of a fold, or of all (None)."""
+    """Return the quality report on every feature of a fold, or of all folds (None)."""
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)
@@ -240,7 +241,7 @@ def warm_up() -> None:
 
 
 def _rehearse_run() -> None:
-    """Carry out the steps of a first run, on a little of the sample."""
+    """Carry out a short run on part of the sample, so that its code is loaded and compiled."""
     from rankstudio.engine.data.formats import letor as parser  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it

@@ -143,11 +143,11 @@ class ComparisonDialog(QDialog):
         return tuple(row for row in rows if row.plan not in self._unticked)
 
     def plans(self) -> tuple[Plan, ...]:
-        """Return the plans to run: pipelines of which there is no run, or an interrupted one."""
+        """Return the plans of the pipelines without a run, or with an interrupted one."""
         return tuple(row.plan for row in self.rows() if not row.there)
 
     def ticks(self) -> dict[int, bool]:
-        """Return which of the runs that were offered are compared, by number."""
+        """Return for each offered run, by number, whether it is ticked."""
         ticked = {row.run for row in self.rows()}
         return {key: key in ticked for key in sorted(self._offered)}
 
@@ -227,7 +227,7 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _offer(self) -> None:
-        """Show on the button how many pipelines it adds, and what ranks unless another ranker is chosen."""
+        """Show on the button how many pipelines it adds, and the name of the default ranker."""
         selectors = [entry for entry in map(method, ticked(self.methods)) if entry.selects]
         models = ", ".join(dict.fromkeys(entry.final_ranker(None) for entry in selectors))
         text = tr("Own model: {models}").format(models=models) if models else tr("Own model of the selector")
@@ -303,7 +303,7 @@ class ComparisonDialog(QDialog):
 
 
 def ticked(ticks: QListWidget) -> tuple[str, ...]:
-    """Return the keys of what is ticked in a list."""
+    """Return the keys of the ticked entries of a list."""
     items = [ticks.item(row) for row in range(ticks.count())]
     ticked_items = [item for item in items if item.checkState() == Qt.CheckState.Checked]
     return tuple(item.data(Qt.ItemDataRole.UserRole) for item in ticked_items)
@@ -358,7 +358,7 @@ def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool, several_
 
 
 def _label_column(row: Pipeline) -> str:
-    """Return the judge of a pipeline, where there are several."""
+    """Return the label column of a pipeline's plan; "" without several judges."""
     columns = DataColumns.of(row.plan.columns)
     return columns.label if columns.judges else ""
 

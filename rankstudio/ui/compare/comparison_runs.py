@@ -108,7 +108,7 @@ class ComparisonRuns(Controller):
         return ComparisonDialog(self._theme, offers, pipelines, path, self._window)
 
     def start(self, plans: Sequence[Plan]) -> None:
-        """Run plans, those on the data that are open first."""
+        """Run the plans, beginning with the plans on the open data."""
         session = self._models.session
         groups: dict[tuple[object, ...], list[Plan]] = {}
         for plan in plans:
@@ -128,7 +128,7 @@ class ComparisonRuns(Controller):
 
     @Slot()
     def _load_next(self) -> None:
-        """Open the next data, unless something is being opened; then go on when that is there."""
+        """Open the next data unless others are being opened, and queue their runs afterwards."""
         if not self._waiting or self._models.loader.busy:
             return
         group = self._waiting.popleft()
@@ -179,7 +179,7 @@ class ComparisonRuns(Controller):
         )
 
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
-        """Return the labels of the open data, where they are those of several judges."""
+        """Return the label columns of the open data if several judges labelled them."""
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
         judges = columns.judges if dataset is not None else ()
@@ -201,7 +201,7 @@ class ComparisonRuns(Controller):
 
 
 def _data_places(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return where the data of a plan are: beside its file, if they are there."""
+    """Return the paths of a plan's data beside its file, or their names where nothing is there."""
     paths = {name: str((folder / name).absolute()) for name in names}
     return [path if is_there(Path(path)) else name for name, path in paths.items()]
 

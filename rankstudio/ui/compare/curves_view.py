@@ -38,7 +38,7 @@ _Point = tuple[int, RunCurve, int]
 
 
 class CurvesView(Panel):
-    """Measure over size, cost, share of the queries or time, one curve a run or learning curve.
+    """Measure over size, cost, share of the queries or time, with one curve for each run.
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ class CurvesView(Panel):
         self.set_caption(self._said(x_key))
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run where a curve has them; emits no signal."""
+        """Mark the chosen and the inspected model of a run on its curves; emits no signal."""
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
         differs = inspection is not None and inspection != choice
         self.plot.inspect(self._point(key, inspection) if inspection is not None and differs else None)
 
     def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
-        """Return the curve of a model and its position there; None where no curve has it."""
+        """Return the curve of a model and its index on the curve; None if no curve has the model."""
         marked = (
             (number, position)
             for number, points in enumerate(self._points)
@@ -195,7 +195,7 @@ def _overlaid_curve(
     reference: int | None,
     unique: Collection[str],
 ) -> OverlaidCurve:
-    """Return the curve through some points, in the looks of the last one's run."""
+    """Return the curve through some points, with the style of the last point's run."""
     key = points[-1][0]
     values = np.array(
         [[quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)] for _, c, point in points]
@@ -217,7 +217,7 @@ def _overlaid_curve(
 
 
 def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
-    """Return the note on a point, besides its values."""
+    """Return the note on a point: its size, its parameters and why it is not paired."""
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
         part for part in (_size_text(float(curve.sizes[point])), combination, curve.unpaired) if part

@@ -68,7 +68,7 @@ def draw_difference(
 
 
 def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison) -> None:
-    """Draw better, equal and worse queries as parts of a bar, and the first and last number beside it."""
+    """Draw a bar of better, equal and worse queries, with the numbers of better and worse beside."""
     text = f"{test.wins} · {test.losses}"
     painter.setFont(font(SMALL))
     text_width = painter.fontMetrics().horizontalAdvance(text)

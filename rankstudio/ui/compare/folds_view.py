@@ -26,7 +26,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
-    """Compute the rows of a table of a run, or why there are none; for the worker."""
+    """Compute the rows of a run's table, or the reason why it has none; for the worker."""
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
     except PlanError as error:
@@ -35,7 +35,7 @@ def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) 
 
 
 class FoldsView(View):
-    """The chosen model of every fold, and its measures; or one measure of every run.
+    """The chosen model of each fold with its measures, or one measure of each run.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class FoldsView(View):
         self.table.chosen.connect(self._on_chosen)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
-        """Show the folds of a run that are done; ``name`` says which run it is."""
+        """Show the finished folds of a run called ``name``."""
         rows = fold_rows(folds)
         measured = tuple(bool(rows and part) for part in _measures_by_part(rows))
         shape = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured, bool(rows))
@@ -97,7 +97,7 @@ class FoldsView(View):
         self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
     def show_table(self, table: RunTable, name: str, contents: RunTableRows | str) -> None:
-        """Show a table of a run, which ``name`` says, or why there is none."""
+        """Show a table of the run called ``name``, or the reason why it has none."""
         columns = (
             ()
             if isinstance(contents, str)
@@ -125,7 +125,7 @@ class FoldsView(View):
         self.table.select(current if current in rows else next(iter(rows), None))
 
     def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
-        """Take other columns; the rows of before would not fit them."""
+        """Set other columns and remove the rows, which do not fit them."""
         self._shape = shape
         self.sentence.hide()
         self.table.set_rows(())
@@ -164,7 +164,7 @@ _FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="do
 
 
 def _contributed_column(column: RunColumn) -> Column:
-    """Return a column of a table of an ability: of numbers, which do not move the mean, or of texts."""
+    """Return a column of a plug-in's table; numbers sort with the mean row in its place."""
     key = column.key
     if not column.form:
         return Column(
@@ -188,7 +188,7 @@ def _contributed_column(column: RunColumn) -> Column:
 
 
 def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
-    """Return the measures of the first fold, part by part."""
+    """Return the first fold's measures on the test part, the validation part and left-out data."""
     return (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
 
 
@@ -211,6 +211,7 @@ def _left_out_measures(plan: Plan) -> tuple[str, ...]:
 
 
 def _chosen_value_column(number: int, axis: Axis) -> Column:
+    """Return the column of the parameter values that validation chose on each fold."""
     return Column(
         f"axis-{number}",
         tr(axis.label),
@@ -223,6 +224,7 @@ def _chosen_value_column(number: int, axis: Axis) -> Column:
 
 
 def _measure_column(name: str, part: str, plan: Plan) -> Column:
+    """Return the column of a measure on the test or the validation part."""
     tested = part == "test"
     tooltip = tr("{name} on the {part} part")
     if not tested and name == plan.select_by:
@@ -243,6 +245,7 @@ def _measure_column(name: str, part: str, plan: Plan) -> Column:
 
 
 def _left_out_column(name: str, plan: Plan) -> Column:
+    """Return the column of a measure on left-out queries or pairs of the training part."""
     tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
         tooltip = tr("Leave-query-out {name} of the training queries, the selection criterion")
@@ -262,6 +265,7 @@ def _left_out_column(name: str, plan: Plan) -> Column:
 
 
 def _single_feature_column(name: str) -> Column:
+    """Return the column of a measure of the best single feature of each fold."""
     return Column(
         "single",
         tr("single {name}").format(name=name),
@@ -293,6 +297,7 @@ def _columns_of_several_runs(runs: Sequence[tuple[int, str]], name: str) -> list
 
 
 def _run_column(key: int, title: str, name: str) -> Column:
+    """Return the column of a measure of one run, bold where the run is the best of the fold."""
     return Column(
         f"run-{key}",
         f"{key} {title}",

@@ -96,6 +96,7 @@ def _convention_columns(name: str, looked_at: str) -> list[Column]:
 
 
 def _convention_column(key: str, name: str, looked_at: str) -> Column:
+    """Return the column of a measure and of the runs' ranks by one evaluation convention."""
     rules = convention(key)
     current_label = convention(looked_at).label
     bold = (

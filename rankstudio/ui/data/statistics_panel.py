@@ -256,6 +256,7 @@ _WARNING_COLUMN = Column(
 
 
 def _single_feature_column(measure: str) -> Column:
+    """Return the column of a measure of the ranking by each feature alone."""
     return Column(
         measure,
         measure,
@@ -436,6 +437,7 @@ def _headline_text(summary: DatasetSummary) -> str:
 
 
 def _documents_sentence(summary: DatasetSummary) -> str:
+    """Describe the documents, queries and labels of a dataset in sentences."""
     sizes = summary.query_sizes
     if summary.n_queries == 1:
         return tr("{n:,} documents of a single query.").format(n=summary.n_documents)

@@ -131,6 +131,8 @@ def _source_caption(models: Models, *, compared: bool) -> str:
 def _model_item(
     model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, reason: str
 ) -> ExportItem:
+    """Return the item that exports the chosen model in RankStudio's own formats."""
+
     def write(path: Path) -> None:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
 
@@ -201,6 +203,8 @@ def _portable_model(session: Session, current: CurrentModel, model: SelectedMode
 
 
 def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportItem:
+    """Return the item that exports the results of a run into a folder."""
+
     def write(path: Path) -> None:
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
@@ -246,6 +250,8 @@ def _table_item(table: TableView, name: str) -> ExportItem:
 
 
 def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
+    """Return the item that exports a plot as figures or as CSV."""
+
     def paths(path: Path) -> tuple[Path, ...]:
         return path, path.with_name(path.name + ".txt")  # of each format: it says what this file is of
 
@@ -424,6 +430,8 @@ def _model_writer(
     worker: Worker,
     feature_set: FeatureSet | None,
 ) -> FormatWriter:
+    """Return the writer of a model in one format, which also checks how the file ranks."""
+
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
@@ -535,6 +543,8 @@ def _reason_not_writable(model: SelectedModel | None, absent: str) -> str:
 def _dataset_writers(
     dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker
 ) -> tuple[FormatWriter, ...]:
+    """Return a writer for each data format, for a dataset with some features only."""
+
     def files(form: DataFormat, path: Path) -> DatasetFiles:
         from rankstudio.engine.export.dataset_files import DatasetFiles  # noqa: PLC0415 - first needed here
 
@@ -569,7 +579,7 @@ def _dataset_writers(
 
 
 def _losses_sentence(form: DataFormat, lost: Sequence[str]) -> str:
-    """Return the losses of a format that the table of features does not make up for."""
+    """Return a sentence on what a data format cannot store, apart from feature names."""
     losses = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")
     return text.format(form=tr(form.label), lost=", ".join(losses)) if losses else ""

@@ -106,7 +106,7 @@ def figures_of(
 
 
 def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
-
+    """Return a listed run as reports need it: with its recorded data and its evidence."""
     from rankstudio.engine.analysis.reported_runs import ReportedRun  # noqa: PLC0415 - on the worker only
 
     recorded = run.recorded

@@ -243,6 +243,7 @@ def _run_button(text: str, name: str, role: str = "link", tip: str = "") -> QPus
 
 
 def _progress_text(record: RunRecord) -> str:
+    """Describe the progress of a working run: its fold, its current step and the time left."""
     if record.state is RunState.PAUSED:
         return tr("paused")
     if record.state is RunState.QUEUED:
@@ -263,6 +264,7 @@ def _progress_text(record: RunRecord) -> str:
 
 
 def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
+    """Describe how a run ended, with the mean of its first measure."""
     word = _STATE_WORDS.get(record.state, "")
     if record.state is RunState.CANCELLED and record.n_units:
         return tr("stopped at {done} of {n} fits").format(done=record.units_done, n=record.n_units)

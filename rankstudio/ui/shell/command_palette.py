@@ -140,6 +140,7 @@ def palette_entries(
 
 
 def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
+    """Yield the enabled commands of the menus as entries of the palette."""
     for commands in actions.menus.values():
         for command in commands:
             is_listed = command is not None and command.key not in SUBMENUS

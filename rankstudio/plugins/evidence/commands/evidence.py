@@ -327,6 +327,7 @@ def as_dict(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names)
 
 
 def _printed_lines(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names) -> Iterator[str]:
+    """Yield the lines that the command prints: a title, the table of features, and sentences."""
     from rankstudio.plugins.evidence.evidence_table import (
         column_milliseconds,
         evidence_sentences,

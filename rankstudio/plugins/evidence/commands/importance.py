@@ -311,6 +311,7 @@ def _loss_as_dict(importance: PermutationImportance, index: int) -> dict[str, fl
 def _loss_lines(
     without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset
 ) -> Iterator[str]:
+    """Yield the lines of the table of losses without each feature and with it permuted."""
     baseline = float(np.nanmean(permuted.baseline))
     yield (
         f"{len(permuted.groups)} of {data.n_features} features are used; "
@@ -325,6 +326,7 @@ def _loss_lines(
 
 
 def _weighed_as_dicts(looked: _Looked) -> list[dict[str, Any]]:
+    """Return the importance and similarity of the model's features as plain values."""
     ids = looked.data.feature_ids
     return [
         {

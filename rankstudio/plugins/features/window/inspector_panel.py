@@ -360,6 +360,7 @@ def _importance_text(profile: FeatureProfile) -> str:
 
 
 def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
+    """Return a widget with a table whose first row is its header."""
     table = named(QWidget(), tip=tip)
     grid = QGridLayout(table)
     grid.setContentsMargins(0, 0, 0, 0)

@@ -170,6 +170,7 @@ def _size_text(change: float) -> str:
 
 
 def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSentence:
+    """Return the sentences on the possible swaps of a group of similar features."""
     chosen = together([called(column) for column in group.selected])
     title = either([chosen, *(called.id(column) for column in group.others[:_NAMED])])
     n_more = len(group.others) - _NAMED
@@ -227,6 +228,7 @@ def _swap_sentences(group: SubstituteGroup, called: _Called) -> list[str]:
 
 
 def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> SubstituteSentence:
+    """Return the sentence on swapping a group of features as a whole."""
     group_of = group_names(groups)
 
     def whole(columns: tuple[int, ...]) -> str:

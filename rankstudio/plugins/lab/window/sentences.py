@@ -197,6 +197,7 @@ def _kernel_text(settings: Mapping[str, Any]) -> str:
 
 
 def _classes_text(settings: Mapping[str, Any]) -> str:
+    """Describe the learner and the two simulated classes."""
     informative = settings["n_features"] if settings["n_informative"] is None else settings["n_informative"]
     return tr(
         "Regularised least squares with an intercept, λ = {regularization}, on two normal "

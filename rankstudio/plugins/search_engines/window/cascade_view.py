@@ -211,6 +211,7 @@ def _cascade_sentence(name: str, cascade: Cascade) -> str:
 
 
 def _cascade_columns(name: str) -> tuple[Column, ...]:
+    """Return the columns of the table of cascades, for a measure."""
     return (
         Column(
             "milliseconds",
