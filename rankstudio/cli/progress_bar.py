@@ -184,6 +184,7 @@ class ProgressBar:
                 tell(f"Note: {note.what}", file=self._line.stream, flush=True)
 
     def _draw(self, unit: Unit, doing: str = "") -> None:
+        """Draw the bar with fold, combination, share and time left, unless it was drawn just before."""
         if not self._line.is_due():
             return
         share = self._done / self._total

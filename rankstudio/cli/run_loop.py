@@ -160,6 +160,7 @@ class _Running:
         return any(self._on(list(plans)) for _, plans in divided)
 
     def _on(self, plans: Sequence[Plan]) -> bool:
+        """Run the plans on one dataset, leaving out plans that do not fit; return whether it was stopped."""
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
         try:

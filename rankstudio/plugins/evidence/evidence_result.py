@@ -237,6 +237,7 @@ class SelectionEvidence:
         return tuple(sentences)
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
+        """Return the sentence on how far the error of the selection is above the lowest one."""
         if not proved:
             sentence = (
                 tr("No set with a lower left-out error has been found so far.")

@@ -295,6 +295,7 @@ class Inspector:
         return float(np.clip(right @ weights, 0.0, 1.0))
 
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
+        """Return a grid of values and the density of each relevance class on it."""
         low = float(values.min())
         high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)

@@ -252,6 +252,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
+        """Return the predictor of held-out documents of the exact kernel model."""
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
                 "n_basis", self.n_basis, "None, because held-out predictions need the exact model"

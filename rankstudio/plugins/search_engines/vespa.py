@@ -104,6 +104,7 @@ class _Expression:
         return result
 
     def _factor(self) -> Floats:
+        """Return the values of a number, a name, a negated factor or an ``if``."""
         match self._next():
             case "-":
                 return -self._factor()

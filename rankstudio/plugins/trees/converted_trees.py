@@ -246,6 +246,7 @@ class XGBoostTrees(ConvertedRanker):
         return MemoryNeed(read + kept_bytes + sums, reading=reading, kept=kept_bytes)
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
+        """Yield each tree that XGBoost grows, with the gains of its columns and the documents' leaves."""
         parameters = self._parameters()
         n_rounds = self.checked("n_rounds")
         xgboost = _xgboost_library(self.entry.label)
@@ -316,6 +317,7 @@ class CatBoostTrees(ConvertedRanker):
         return MemoryNeed(shape.read + values + _BYTES_PER_GROUPED_DOCUMENT * shape.m)
 
     def _grow(self, training: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
+        """Grow all trees with CatBoost, then yield each with its gains and the documents' leaves."""
         data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)

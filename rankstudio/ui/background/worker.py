@@ -408,6 +408,7 @@ class Worker(QObject):
 
     @Slot()
     def _drain(self) -> None:
+        """Deliver the waiting messages and outcomes of jobs, as many as fit into a turn."""
         until = time.perf_counter() + _TURN_SECONDS
         brought = False
         while self._outbox:

@@ -156,6 +156,7 @@ class ComparisonDialog(QDialog):
         return self._work.text()
 
     def _lay_out(self) -> None:
+        """Lay out the lists of methods and pipelines, the choices of data and labels, and the buttons."""
         left = QVBoxLayout()
         right = QVBoxLayout()
         title = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines")
@@ -184,6 +185,7 @@ class ComparisonDialog(QDialog):
         self.resize(*_DIALOG_SIZE)
 
     def _connect(self) -> None:
+        """Connect the widgets of the dialog to their actions."""
         self.methods.itemChanged.connect(self._update)
         self.ranker.currentIndexChanged.connect(self._update)
         self.add.clicked.connect(self._add)
@@ -288,6 +290,7 @@ class ComparisonDialog(QDialog):
         self._offer_removal()
 
     def _said(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
+        """Return the sentence on the work of the ticked pipelines: their runs, their fits and the time."""
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:

@@ -153,6 +153,7 @@ class ComparisonRuns(Controller):
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
+        """Start the plans on a dataset, and resume interrupted runs of these plans."""
         session = self._models.session
         runs = self._models.runs
         pipelines = Pipelines(session, runs, {})

@@ -307,6 +307,7 @@ class CurvesFeeder(Controller):
         return self._session.measure, reference, self._by(), measured, labels
 
     def _compare(self) -> Computation | None:
+        """Return the computation of the curves of the compared runs; None without runs."""
         reference, runs = self._compared()
         name = self._session.measure
         plans = {key: (self._runs.record(key).title, run.plan) for key, run in runs.items()}
@@ -416,6 +417,7 @@ class ViewFeeder(Controller):
     # Views
 
     def _show_folds(self) -> Computation | None:
+        """Show the folds of the current run or of all runs; return the computation of a plug-in's table."""
         record = self._record
         folds = self._views.folds
         table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
@@ -433,6 +435,7 @@ class ViewFeeder(Controller):
         return None
 
     def _compare_features(self) -> Computation | None:
+        """Return the computation of the stability of the current run; None if it has no selections."""
         record = self._record
         folds = _sorted_folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
@@ -453,6 +456,7 @@ class ViewFeeder(Controller):
         )
 
     def _compare_sizes(self) -> Computation | None:
+        """Return the computation of the Pareto front; None until all tests of the runs are done."""
         if not self._tests.complete:
             self._views.pareto.wait()
             return None
@@ -485,6 +489,7 @@ class ViewFeeder(Controller):
             self._views.published.show_runs((), SEALED)
 
     def _compare_conventions(self) -> Computation:
+        """Return the computation of the means of the runs by every evaluation convention."""
         name = self._session.measure
         looked_at = self._session.convention
         sealed = self._session.sealed

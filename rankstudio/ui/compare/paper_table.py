@@ -240,6 +240,7 @@ class TableDialog(SavingDialog):
     # Making
 
     def _lay_out(self) -> None:
+        """Lay out the options on the left, the preview on the right, and the buttons below."""
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
@@ -264,6 +265,7 @@ class TableDialog(SavingDialog):
         self.resize(1000, 600)
 
     def _connect(self) -> None:
+        """Connect the options and buttons of the dialog to their actions."""
         self.measures.itemChanged.connect(self.ask)
         self.others.editingFinished.connect(self._on_others)
         self.by.chosen.connect(self.ask)

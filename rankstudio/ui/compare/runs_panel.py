@@ -387,6 +387,7 @@ class RunsPanel(Panel):
         return tuple(self._rows.values())
 
     def _show(self) -> None:
+        """Show the runs that match the filter in their groups, with columns that fit their plans."""
         rows = self.rows()
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:

@@ -135,6 +135,7 @@ class StabilityView(View):
 
     @Slot()
     def _show_map(self) -> None:
+        """Show the similarity of the folds' selections as a map, or why there is no map."""
         stability = self._found
         self.plot.placeholder = _EMPTY_TEXT
         if stability is None or not 1 < len(stability.folds) <= _MAX_MAPPED_FOLDS:

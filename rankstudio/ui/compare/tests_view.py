@@ -94,6 +94,7 @@ class TestsView(View):
         self.reference.setEnabled(len(runs) > 1)
 
     def _caption_for(self, rows: Sequence[ComparedRun], plan: Plan | None) -> str:
+        """Return the caption of the tests: the measure, the reference, and how many tests are left."""
         compared = [row.found for row in rows if row.found is not None]
         waiting = sum(row.role == "waiting" for row in rows)
         if len(rows) < 2 or plan is None:

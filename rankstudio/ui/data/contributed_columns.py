@@ -74,6 +74,7 @@ class ContributedColumn(QObject):
         return self._session.dataset, fold.number, self._session.convention
 
     def _compute(self) -> Computation | None:
+        """Return the computation of the column on the watched fold; None without a fold."""
         fold = self._session.watched
         key = self._key()
         if fold is None:

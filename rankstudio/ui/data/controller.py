@@ -123,6 +123,7 @@ class DataController(PageController):
         return dataset, fold
 
     def _describe(self) -> Computation | None:
+        """Return the computation of the summary of the current fold; None without data."""
         dataset = self._session.dataset
         fold = self._session.fold
         if dataset is None:
@@ -235,6 +236,7 @@ class DataController(PageController):
         return dataset, *view
 
     def _look_at_features(self) -> Computation | None:
+        """Return the computation of the quality report on the features; None before the summary."""
         dataset = self._session.dataset
         summary = self.panel.summary()
         view = self._wanted

@@ -264,6 +264,7 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
 
     def _set_cost(self, feature: int, text: str) -> None:
+        """Set the cost of a feature in the plan from a typed text; report a text that is no cost."""
         parameter = self._data.costs_parameter()
         try:
             cost = float(text)

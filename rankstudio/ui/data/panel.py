@@ -330,6 +330,7 @@ class DataPanel(Panel):
         return number in self._summaries
 
     def _lay_out(self) -> None:
+        """Lay out the name, the choice of folds, the facts and the labels."""
         self._many.setMaxVisibleItems(24)
         fill(
             self.body,
@@ -344,6 +345,7 @@ class DataPanel(Panel):
         )
 
     def _refresh(self) -> None:
+        """Show the facts of the current fold, or of all folds."""
         if self._dataset is None:
             return
         summary = self.summary()

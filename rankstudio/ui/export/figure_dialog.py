@@ -164,6 +164,7 @@ class FigureDialog(SavingDialog):
     # Making
 
     def _fill(self) -> None:
+        """Fill the boxes with figures, formats and widths, and set the ranges of the numbers."""
         for figure in self._figures:
             self.figure_box.addItem(figure.title)
         for name, label in LABELS.items():
@@ -183,6 +184,7 @@ class FigureDialog(SavingDialog):
         self._follow_format()
 
     def _lay_out(self) -> None:
+        """Lay out the options, the preview and the buttons."""
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)

@@ -223,6 +223,7 @@ class Runs(QObject):
                 self.changed.emit(record)
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
+        """Submit a run to the worker, paused or running."""
         # Who goes step by step watches this window at work.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan

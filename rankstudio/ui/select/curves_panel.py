@@ -467,6 +467,7 @@ class CurvesPanel(Panel):
         return {"criterion": self.criterion_plot, "validation": self.validation_plot}
 
     def _lay_out(self) -> None:
+        """Lay out the slider, the two plots side by side, and the captions below."""
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
         self._below.setWordWrap(True)  # or the form would give way to a long name
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -577,6 +578,7 @@ class CurvesPanel(Panel):
         return [self._x(self._chosen[0], k) if self._chosen else float(k) for k in ks]
 
     def _draw(self, key: Key) -> None:
+        """Draw the curve of a combination in both plots, or its curve over the chosen axis."""
         path = self._path(key)
         if self.over is not None and not isinstance(key, str):
             curve = self.over.curves[key]
@@ -631,6 +633,7 @@ class CurvesPanel(Panel):
         self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
 
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
+        """Return the note on a point: its model and its measures; nothing where it has no value."""
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:

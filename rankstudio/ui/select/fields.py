@@ -219,6 +219,7 @@ class Field(QWidget):
         self.reset_button.setVisible(self.changed)
 
     def _lay_out(self) -> None:
+        """Lay out the label, the reset button and the editor in a row, and the error below."""
         self.error.setWordWrap(True)
         self.error.hide()
         self.reset_button.setStyleSheet(TIGHT)
@@ -504,6 +505,7 @@ class ChoicesField(ChoiceField):
         return self._menu
 
     def _make_menu(self) -> QMenu:
+        """Return the menu with a box for each choice, to tick several."""
         name = tr("{label}: several values, each tried").format(label=self.parameter.label)
         menu = named(QMenu(self), f"several-{self.parameter.name}", name)
         page = QWidget()
@@ -520,6 +522,7 @@ class ChoicesField(ChoiceField):
 
     @Slot()
     def _take_current(self) -> None:
+        """Take the chosen item: ask for a file, open the menu of several values, or set the value."""
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
             self.show_value()

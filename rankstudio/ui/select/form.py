@@ -325,6 +325,7 @@ class MethodForm(Panel):
         self._scroll.ensureWidgetVisible(field)
 
     def _lay_out(self) -> None:
+        """Lay out the parameters of method, ranker and protocol below each other."""
         self._heading.setContentsMargins(0, 8, 0, 0)
         column = QVBoxLayout(self._page)
         fill(

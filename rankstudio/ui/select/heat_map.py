@@ -195,6 +195,7 @@ class HeatView(QWidget):
         names: tuple[str, str],
         x_label: str,
     ) -> None:
+        """Show values as a map with names of its axes."""
         self.setAccessibleName(" × ".join(names))
         self.plot.set_names(*names)
         self.plot.set_axes(replace(self.plot.axes, title=title, x_label=x_label))
@@ -300,6 +301,7 @@ class HeatController(QObject):
         return None if combination is None or record is None else (record, combination, position)
 
     def _draw_sizes(self, record: RunRecord, title: str, n_columns: int) -> None:
+        """Show the measure of each combination by the number of features."""
         lines = [self._curve(record, combination) for combination in range(len(record.combinations))]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
         matrix = np.full((len(lines), max(longest, n_columns)), np.nan)
@@ -314,6 +316,7 @@ class HeatController(QObject):
         self.panel.show_sizes(labels, matrix, title, _SEPARATOR.join(tr(axes[i].label) for i in varied))
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
+        """Show the best measure over two grids of values."""
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair

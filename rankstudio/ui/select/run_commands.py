@@ -230,6 +230,7 @@ class RunCommands(Controller):
             self._runs.show(record)
 
     def _start(self, *, paused: bool) -> None:
+        """Start a run of the form's plan, or resume the interrupted run of the same plan."""
         dataset = self._session.dataset
         if dataset is None or not self._form.commit() or not self._session.read_as_planned:
             return

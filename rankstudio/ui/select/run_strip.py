@@ -142,6 +142,7 @@ class RunStrip(QFrame):
         *,
         sealed: Callable[[RunRecord], bool],
     ) -> None:
+        """Show a run with its progress or its outcome."""
         self._run.show_run(record)
         self._bar.setVisible(record is not None and record.state in _WORKING_STATES)
         if record is None:

@@ -426,6 +426,7 @@ class Actions:
         self.submenus[command.key] = submenu
 
     def _add_action(self, command: Command, menu: QMenu, window: QMainWindow, theme: Theme) -> None:
+        """Add the action of a command to a menu."""
         action = QAction(command.text, window)
         action.setObjectName(command.key)
         if command.shortcuts:

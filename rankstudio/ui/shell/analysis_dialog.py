@@ -118,6 +118,7 @@ class AnalysisDialog(QDialog):
         return tuple(self.tabs.widget(index) for index in range(self.tabs.count()))  # type: ignore[misc]
 
     def _lay_out(self) -> None:
+        """Lay out the choice and its parameters on the left, and the tables on the right."""
         page = named(QWidget(), role="page")
         form = fill(QVBoxLayout(page), self.section, margins=(0, 0, 8, 0), spacing=6)
         form.addStretch(1)
@@ -144,6 +145,7 @@ class AnalysisDialog(QDialog):
         self.resize(*_DIALOG_SIZE)
 
     def _connect(self) -> None:
+        """Connect the widgets, and the changes of session and runs, to their actions."""
         session = self._models.session
         runs = self._models.runs
         self.choice.currentIndexChanged.connect(self._choose)
@@ -317,6 +319,7 @@ class AnalysisDialog(QDialog):
         self.note.setVisible(bool(note))
 
     def _view(self, index: int, table: AnalysisTable) -> TableView:
+        """Return the view of a table of the result."""
         widest = min(table.text_columns, default=0)
         columns = [
             Column(

@@ -102,6 +102,7 @@ class CommandPalette(QDialog):
 
     @Slot(str)
     def _find(self, typed: str) -> None:
+        """List the entries that match the typed text."""
         self._found = [*self._asked(typed), *matching(self._entries, typed)][:_MAX_ENTRIES]
         self.list.clear()
         for entry in self._found:

@@ -153,6 +153,7 @@ class GuideWindow(QMainWindow):
             block = block.next()
 
     def _add_tools(self, theme: Theme) -> None:
+        """Add the toolbar with navigation and search."""
         tools = named(QToolBar(tr("Pages"), self), "guide-tools")
         tools.setMovable(False)
         entries = (

@@ -174,6 +174,7 @@ class Menus(QObject):
 
     @Slot()
     def _fill(self) -> None:
+        """Fill the menus of choices, and mark the current measure, theme, language and convention."""
         plan = self._session.plan
         measure_name = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *offered(), measure_name))
@@ -199,6 +200,7 @@ class Menus(QObject):
         self._toolbar.convention_button.setToolTip(plain(tooltip))
 
     def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
+        """Fill the menu of a choice unless it has these entries already, and mark the chosen one."""
         menu = self._actions.submenus[name]
         group = self._groups[name]
         if [a.data() for a in group.actions()] != [key for key, _, _ in entries]:

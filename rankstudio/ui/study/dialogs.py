@@ -340,6 +340,7 @@ class ColumnsDialog(QDialog):
         return self._preview.names[number] or tr("column {number}").format(number=number + 1)
 
     def _fill_boxes(self) -> None:
+        """Fill the choices of columns for query, label, part and document, and the menu of judges."""
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes) if self._preview.sizes else tr("choose …"), -1
         )

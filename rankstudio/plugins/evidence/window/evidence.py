@@ -499,6 +499,7 @@ class Evidence(QObject):
 
     @Slot(object)
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
+        """Take a partial result of the work in progress, and store it when it has a new half-sample."""
         if self._working is None:
             return
         state = self._known[self._working[0]]

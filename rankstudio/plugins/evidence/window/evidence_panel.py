@@ -318,6 +318,7 @@ class EvidenceTable(TableView):
     def _columns(
         self, measure: str, *, permuted: bool = False, by_margins: bool = False
     ) -> tuple[Column, ...]:
+        """Return the columns of the table of features and their evidence."""
         lost_title = tr("{measure} lost").format(measure=measure) if measure else tr("lost")
         without = tr(
             "What the left-out queries lose if the feature is left out and the model learned again, "

@@ -324,6 +324,7 @@ class SetTray(QFrame):
         self.said.setText(self._target or (self._shown.said if self._shown is not None else ""))
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
+        """Replace the chips by one for each feature, as many as are shown at most."""
         emptied(self._row)
         self.chips = []
         for feature, name in features[: self._most]:
@@ -620,6 +621,7 @@ class SetTrayController(Controller):
             tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
+        """Return the sentence on the error of the set, or on the feature that is pointed at."""
         model = self._evidence.evidence.model
         changes = self._found
         if model is None or changes is None:

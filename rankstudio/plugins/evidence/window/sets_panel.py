@@ -114,6 +114,7 @@ class SetsPanel(Panel):
         self._say(constrained, lowest, len(sets), bool(choices))
 
     def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, is_constrained: bool) -> None:
+        """Show how much error the user's conditions cost; nothing without conditions."""
         text = ""
         if is_constrained and constrained is None:
             text = tr("Searching for the best set under these conditions …")

@@ -143,6 +143,7 @@ class AloneController(Controller):
         return session.watched or dataset.folds[0], session.measure, session.convention, session.sealed
 
     def _measure(self) -> Computation | None:
+        """Return the computation of the ranking by each feature alone; None without data."""
         session = self._session
         dataset = self._session.dataset
         if dataset is None:

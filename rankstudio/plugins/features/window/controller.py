@@ -132,6 +132,7 @@ class FeaturesController(PageController):
         return self._feature, id(fold), *measured, session.sealed, self._selected(), weighed
 
     def _describe(self) -> Computation | None:
+        """Return the computation of the inspected feature's profile; None without documents."""
         self._session.inspected.emit(self._feature)
         fold = self._fold()
         column = self.column
@@ -178,6 +179,7 @@ class FeaturesController(PageController):
 
     @Slot()
     def _show(self) -> None:
+        """Show the path of the inspected model, or why there is none."""
         model = self._current.shown.inspected
         dataset = self._session.dataset
         if model is None or dataset is None:
@@ -258,6 +260,7 @@ class FeaturesController(PageController):
 
     @Slot()
     def _show_test(self) -> None:
+        """Show the test measures of the inspected model, or why there are none."""
         current = self._current
         model = self._current.shown.inspected
         if model is None:

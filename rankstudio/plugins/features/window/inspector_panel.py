@@ -262,6 +262,7 @@ class ProfileTables(ColumnArea):
             self._show()
 
     def _show(self) -> None:
+        """Show the tables, and the definition of the feature in its search engine."""
         page = named(QWidget(), role="page")
         lines = fill(QVBoxLayout(page), margins=(0, 4, 4, 0), spacing=10)
         for rows, tip in self._tables:

@@ -357,6 +357,7 @@ class SubstitutesPanel(Panel):
 
     @Slot()
     def _draw(self) -> None:
+        """Show the sentences or the map, as the user chose."""
         substitutes = self._found
         self._show_view()
         if substitutes is None:
@@ -385,6 +386,7 @@ class SubstitutesPanel(Panel):
             self.plot.show_map(features, self._selections(substitutes))
 
     def _correlations(self, substitutes: Substitutes, features: Sequence[MapFeature]) -> MapValues:
+        """Return the map of the correlations between features."""
         r = substitutes.correlations
         texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
         return MapValues(
@@ -400,6 +402,7 @@ class SubstitutesPanel(Panel):
         )
 
     def _selections(self, substitutes: Substitutes) -> MapValues:
+        """Return the map of the steps at which the folds of all runs selected the features."""
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
         greatest = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
@@ -514,6 +517,7 @@ class SubstitutesController(Controller):
         return None if model is None or not has_documents else (model.step, model.fold)
 
     def _find(self) -> Computation | None:
+        """Return the computation of the substitutes; None without a model."""
         model = self._current.model
         dataset = self._session.dataset
         if model is None or dataset is None:
@@ -554,6 +558,7 @@ class SubstitutesController(Controller):
         return tuple(fold for record in self._records() for _, fold in sorted(record.folds.items()))
 
     def _compare(self) -> Computation | None:
+        """Return the computation of the selections of all runs and folds; None without data."""
         dataset = self._session.dataset
         records = self._records()
         if dataset is None:

@@ -347,6 +347,7 @@ class WhyController(Controller):
         return (model.path,) if model is not None and self._is_compared(model) else None
 
     def _compare(self) -> Computation | None:
+        """Return the computation of the map of candidates and their margins."""
         model = self._current.shown.inspected
         assert model is not None and model.plan.candidate_score is not None  # as the key says
         self._leads = {}
@@ -375,6 +376,7 @@ class WhyController(Controller):
         return column, model.path, model.position
 
     def _explain(self) -> Computation | None:
+        """Return the computation of the sentences on the inspected feature; None without one."""
         model = self._current.shown.inspected
         column = self._inspect.column
         context = self._context(model) if model is not None else None
@@ -393,6 +395,7 @@ class WhyController(Controller):
         )
 
     def _show_margins(self, model: SelectedModel) -> None:
+        """Show by how much each feature was ahead of its rival, and a note on near ties."""
         dataset = self._session.dataset
         score = model.plan.candidate_score
         if dataset is None or score is None:
@@ -499,6 +502,7 @@ class WhyController(Controller):
         return None if model is None or column is None else (model.path, column, self._other)
 
     def _estimate(self) -> Computation | None:
+        """Return the computation of the densities of the inspected feature and another one."""
         from rankstudio.plugins.features.compared_densities import next_best  # noqa: PLC0415 - heavy
 
         model = self._current.shown.inspected

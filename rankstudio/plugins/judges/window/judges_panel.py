@@ -304,6 +304,7 @@ class JudgesController(Controller):
             self.update()
 
     def _show_agreement(self) -> None:
+        """Show the agreement of each pair of judges."""
         titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
         columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
         self.panel.table.placeholder = tr("Comparing the judges …")
@@ -332,6 +333,7 @@ class JudgesController(Controller):
         self.panel.show_rows(columns, rows, note)
 
     def _show_queries(self) -> None:
+        """Show the agreement of the judges in each query, the least agreement first."""
         self.panel.table.placeholder = tr("Comparing the judges …")
         pairs = self._agreement.pairs if self._agreement is not None else ()
         titles = (f"{pair.first} · {pair.second}" for pair in pairs)
@@ -349,6 +351,7 @@ class JudgesController(Controller):
         self.panel.show_rows(columns, rows, note if rows else "")
 
     def _show_selection(self) -> None:
+        """Show the share of the folds that select each feature under each judge."""
         selection = self._selection if self._selection_key() is not None else None
         self.panel.table.placeholder = _NO_RUNS
         if selection is None:
@@ -371,6 +374,7 @@ class JudgesController(Controller):
         self.panel.show_rows(columns, rows, note)
 
     def _show_flips(self) -> None:
+        """Show the selections and measures by the share of flipped labels."""
         self.panel.table.placeholder = tr("Flipping labels …") if self.busy else _NO_FLIPS
         if self._flips is None:
             self.panel.show_rows((), (), "")

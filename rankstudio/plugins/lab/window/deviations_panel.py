@@ -209,6 +209,7 @@ class DeviationsPanel(Panel):
         self.sentence.setText(deviations_sentence(summary, self.texts))
 
     def _row(self, summary: DeviationSummary, index: int) -> DeviationRow:
+        """Return the table row of an estimator."""
         text = text_of(self.texts, summary.estimators[index])
         return DeviationRow(
             text.label,

@@ -152,6 +152,7 @@ class LabForm(Panel):
         return button
 
     def _lay_out(self) -> None:
+        """Lay out the fields in a scroll area, the buttons and the progress, in their tab order."""
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
         heading = named(ElidedLabel(tr("then varied over")), role="caption")

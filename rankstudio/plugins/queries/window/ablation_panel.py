@@ -178,6 +178,7 @@ class AblationPanel(Panel):
         self.sentence.setText(" ".join(sentences))
 
     def _columns(self, name: str, *, several_folds: bool) -> tuple[Column, ...]:
+        """Return the columns of the table of features and the effect of leaving each out."""
         sign = 1.0 if measure(name).higher_is_better else -1.0
         word = tr("fall") if sign > 0 else tr("change")
         folds = Column(
@@ -333,6 +334,7 @@ class AblationFeeder(QObject):
         return None if following is None else (self._asked, *following)
 
     def _compute(self) -> Computation | None:
+        """Return the computation of the next fold and feature, or of a feature's sum over the folds."""
         request = self._asked
         plan = self._plan
         following = self._next()
@@ -377,6 +379,7 @@ class AblationFeeder(QObject):
         self.go_on()
 
     def _show(self) -> None:
+        """Show the features whose effect is known, and how much work is done."""
         request = self._asked
         if request is not None:
             summing_up = len(self._rows) < len(self._found)

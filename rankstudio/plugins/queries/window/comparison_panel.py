@@ -311,6 +311,7 @@ class QueryPlot(Plot):
         return [int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))]
 
     def _name_axes(self) -> None:
+        """Name the axes for the current comparison and the kind of the plot."""
         comparison = self.comparison
         name = per_query_name(comparison.measure) if comparison is not None else ""
         if comparison is None:

@@ -104,6 +104,7 @@ class QueriesController(PageController):
         self._connect()
 
     def _connect(self) -> None:
+        """Connect the panels, and the changes of session and runs, to their actions."""
         session = self._session
         runs = self._runs
         self.bar.a.activated.connect(self._look_at)
@@ -158,6 +159,7 @@ class QueriesController(PageController):
         self._feeder.go_on()
 
     def _compare(self) -> Computation | None:
+        """Return the computation of models A and B in each query; None, with a reason, if impossible."""
         a, b = self._runs_compared()
         self._feeder.stop()
         reason = self._why_nothing(a)
@@ -270,6 +272,7 @@ class QueriesController(PageController):
         return a, max(reversed(rivals.values()), key=lambda record: len(folds & set(record.folds)))
 
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
+        """Show the runs to choose A and B from, the parts of the data, and the fold."""
         dataset = self._session.dataset
         fold = self._session.fold
         listed = comparable(self._runs, dataset)
@@ -314,6 +317,7 @@ class QueriesController(PageController):
         return chosen_models(record, self._measured.view(record), choice)
 
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
+        """Return the comparison of A and B on the shared folds of the chosen part; None without data."""
         session = self._session
         dataset = self._session.dataset
         if dataset is None:

@@ -166,6 +166,8 @@ class DocumentsPanel(Panel):
         self._say()
 
     def _columns(self) -> tuple[Column, ...]:
+        """Return the columns of the table of documents, with the ranks by A and B."""
+
         def of(name: str) -> Callable[[DocumentRow], object]:
             return lambda row: getattr(row.document, name)
 

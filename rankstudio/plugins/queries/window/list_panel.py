@@ -206,6 +206,7 @@ class QueryListPanel(Panel):
 
     @Slot()
     def _list(self) -> None:
+        """List the queries that pass the filters."""
         comparison = self._comparison
         if comparison is None:
             return
@@ -231,6 +232,7 @@ class QueryListPanel(Panel):
         )
 
     def _columns(self, *, several_folds: bool) -> tuple[Column, ...]:
+        """Return the columns of the table of queries, with the measures of A and B."""
         name = self._comparison.measure if self._comparison else "measure"
         fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
         per_query = per_query_name(name) if self._comparison else name

@@ -125,6 +125,7 @@ class QueryTasks:
         column: int,
         follow: Callable[[object], None],
     ) -> AblatedQueries:
+        """Return the measures of a fold's queries with and without a feature, learning again if needed."""
         from rankstudio.plugins.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
 
         fold_data = request.fold(fold)

@@ -254,6 +254,7 @@ class SetMatrixPlot(Plot):
             super()._draw_axes(painter, frame, colors)
 
     def _draw(self, painter: QPainter, _: Frame, colors: Colors) -> None:
+        """Draw the head, the row of each set, and below them the share of the sets with each feature."""
         if not self.rows:
             return
         left_edge = self._left()
