@@ -126,7 +126,7 @@ def _subject_and_values(module: str, args: argparse.Namespace) -> tuple[tuple[An
 def _run_analysis(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
-    """Carry an analysis out; return the finished part, and whether it was stopped before its end."""
+    """Carry out an analysis; return its result, and whether it was stopped before its end."""
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 
     line = LiveLine(None)

@@ -48,14 +48,14 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
 
 
 def _code_replacer(option: str) -> Callable[[str], str]:
-    """Return the function that replaces code in the value of an option by its key."""
+    """Return the function that replaces code in the value of an option by the key of the added method."""
     if option in OPTIONS:
         return _method_key
     return _measure_names if option in MEASURE_OPTIONS else str
 
 
 def _measure_names(text: str) -> str:
-    """Return names of measures; a function of a file is added, and its name is that of the added measure."""
+    """Return names of measures; measures of files are added, and replaced by their keys."""
     if ".py:" not in text:
         return text
     from rankstudio.engine.methods.foreign.measures import file_and_cutoff, names_measure_file

@@ -167,7 +167,7 @@ def add_feature_set_option(parser: Any, use: str) -> None:
 
 
 def columns_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options on columns, as a plan has them.
+    """Return the column options in the form of a plan.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
-    """Return files or folders by the names that an option gives them.
+    """Return files or folders by the names that the user gave to them in an option.
 
     Raises
     ------

@@ -48,7 +48,7 @@ class LiveLine:
         self._drawn = drawn  # at which moment, for the last time
 
     def show(self, text: str) -> None:
-        """Write another text in place of the one before."""
+        """Replace the line by another text."""
         if self.live:
             tell_in_place(text, self.stream)
 
@@ -100,7 +100,7 @@ class Whole:
         return f"Run {self._over + 1} of {self.total}{remaining}"
 
     def add(self, seconds: float, worked: bool) -> None:
-        """Count a run that is over; only one that was computed tells how long others may take."""
+        """Count a finished run; only runs that were computed count for the estimate of time."""
         self._over += 1
         if worked:
             self._worked += 1
@@ -147,7 +147,7 @@ class ProgressBar:
             self._whole.add(time.monotonic() - self._began, self._units > self._known)
 
     def show(self, event: Event) -> None:
-        """Take one event in."""
+        """Show the progress after an event."""
         before = self._heard
         self._heard = time.monotonic()
         match event:

@@ -38,7 +38,7 @@ def add_log_option(parser: argparse._ActionsContainer) -> None:
 
 
 def log_store(target: str | None) -> LogStore | None:
-    """Return where ``--log`` asks to log; None without the option.
+    """Return the store that ``--log`` names; None without the option.
 
     Raises
     ------

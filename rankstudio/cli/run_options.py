@@ -402,7 +402,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
 
 
 def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDataset, set[str]]:
-    """Open the data of one fold, as the options of a command that takes no study say.
+    """Open the data of one fold, by the options of a command that takes no study.
 
     Returns
     -------
@@ -445,7 +445,7 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
 
 
 def _data_field(args: argparse.Namespace) -> dict[str, Any]:
-    """Return which data the options name, as a plan has it."""
+    """Return the data that the options name, as a field of a plan."""
     if args.sample:
         return {"data": SAMPLE}
     if args.data is None:
@@ -476,7 +476,7 @@ def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
 
 
 def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
-    """Return the options of a kind that were given, by the parameter's name; features by their ids."""
+    """Return the parameters that were given as options, by name, with features as ids."""
     options = {k.removeprefix(prefix): v for k, v in vars(args).items() if k.startswith(prefix)}
     stated = {name: value for name, value in options.items() if value is not None}
     for p in {p.name: p for entry in methods() for p in entry.parameters if p.name in stated}.values():
@@ -488,7 +488,7 @@ def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[]
 
 
 def _refuse_unknown_parameters(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
-    """Refuse options that a method has not, by their names on the command line."""
+    """Refuse parameters that a method does not have, by the names of their options."""
     options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
     if parameters and not key:
         raise PlanError(f"{options[next(iter(parameters))]}: only with --ranker. Omit it.")

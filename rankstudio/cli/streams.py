@@ -76,7 +76,7 @@ _INPUT_FILES: list[str] = []
 
 
 def is_standard(path: Path | None) -> bool:
-    """Return whether a path is that of a standard stream; a file of that name is ``./-``."""
+    """Return whether a path stands for a standard stream; a file of that name is ``./-``."""
     return path is not None and str(path) == str(STANDARD)
 
 

@@ -27,7 +27,7 @@ NAME = "study.rankstudio"
 
 
 def study_path(path: Path | None, out: Path | None) -> Path | None:
-    """Return where the study of a run is: the one named, else one beside the results, else none."""
+    """Return the study of a run: the one named, otherwise one beside the results, otherwise None."""
     return path if path is not None else out / NAME if out is not None else None
 
 
@@ -206,7 +206,7 @@ def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
 
 
 def plans_to_go_on_with(study: Study) -> list[Plan]:
-    """Return the plans of the runs that are not finished or are damaged; of the last run where none is.
+    """Return the plans of the unfinished or damaged runs; without any, the plan of the last run.
 
     A run that another version of RankStudio started cannot be resumed: it is run again, with a note.
 

@@ -42,7 +42,7 @@ def add_worker_options(parser: Any) -> None:
 
 @contextmanager
 def workers(args: argparse.Namespace) -> Iterator[Workers]:
-    """Provide those that the options ask for; they are sent home at the end.
+    """Provide the workers that the options ask for; at the end they are released.
 
     Raises
     ------

@@ -191,7 +191,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
-    """Return the finished runs of the studies; the output must not replace their data."""
+    """Return the finished runs of the studies; refuse an output that would replace their data."""
     from rankstudio.engine.analysis.reported_runs import read_study
 
     opener = _data_opener(args.data)
@@ -206,7 +206,7 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
 
 
 def _data_opener(name: str | None) -> Opener:
-    """Return an opener of data, only of those of a name if there is one."""
+    """Return a function that opens data; with a name, only the dataset of this name."""
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
     opener = DataOpener()
@@ -233,7 +233,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
 
 
 def _run_on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> ReportedRun:
-    """Return a run with the test part or without it; by default as its study shows it."""
+    """Return a run with or without its test part; by default as its study shows the run."""
     match part:
         case "test":
             return run

@@ -213,7 +213,7 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
-    """Return the runs by name that are named for judgments; None where none is."""
+    """Return the TREC runs by name that the options give for judgments; None without any."""
     from rankstudio.engine.data.formats.trec import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:

@@ -65,7 +65,7 @@ stopped run, or use rankstudio run --resume STUDY --out OUT."""
 
 
 def _paths_beside(data: Sequence[str], path: Path) -> list[str]:
-    """Take relative places from the folder of the comparison's file, where something is there."""
+    """Return the data of a comparison as paths beside its file, where they exist there."""
     places = [(path.parent / name).absolute() for name in data]
     return [
         str(location) if is_there(location) else name for location, name in zip(places, data, strict=True)
@@ -185,7 +185,7 @@ def _run_all(args: argparse.Namespace, at_hand: Workers, study: Path | None, tas
 
 
 def _exit_status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
-    """Return the exit status; where the work was stopped, say how to go on with it."""
+    """Return the exit status; after a stop, print how to resume."""
     if stopped:
         say_how_to_go_on(args, study)
     return INTERRUPTED if stopped else 0

@@ -51,7 +51,7 @@ def summary(result: RunResult) -> Block:
 
 
 def _feature_names_text(result: RunResult, many: bool) -> str:
-    """Return the names of the features that the table has by id, where they have some."""
+    """Return the names of the features that the table lists by id, as far as features have names."""
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
     folds = () if many else result.folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
@@ -83,7 +83,7 @@ def _average_row(
 
 
 def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
-    """Return the chosen model's measures on the test part, else on the validation part, else left out."""
+    """Return the chosen model's measures on the test part, otherwise validation, otherwise left-out data."""
     return fold.test or fold.validation or plain(fold.left_out)
 
 

@@ -117,12 +117,12 @@ class OnDemand(QObject):
 
     @property
     def key(self) -> Key | None:
-        """Key of the last computation, or the present one; None where there is none."""
+        """Key of the last or current computation; None without one."""
         return self._key
 
     @property
     def busy(self) -> bool:
-        """Whether it is being computed."""
+        """Whether a computation is under way."""
         return self._job is not None
 
     @property
@@ -150,7 +150,7 @@ class OnDemand(QObject):
                 self._submit(request)
 
     def forget(self) -> None:
-        """Abandon the computation, and compute anew when it is asked for again."""
+        """Abandon the computation, and compute anew on the next request."""
         self._key = None
         if self._job is not None:
             self._job.abandon()

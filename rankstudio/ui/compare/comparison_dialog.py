@@ -138,7 +138,7 @@ class ComparisonDialog(QDialog):
         self._begin()
 
     def rows(self) -> tuple[Pipeline, ...]:
-        """Return the ticked pipelines of the list and those of the ticked methods, on every dataset."""
+        """Return the ticked pipelines of the list and of the methods, on every dataset."""
         rows = self._pipelines.rows([*self._listed, *self._new()], ticked(self.data), ticked(self.labels))
         return tuple(row for row in rows if row.plan not in self._unticked)
 
@@ -204,7 +204,7 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _begin(self) -> None:
-        """List the pipelines of the chosen plan, or those of finished runs and the form."""
+        """List the pipelines of the chosen plan, or the pipelines of the finished runs and of the form."""
         self._listed = self._pipelines.listed(str(self.plan.currentData()))
         self._unticked.clear()
         self._update()

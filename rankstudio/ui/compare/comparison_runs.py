@@ -64,7 +64,7 @@ class ComparisonRuns(Controller):
 
     @Slot()
     def ask(self) -> None:
-        """Ask which pipelines to run, and run them."""
+        """Ask which pipelines to run, and run the chosen pipelines."""
         self.open("")
 
     @Slot()
@@ -187,7 +187,7 @@ class ComparisonRuns(Controller):
         return tuple(Offer(name, name, are_all_chosen or name == columns.label) for name in judges)
 
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
-        """Return the data that are open, those of a plan, and those that were open lately."""
+        """Return the open data, the data of a plan, and the recently opened data."""
         session = self._models.session
         named = _data_places(Path(path).parent, plan.data) if plan is not None else []
         is_open = [session.plan.data] if session.dataset is not None else []

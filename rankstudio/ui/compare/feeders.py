@@ -82,7 +82,7 @@ class ComparisonScope:
         return {key: result for key, result in by_run.items() if result is not None and result.complete}
 
     def groups(self) -> tuple[RunGroup, ...]:
-        """Return all runs in groups of comparable ones, those on the open dataset first."""
+        """Return all runs in groups of comparable runs, the groups on the open dataset first."""
         dataset = self.session.dataset
         first = dataset.name if dataset is not None else ""
         measured = {record.key: self.measured.view(record) for record in self.runs.records}
@@ -131,7 +131,7 @@ Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how
 
 
 class PairedTests(Controller):
-    """Has the tests computed while their view is visible, and keeps them.
+    """Has the tests computed while their view is visible, and stores the results.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class PairedTests(Controller):
 
 
 class CurvesFeeder(Controller):
-    """Has the curves computed on the task worker, and hands them over.
+    """Has the curves computed on the task worker, and shows them in the view.
 
     Parameters
     ----------
@@ -382,7 +382,7 @@ class ViewFeeder(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Update the view that is shown, where what it depends on is not what it was."""
+        """Update the visible view if anything that it depends on has changed."""
         self._demand.update()
 
     def _key(self) -> Key | None:

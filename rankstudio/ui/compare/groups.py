@@ -106,7 +106,7 @@ def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult
 
 
 def expected_run(record: RunRecord, plan: Plan) -> ExpectedRun:
-    """Return the properties that a run will share with comparable ones, by its plan as it is measured."""
+    """Return the properties that an unfinished run will share with comparable runs."""
     folds = plan.folds or tuple(fold.number for fold in record.dataset.folds)
     return ExpectedRun(plan, record.dataset.name, tuple(folds))
 

@@ -124,7 +124,7 @@ class TableDialog(SavingDialog):
 
     @property
     def style_of_table(self) -> TableStyle:
-        """How it is printed."""
+        """How the table is printed."""
         bold, marks, sd = (box.isChecked() for box in (self.bold, self.marks, self.sd))
         digits = str(self.digits.currentData())
         return TableStyle(int(digits) if digits else None, bold, marks, sd)
@@ -159,7 +159,7 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for the table of what is chosen now."""
+        """Request the table of the chosen contents."""
         try:
             names = [measure(name).name for name in self.query.measures]
         except RankStudioError as error:
@@ -173,7 +173,7 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def _show(self) -> None:
-        """Show the table that is there as it is to be printed."""
+        """Show the current table in the chosen format."""
         self._enable()
         if self._table is None:
             return
@@ -356,7 +356,7 @@ class TableController(QObject):
 
     @Slot()
     def open(self) -> None:
-        """Open the dialog, and show the table of what is usual."""
+        """Open the dialog with the usual table."""
         names = [run.data_name for run in self._scope.finished().values()]
         stem = "-".join(dict.fromkeys("".join(c if c.isalnum() else "-" for c in name) for name in names))
         stem = f"{stem.lower()}-table".lstrip("-")
@@ -371,7 +371,7 @@ class TableController(QObject):
 
     @Slot(object)
     def _ask(self, query: TableQuery) -> None:
-        """Have a table made of what is ticked now."""
+        """Have a table computed of the ticked contents."""
         self._query = query
         self._made.forget()
         self._made.update()
@@ -401,7 +401,7 @@ class TableController(QObject):
             yield ListedRun.of(self._runs.record(key), result)
 
     def _offers(self) -> tuple[Offer, ...]:
-        """Return the measures to tick: that which is shown, those of the plans, those that papers have."""
+        """Return the measures to tick: the shown one, the plans' measures, and usual ones of papers."""
         plans = [run.plan for run in self._scope.finished().values()]
         plan_measures = list(dict.fromkeys(name for plan in plans for name in plan.measures))
         current = self._session.measure
@@ -420,7 +420,7 @@ class TableController(QObject):
 
 
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
-    """Return the table of runs; to be called on the worker, as it may read data and test for seconds."""
+    """Return the table of runs; for the worker, because reading data and testing can take seconds."""
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 
     return result_table(table_runs([source_of(request)]), query)

@@ -39,7 +39,7 @@ _WIDTH_OF_TWO_COLUMNS = 860  # pixels from which the table stands beside the plo
 
 @dataclass(frozen=True)
 class ParetoRow:
-    """A model of the front: its position among all models, its run with its title, and what is said of it."""
+    """A model as a row: its position among all models, its run, the title of the run, and a remark."""
 
     position: int
     key: int
@@ -93,12 +93,12 @@ class ParetoView(View):
         self.table.chosen.connect(self._on_chosen)
 
     def offer(self, costs: RunCosts | None) -> Literal["size", "cost"]:
-        """Offer the cost as x where features have one, and return what x is."""
+        """Offer the cost as the x axis if features have a cost; return the chosen x axis."""
         self.by.setVisible(costs is not None)
         return "cost" if costs is not None and self.by.value() == "cost" else "size"
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the table only where there is room beside the plot."""
+        """Show the table only if there is room beside the plot."""
         super().resizeEvent(event)
         self._place_table()
 
@@ -174,7 +174,7 @@ class ParetoView(View):
         self.table.select(next((row for row in self.table.rows() if row.position == position), None))
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
-        """Return the position of a model; None where it is not shown."""
+        """Return the position of a model; None if the model is not shown."""
         model = key, choice.values, choice.place
         rows = (row for row in self._rows if (row.key, row.model.values, row.model.step) == model)
         return next((row.position for row in rows), None)
@@ -203,7 +203,7 @@ def _spot(row: ParetoRow) -> Spot:
 
 
 def _front_rows(runs: Sequence[tuple[int, str, Plan]], front: ParetoFront) -> list[ParetoRow]:
-    """Return a row for every model: best, one standard error, both or neither."""
+    """Return a row for every model; the best and the suggested model have a remark."""
     notes = {front.suggested: tr(_rule_name(front)), front.best: tr("best")}
     verdicts = [notes.get(i, "") for i in range(len(front.models))]
     return [ParetoRow(i, *runs[model.run], model, verdicts[i]) for i, model in enumerate(front.models)]
@@ -215,12 +215,12 @@ def _front_marks(front: ParetoFront) -> Marks:
 
 
 def _rule_name(front: ParetoFront) -> str:
-    """Return how the smallest model that is good enough is called."""
+    """Return the name of the rule by which the smallest model counts as good enough."""
     return "not significantly worse" if front.paired else "one standard error"
 
 
 def _size_sentence(front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
-    """Return which size is enough, and by what rule."""
+    """Return a sentence on the smallest model that is good enough, and by which rule."""
     best = front.models[front.best]
     suggested = front.models[front.suggested]
     if front.by != "size":
@@ -270,7 +270,7 @@ def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
 
 
 def _cost_sentence(front: ParetoFront, name: str) -> str:
-    """Return which cost is enough."""
+    """Return a sentence on the cheapest model that is good enough."""
     best = front.models[front.best]
     suggested = front.models[front.suggested]
     costs = [_cost_text(front, model) for model in (best, suggested)]

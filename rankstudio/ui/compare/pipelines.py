@@ -27,7 +27,7 @@ _STARTED_STATES = (RunState.DONE, RunState.RUNNING, RunState.PAUSED, RunState.QU
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A pipeline on one dataset, and the run that there is of it.
+    """A pipeline on one dataset, with its run if one exists.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Pipeline:
 
 
 class Pipelines:
-    """Makes the plans of a comparison, on the open data and on others, and finds the runs of them.
+    """Makes the plans of a comparison on several datasets, and finds existing runs of these plans.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class Pipelines:
         return is_open or record.plan.data == source
 
     def _at(self, plan: Plan, source: str) -> Plan:
-        """Return a pipeline on other data, without what names features or folds of these."""
+        """Return a pipeline on other data, without settings that name features or folds."""
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}

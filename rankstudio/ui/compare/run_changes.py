@@ -82,7 +82,7 @@ class RunChanges(Controller):
         return True
 
     def _say_removed(self, text: str, n_runs: int) -> None:
-        """Say that runs are removed, with a button that brings all of them back."""
+        """Report that runs are removed, with a button that restores all removed runs."""
         self._withdraw()
         self._offer = text
         undo = partial(self._undo.setIndex, self._undo.index() - n_runs)

@@ -116,12 +116,12 @@ class RunRow:
 
     @property
     def has_numbers(self) -> bool:
-        """Whether it is finished and measured."""
+        """Whether the run is finished and measured."""
         return self.is_done and self.is_measured
 
     @property
     def is_done(self) -> bool:
-        """Whether all its folds are finished: only then its means are those of the run."""
+        """Whether all folds of the run are finished; until then its means are not final."""
         return self.state == "done"
 
     def mean(self, name: str) -> float | None:
@@ -152,7 +152,7 @@ class RunRow:
 
 
 def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
-    """Return the row of a run as it is now, as it is measured, with the model that was chosen by hand."""
+    """Return the row of a run with its current state and measures, and the model chosen by hand."""
     folds = tuple(measured.folds.values())
     return RunRow(
         record.key,
@@ -189,7 +189,7 @@ def _hand_choice_text(plan: Plan, choice: Choice) -> str:
 
 
 def _best_means(rows: Mapping[int, RunRow], groups: Sequence[RunGroup]) -> dict[tuple[int, str], float]:
-    """Return the best mean of each measure among the runs of each group that is ranked, by run."""
+    """Return the best mean of each measure in each ranked group, for every run of the group."""
     best: dict[tuple[int, str], float] = {}
     for group in groups:
         members = [rows[key] for key in group.measured if group.is_ranked and key in rows]
@@ -360,7 +360,7 @@ class RunsPanel(Panel):
         return next((group for group in self._groups if key in group.keys), None)
 
     def mark(self, key: int | None) -> None:
-        """Mark a run as the one that is shown, in sight where it was not marked; emits no signal.
+        """Mark a run as shown, and scroll to a newly marked run; emits no signal.
 
         A folded group is unfolded for a run that was not marked before.
         """
@@ -373,7 +373,7 @@ class RunsPanel(Panel):
 
     @Slot(int)
     def reveal(self, key: int) -> None:
-        """Bring a run into sight, as soon as it is listed; the highlighted one stays so."""
+        """Scroll to a run as soon as it is listed; the highlighted run stays highlighted."""
         self._revealed = key
         self._reveal()
 
@@ -404,12 +404,12 @@ class RunsPanel(Panel):
         self.set_caption(self._said(rows, len(visible)))
 
     def _highlight(self, *, scroll: bool) -> None:
-        """Highlight the run that is shown, and none where it is not listed."""
+        """Highlight the shown run; no row if the run is not listed."""
         row = self._rows.get(self._marked) if self._marked is not None else None
         self.table.select(row, scroll=scroll)
 
     def _grouped(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
-        """Return rows below the headings of their groups; those without a group first."""
+        """Return the rows below the headings of their groups; rows without a group come first."""
         keys = {key for group in self._groups for key in group.keys}
         grouped: list[RunRow | Heading] = [row for row in rows if row.key not in keys]
         for group in self._groups:
@@ -421,7 +421,7 @@ class RunsPanel(Panel):
         return grouped
 
     def _by_mean(self, group: RunGroup, members: Sequence[RunRow]) -> list[RunRow]:
-        """Return the runs of a group, those with the best means first where they are ranked."""
+        """Return the runs of a group; in a ranked group, the runs with the best means come first."""
         if not group.is_ranked or self._by_method:
             return list(members)
         sign = -1.0 if not self._measure or measure(self._measure).higher_is_better else 1.0
@@ -519,7 +519,7 @@ class RunsPanel(Panel):
             self._sought = ""
 
     def _said(self, rows: Sequence[RunRow], n_shown: int) -> str:
-        """Return the caption: what the numbers are, and how many runs are listed."""
+        """Return the caption: the meaning of the numbers, and how many runs are listed."""
         parts = list(dict.fromkeys(group.part for group in self._groups if group.measured))
         sentences = [_PART_NAMES[parts[0]]] if len(parts) == 1 else []
         if parts and self._sealed:
@@ -532,7 +532,7 @@ class RunsPanel(Panel):
         return " · ".join(sentences)
 
     def _columns(self) -> list[Column]:
-        """Return the columns: what a small window has to show comes first.
+        """Return the columns, beginning with the columns that a small window has to show.
 
         The measures are those of the plans, and the deviation is that of the chooser.
         """
@@ -555,11 +555,11 @@ class RunsPanel(Panel):
         ]
 
     def _is_shown(self, column: Column) -> bool:
-        """Return whether a column is shown: as the user chose, else unless it is one of the spare ones."""
+        """Return whether a column is shown: as the user chose, otherwise unless it is a spare column."""
         return self._choices.get(column.key, column.key not in self._spare_keys())
 
     def _spare_keys(self) -> set[str]:
-        """Return the keys of columns that are shown only where the user asks for them."""
+        """Return the keys of the columns that are shown only at the user's request."""
         return {*self._shape[0][1:], "deviation", "over_single", "chosen_on"}
 
     def _is_best(self, row: RunRow, name: str) -> bool:
@@ -595,7 +595,7 @@ class RunsPanel(Panel):
 
     @Slot(object)
     def _fold(self, identity: Hashable) -> None:
-        """Fold the runs of a group, or unfold them."""
+        """Collapse the runs of a group, or expand them."""
         self._folded ^= {identity}
         self._show()
 
@@ -613,7 +613,7 @@ class RunsPanel(Panel):
 
     @Slot()
     def _fill_menu(self) -> None:
-        """Offer all columns but those that say which run it is."""
+        """Offer all columns except the columns that identify the run."""
         self._menu.clear()
         self._offer(tr("Group runs by method"), self._by_method, self._group)
         self._offer(tr("Show hidden runs"), self._with_hidden, self._show_hidden)
@@ -695,7 +695,7 @@ def _name_tone(row: RunRow) -> str:
 
 
 def label_columns(keys: Collection[str]) -> list[Column]:
-    """Return the columns of notes and tags, those that are shown."""
+    """Return the visible columns of notes and tags."""
     tags = Column(
         "tags",
         tr("tags"),
@@ -769,7 +769,7 @@ _PART_NAMES = {
 
 
 def spread_columns(chooser: str, name: str) -> list[Column]:
-    """Return the deviation over the folds, and what a run gains over the best single feature."""
+    """Return the columns of the deviation over the folds and of the gain over the best single feature."""
     deviation = Column(
         "deviation",
         tr("sd {chooser}").format(chooser=chooser),
@@ -893,7 +893,7 @@ STATUS = Column(
 
 
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
-    """Return the rows in which all words of a text occur, those of a method together where asked for."""
+    """Return the rows that contain all words of a text, on request with the rows of a method together."""
     words = text.casefold().split()
     matches = [row for row in rows if all(word in row.searched for word in words)]
     if not by_method:

@@ -85,7 +85,7 @@ class StabilityView(View):
         self.clear()
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
-        """Show the features that the folds of a run share; ``name`` says which run it is."""
+        """Show the stability of the selections of the run called ``name`` over its folds."""
         before = self._found
         self._found = stability
         if before is None or before.indices.index != stability.indices.index:
@@ -168,7 +168,7 @@ def _index_value(stability: SelectionStability, index: str) -> float:
 
 
 def _index_facts(stability: SelectionStability) -> list[Fact]:
-    """Return the indices with what they mean."""
+    """Return the stability indices with their explanations."""
     indices = stability.indices
     sizes = sorted({int(size) for size in stability.indices.sizes})
     if len(stability.folds) < 2:
@@ -212,7 +212,7 @@ _FEATURE_COLUMNS = (
 
 
 def _stability_columns(folds: Sequence[int]) -> list[Column]:
-    """Return the columns: the feature, in how many folds, and as which one in each."""
+    """Return the columns: the feature, the number of folds that select it, and its rank in each fold."""
     times = Column(
         "times",
         tr("folds"),

@@ -65,7 +65,7 @@ class TestsView(View):
         self.table.activated.connect(self._on_activated)
 
     def show_rows(self, rows: Sequence[ComparedRun], name: str, plan: Plan | None) -> None:
-        """Show runs against the first of them, whose plan this is, by a measure."""
+        """Show the tests of runs against the first run, which has this plan, by a measure."""
         if name != self._measure:
             self._measure = name
             self.table.set_columns(_columns_for_measure(name))
@@ -131,12 +131,12 @@ class TestsView(View):
 
 
 def _is_significant(row: ComparedRun) -> bool:
-    """Return whether the difference is more than chance would explain."""
+    """Return whether the difference is significant after Holm's correction."""
     return row.p_holm is not None and row.p_holm < ALPHA
 
 
 def _name_with_differences(row: ComparedRun) -> str:
-    """Return a run's name and what differs, for which there may be no room."""
+    """Return the method of a run and, below, the settings in which it differs."""
     return f"{row.method}\n{row.differs}" if row.differs else row.method
 
 
@@ -157,7 +157,7 @@ def _result_column(
     bold: Callable[[ComparedRun], bool] | None = None,
     full: str = "",
 ) -> Column:
-    """Return a column of what the comparison found."""
+    """Return a column with one number of the tests."""
     return Column(
         key,
         title,
@@ -173,7 +173,7 @@ def _result_column(
 
 
 def _corrected_p_column(key: str, raw: str, title: str, tooltip: str, *, decides: bool = False) -> Column:
-    """Return a column of p after Holm's correction, which say what they were before it."""
+    """Return a column of p-values after Holm's correction, with the uncorrected p-values as hints."""
 
     def hint(row: ComparedRun) -> str:
         if row.found is None or getattr(row, key) is None:

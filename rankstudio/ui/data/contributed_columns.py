@@ -55,7 +55,7 @@ class ContributedColumn(QObject):
         return self._values if self._values_key == self._key() else {}
 
     def update(self) -> None:
-        """Have computed what is not known yet."""
+        """Have the column computed unless it is known already."""
         self._demand.update()
 
     def forget(self) -> None:

@@ -161,7 +161,7 @@ class DataController(PageController):
             column.update()
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
-        """Return the features with all that is known of them by now."""
+        """Return the features with everything that is known about them so far."""
         report = self._reports.get(self._wanted)
         qualities = report.features if report is not None else [None] * len(summary.features)
         dataset = self._session.dataset

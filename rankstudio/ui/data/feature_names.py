@@ -95,7 +95,7 @@ class FeatureNames(Controller):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a file with names, and take them."""
+        """Ask for a file with names of features, and apply the names."""
         self._ask(tr("Names of features"), _NAME_FILTER, self.read)
 
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
@@ -162,7 +162,7 @@ class FeatureNames(Controller):
 
     @Slot()
     def ask_costs(self) -> None:
-        """Ask for a file with costs of features, and take them."""
+        """Ask for a file with costs of features, and apply the costs."""
         self._ask(tr("Import costs"), _COST_FILTER, self.read_costs)
 
     def read_costs(self, path: Path | str) -> None:
@@ -240,7 +240,7 @@ class FeatureNames(Controller):
         self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
-        """Show other names and notes everywhere, and keep them."""
+        """Show other names and notes everywhere, and store them."""
         dataset = self._session.dataset
         names = notes.names != self._notes.names
         if dataset is None or notes == self._notes:

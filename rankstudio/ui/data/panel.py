@@ -103,7 +103,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
 
 
 def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return that a dataset is read from disk as needed, where it is."""
+    """Return a note if a dataset is read from disk as needed."""
     if not dataset.from_disk:
         return ()
     about = tr(
@@ -154,7 +154,7 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
 
 
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
-    """Return the number of features, and how many of them can change no ranking."""
+    """Return the number of features, and how many of them cannot change any ranking."""
     constant = summary.constant if summary else ()
     if not constant:
         return Fact(tr("features"), count_text(n_features))
@@ -322,7 +322,7 @@ class DataPanel(Panel):
             self._refresh()
 
     def summary(self) -> DatasetSummary | None:
-        """Return the summary of what is shown; None before it is there."""
+        """Return the summary of the shown fold or folds; None until it is computed."""
         return self._summaries.get(self._fold)
 
     def has_summary(self, number: int | None) -> bool:

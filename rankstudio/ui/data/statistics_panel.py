@@ -113,7 +113,7 @@ class DescribedFeature:
         )
 
     def alone(self, measure: str) -> float | None:
-        """Return a measure of ranking by it alone; None for a constant one, and before it is known."""
+        """Return a measure of ranking by the feature alone; None if it is constant or not measured."""
         return None if self.quality is None or self.constant else self.quality.alone[measure]
 
     @property
@@ -150,7 +150,7 @@ def _range_text(row: DescribedFeature) -> str:
 
 
 def _short_number(value: float) -> str:
-    """Return a number for a narrow column, with three digits where zeros before them give its place."""
+    """Return a number for a narrow column: three digits below 1, otherwise four."""
     return significant(value, 3 if 0 < abs(value) < 1 else 4)
 
 
@@ -396,7 +396,7 @@ class StatisticsPanel(Panel):
         self._tabs.setCurrentIndex(min(index, self._tabs.count() - 1))
 
     def clear(self, reason: str = NOTHING) -> None:
-        """Show nothing, and why: it is being computed, or nothing is open."""
+        """Remove the statistics, and show the reason: they are being computed, or no data are open."""
         self.table.placeholder = reason
         self.set_caption("")
         self._headline.hide()

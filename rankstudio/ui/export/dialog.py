@@ -180,7 +180,7 @@ class ExportDialog(SavingDialog):
 
     @property
     def _unavailable(self) -> str:
-        """Why the item cannot be exported in the selected format; "" where it can."""
+        """Why the item cannot be exported in the selected format; "" if it can."""
         return self.current.unavailable or self._writer.unavailable
 
     def _lay_out(self) -> None:

@@ -96,13 +96,13 @@ class FigureDialog(SavingDialog):
 
     @property
     def figure(self) -> Figure:
-        """The figure that is shown, with the caption as it is written now."""
+        """The shown figure, with the caption as the user edited it."""
         figure = self._figures[max(0, self.figure_box.currentIndex())]
         return replace(figure, caption=self.caption.toPlainText())
 
     @property
     def style_chosen(self) -> FigureStyle:
-        """How it is printed."""
+        """The style in which the figure is printed."""
         width = self.width_box.currentData() or f"{self.millimetres.value():g}mm"
         return style_of(width, self.font_size.value(), str(self.colors.value()))
 
@@ -157,7 +157,7 @@ class FigureDialog(SavingDialog):
         super().done(result)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the preview into the room there is."""
+        """Fit the preview into the available room."""
         super().resizeEvent(event)
         self._draw_soon()
 

@@ -34,7 +34,7 @@ Save = Callable[[Path, "Model"], str]
 
 
 class _FinalModel:
-    """The final model of a run, trained for the first file that is written of it.
+    """The final model of a run, trained when its first file is written.
 
     Parameters
     ----------

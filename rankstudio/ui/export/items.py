@@ -47,7 +47,7 @@ _NO_MODEL = tr("No current model: run a method first.")
 
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
-    """Return everything that can be exported, with the reason where it cannot be just now."""
+    """Return all items to export; an item that is unavailable has the reason."""
     session = models.session
     current = models.current
     pages = sections.pages.values()
@@ -90,7 +90,7 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
-    """Return the content of a plot as a figure, with a caption that says of what."""
+    """Return the content of a plot as a figure, with a caption that names its source."""
     plot.flush()
     shared = plot.shared
     figure = plot.figure()
@@ -152,7 +152,7 @@ def _model_item(
 
 
 def _text_with_model(about: str, model: SelectedModel | None) -> str:
-    """Return the description of an item, with the model that it is of."""
+    """Return the description of an item followed by a line on the current model."""
     if model is None:
         return about
     parts = (
@@ -164,7 +164,7 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
 
 
 def no_model_reason(session: Session, current: CurrentModel) -> str:
-    """Return why there is no current model, and what to do, as a sentence."""
+    """Return a sentence on why there is no current model, and what to do."""
     record = current.shown.record
     fold = session.watched
     if session.dataset is None:
@@ -284,7 +284,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
 
 
 def _plot_heading(session: Session, *, compared: bool) -> str:
-    """Return of which data and fold a plot is; several runs are compared over all folds."""
+    """Return the data and the fold of a plot as its heading; plots of several runs name the data alone."""
     dataset = session.dataset
     fold = session.fold
     if dataset is None or compared or len(dataset.folds) == 1:

@@ -24,7 +24,7 @@ _SCHEDULER_KEY = "run/scheduler"
 
 
 class ExecutionBackend(QObject):
-    """Remembers which one was chosen. The numbers are the same bit for bit, whoever computes them.
+    """Remembers the chosen execution backend. All backends give bit-identical results.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class ExecutionBackend(QObject):
 
     @property
     def choice(self) -> str:
-        """Who it is: "live", "processes", or the address of a scheduler."""
+        """Key of the chosen backend: "live", "processes", or the address of a scheduler."""
         return self._settings.text(_BACKEND_KEY, LIVE)
 
     @property
@@ -68,7 +68,7 @@ class ExecutionBackend(QObject):
 def _run_on_workers(
     choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, target: RunTarget | None
 ) -> Iterator[Event]:
-    """Carry out a run on workers, which come and go with it."""
+    """Carry out a run on workers that exist only during the run."""
     from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone
         on_cluster,
         on_processes,
@@ -134,7 +134,7 @@ class MemoryBudget(QObject):
 
 
 def _valid_size_or_empty(size: str) -> str:
-    """Return a size, or "" for what is none."""
+    """Return a size of memory, or "" if the text is not a valid size."""
     try:
         memory.n_bytes(size)
     except ParameterError:

@@ -123,7 +123,7 @@ class LeftOutMeasures(QObject):
 
     @property
     def asked(self) -> bool:
-        """Whether the user wants to see them."""
+        """Whether the user wants to see the left-out measures."""
         return self._asked
 
     @property
@@ -159,7 +159,7 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def toggle(self) -> None:
-        """Want to see them, or no longer."""
+        """Show the left-out measures, or hide them again."""
         self._asked = not self._asked
         self._failed.clear()
         self.go_on()

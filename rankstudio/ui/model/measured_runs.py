@@ -165,7 +165,7 @@ class MeasuredRuns(QObject):
         )
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
-        """Have those runs measured that are not yet, in this order."""
+        """Have the runs measured that are not measured yet, in this order."""
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -313,7 +313,7 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
 def _state_of_record(record: RunRecord) -> _State:
-    """Return how much a run has found; at another revision it may be as much, and other objects."""
+    """Return the amount of results of a run: its revision, and the numbers of paths, folds and baselines."""
     extent = len(record.paths), len(record.folds), len(record.baselines), record.result is not None
     return (record.revision, *extent)
 
@@ -323,7 +323,7 @@ def _unchanged_measures(record: RunRecord) -> MeasuredRun:
 
 
 def _without_test_part(record: RunRecord) -> MeasuredRun:
-    """Return a run whose documents are not at hand, without what it measured on the test part."""
+    """Return a run without its measures on the test part, for a run whose documents are not open."""
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with_folds(record.result, record.plan, folds)
     baselines = {number: fold.baseline for number, fold in folds.items()}
@@ -419,7 +419,7 @@ class RunRankings(QObject):
 
 
 def _rank_for_a_moment(rankings: Iterator[None]) -> Iterator[None] | None:
-    """Rank for a moment; return what is left, if anything is."""
+    """Rank for a moment; return the remaining work, None when all is done."""
     until = time.perf_counter() + _MAX_WAIT_SECONDS
     for _ in rankings:
         if time.perf_counter() > until:

@@ -245,7 +245,7 @@ class Runs(QObject):
     def _work(
         self, plan: Plan, dataset: FoldedDataset, stored: RunKey | None, runner: Runner
     ) -> Iterator[Event | RunTarget | _StorageFailed | None]:
-        """Carry out a run on the worker, which knows no record: what it finds goes there as messages."""
+        """Carry out a run on the worker, and send its results as messages."""
         yield None  # the sign that its turn has come
         plan = stored.plan if stored else plan
         target: RunTarget | None = None
@@ -407,7 +407,7 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
 
 
 def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
-    """Return whether a model of a plan can have these values; the slider has all between those of a grid."""
+    """Return whether values are possible for a plan's axes; a grid also allows values between its points."""
     if len(values) != len(plan.axes):
         return False
     pairs = zip(values, plan.axes, strict=True)

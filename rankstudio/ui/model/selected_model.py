@@ -176,7 +176,7 @@ class Shown:
 
 
 class CurrentModel(QObject):
-    """Follows session and runs, and holds what is shown."""
+    """Follows session and runs, and provides the model that the pages show."""
 
     changed = Signal()
     """Something else is shown: another run, fold or chosen model."""
@@ -389,7 +389,7 @@ class CurrentModel(QObject):
         return PathWanted(self._session.measurement(plan).plan(plan), view.fold, values)
 
     def _record(self) -> RunRecord | None:
-        """Return the shown run, where it is of the open data."""
+        """Return the shown run if it belongs to the open data."""
         record = self._runs.shown
         return record if record is not None and record.dataset is self._session.dataset else None
 
@@ -677,7 +677,7 @@ def _is_same(first: PathWanted, second: PathWanted) -> bool:
 
 
 def _have_same_axes(plan: Plan, other: Plan) -> bool:
-    """Return whether two plans have the same method and axes, so that one's values suit the other."""
+    """Return whether two plans have the same method, ranker and names of axes."""
     names = [[axis.name for axis in compared_plan.axes] for compared_plan in (plan, other)]
     return (plan.method, plan.ranker) == (other.method, other.ranker) and names[0] == names[1]
 
@@ -688,7 +688,7 @@ def _middle_values(axes: Sequence[Axis]) -> tuple[Any, ...]:
 
 
 def _are_on_axes(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
-    """Return whether values are on the axes of a plan: they may have been chosen with another one."""
+    """Return whether values lie on the axes of a plan; they may have been chosen with another plan."""
     return len(values) == len(axes) and all(axis.allows(v) for axis, v in zip(axes, values, strict=True))
 
 

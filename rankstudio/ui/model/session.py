@@ -124,7 +124,7 @@ class Session(QObject):
 
     @property
     def plan(self) -> Plan:
-        """The plan as it stands."""
+        """The current plan."""
         return self._state.plan
 
     @property

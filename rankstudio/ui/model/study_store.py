@@ -326,7 +326,7 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
 
 
 def _local_time_text(moment: str) -> str:
-    """Return a moment of a study, in UTC, as a clock here shows it."""
+    """Return the local time of a moment that a study stores in UTC."""
     return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
@@ -337,7 +337,7 @@ def _version_text(recorded: Mapping[str, str]) -> str:
 
 
 def _reason_not_resumable(recorded: Mapping[str, str], entries: Sequence[CodeSource]) -> str:
-    """Return why a run of other versions is not gone on with; its numbers would have two origins."""
+    """Return why a run cannot be resumed here: other versions, or missing software; "" if it can."""
     for entry in entries:
         if entry.lacking:
             return entry.lacking
