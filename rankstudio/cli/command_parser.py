@@ -123,9 +123,9 @@ class CommandParser(argparse.ArgumentParser):
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
                 elif brief and _is_shown(action):
-                    hidden = action.dest.startswith(_OPTIONS_NOT_IN_BRIEF_HELP)
+                    hidden = action.dest.startswith(_SELDOM_OPTIONS)
                     action.help = argparse.SUPPRESS if hidden else _first_clause(action.help or "")
-                    if action.choices is not None or len(action.dest) > _MAX_VALUE_NAME_LETTERS:
+                    if action.choices is not None or len(action.dest) > _MAX_METAVAR:
                         action.metavar = action.metavar or "NAME"
             if brief:
                 for group, _ in groups:
@@ -179,8 +179,8 @@ class CommandParser(argparse.ArgumentParser):
 _MORE_HELP = """\
 {prog} --method NAME --help explains all options and the parameters of a method, and with
 --ranker NAME those of the final ranker. rankstudio methods lists both."""
-_OPTIONS_NOT_IN_BRIEF_HELP = ("tls_", "allow_code", "set")  # options that the brief help leaves out
-_MAX_VALUE_NAME_LETTERS = 8  # letters of an option whose value may be called as it
+_SELDOM_OPTIONS = ("tls_", "allow_code", "set")  # options that the brief help leaves out
+_MAX_METAVAR = 8  # letters of an option whose value may be called as it
 _MAX_HELP_LETTERS = 55  # letters that the line of an option has for its help at a width of 80
 _CLAUSE_END = re.compile(r"; |: | \(|, (?:such as|as in)|\. ")
 

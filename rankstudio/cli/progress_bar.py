@@ -28,7 +28,7 @@ from rankstudio.engine.support.work import WorkProgress
 
 _BAR_WIDTH = 24
 _REDRAW_SECONDS = 0.1  # seconds
-_MAX_SECONDS_OF_STORED_UNIT = 0.005  # seconds in which nothing is computed, but a study tells of what it has
+_MAX_STORED_SECONDS = 0.005  # seconds in which nothing is computed, but a study tells of what it has
 
 
 class LiveLine:
@@ -167,7 +167,7 @@ class ProgressBar:
                 self._units += 1
                 self._done = self._units
                 is_loaded = event.seconds is None and not self._computing
-                self._known += is_loaded and self._heard - before < _MAX_SECONDS_OF_STORED_UNIT
+                self._known += is_loaded and self._heard - before < _MAX_STORED_SECONDS
                 self._computing = False
                 self._say(event.path)
                 self._draw(event.unit)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.figures.files import FigureFile
 
 TABLES = ("comparison.csv", "comparison.md", "tests.csv")
-_FIELDS_FILLED_BY_DATA = ("convention", "select_by")  # as the data say, where a comparison does not
+_DATA_FIELDS = ("convention", "select_by")  # as the data say, where a comparison does not
 _INPUT_OPTIONS = (
     *("data", "study", "studies", "model", "models", "scores", "source", "plan", "resume"),
     *("runs", "groups", "preferences", "costs", "judgments", "feature_set"),
 )
 """Where the parser puts files and folders that commands read."""
 
-_NAMED_INPUT_OPTIONS = ("scores", "models", "runs")  # NAME=PLACE
+_NAMED_OPTIONS = ("scores", "models", "runs")  # NAME=PLACE
 _FIGURE_FILES = ("criterion.png", "validation-*.png")
 
 
@@ -106,7 +106,7 @@ def _input_paths(args: Namespace) -> Iterator[Path]:
     for name in _INPUT_OPTIONS:
         value = getattr(args, name, None)
         for item in value if isinstance(value, list | tuple) else [value]:
-            path = str(item).partition("=")[2] if name in _NAMED_INPUT_OPTIONS else item
+            path = str(item).partition("=")[2] if name in _NAMED_OPTIONS else item
             if path:
                 yield Path(path)
 
@@ -174,7 +174,5 @@ def _is_one_of(stored: Plan | None, plans: Sequence[Plan], comparison: Compariso
     """Return whether one of the plans is the stored one, once the data filled in what they say."""
     if stored is None:
         return False
-    usual = {
-        name: getattr(stored, name) for name in _FIELDS_FILLED_BY_DATA if name not in comparison.protocol
-    }
+    usual = {name: getattr(stored, name) for name in _DATA_FIELDS if name not in comparison.protocol}
     return any(plan.changed(**usual) == stored for plan in plans)

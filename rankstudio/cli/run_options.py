@@ -44,12 +44,12 @@ from rankstudio.engine.support.resources import resource
 _DATA_ENDINGS = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
 # Options that go with --resume: where to write, and who works; the study has all others.
-_OUTPUT_AND_WORKER_OPTIONS = (
+_WORK_OPTIONS = (
     *("help", "out", "force", "json", "log", "memory"),
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
 )
-_BESIDE_RESUME = (*_OUTPUT_AND_WORKER_OPTIONS, "resume", "figures", "refit", "allow_code")
-_BESIDE_COMPARISON = (*_OUTPUT_AND_WORKER_OPTIONS, "plan", "data", "sample", "study", "allow_code")
+_BESIDE_RESUME = (*_WORK_OPTIONS, "resume", "figures", "refit", "allow_code")
+_BESIDE_COMPARISON = (*_WORK_OPTIONS, "plan", "data", "sample", "study", "allow_code")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PLAN",
         nargs="?",
         type=Path,
-        help=f"plan to run: a file, or one of {', '.join(_bundled_plan_names())}; other options override it. "
+        help=f"plan to run: a file, or one of {', '.join(_bundled_plans())}; other options override it. "
         "- reads the plan from standard input. A folder of results runs its plan again; any other "
         "folder, or a data file, is used as --data",
     )
@@ -297,7 +297,7 @@ METAVARS = {
 """Placeholder for the value of an option in its help."""
 
 
-def _bundled_plan_names() -> list[str]:
+def _bundled_plans() -> list[str]:
     """Return the names of the plans that are shipped."""
     return sorted(path.stem for path in resource("plans").glob("*.toml"))
 
@@ -317,7 +317,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return None
     if is_standard(path):
         return input_file(path, ".toml")
-    if not path.exists() and str(path) in _bundled_plan_names():
+    if not path.exists() and str(path) in _bundled_plans():
         return resource("plans", f"{path}.toml")
     if kind_of(path) == "study":
         raise PlanError(
@@ -333,7 +333,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return None
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
         raise PlanError(f"{path}: plan not found. For the method of this name, use --method {path}.")
-    if not path.exists() and (meant := nearest(str(path), _bundled_plan_names())):
+    if not path.exists() and (meant := nearest(str(path), _bundled_plans())):
         raise PlanError(f"{path}: plan not found. {did_you_mean(meant)}")
     return path
 
@@ -351,17 +351,15 @@ def refuse_beside_resume(args: argparse.Namespace) -> None:
         The text names the option.
     """
     reason = f"with --resume, which takes all settings from {args.resume}"
-    _refuse_other_options(args, _BESIDE_RESUME, f"{reason}. Omit it, or start a new run with --study.")
+    _refuse_others(args, _BESIDE_RESUME, f"{reason}. Omit it, or start a new run with --study.")
 
 
 def refuse_beside_comparison(args: argparse.Namespace) -> None:
     """Refuse options that say what to run where the plan of a comparison says it, as above."""
-    _refuse_other_options(
-        args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it."
-    )
+    _refuse_others(args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it.")
 
 
-def _refuse_other_options(args: argparse.Namespace, allowed: Sequence[str], reason: str) -> None:
+def _refuse_others(args: argparse.Namespace, allowed: Sequence[str], reason: str) -> None:
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
@@ -445,7 +443,13 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
 
 
 def _data_field(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the data that the options name, as a field of a plan."""
+    """Return the data that the options name, as a field of a plan.
+
+    Raises
+    ------
+    PlanError
+        If the options name several datasets.
+    """
     if args.sample:
         return {"data": SAMPLE}
     if args.data is None:
@@ -589,7 +593,7 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
 
 
 def _comma_separated_ids(text: str, option: str, names: Names) -> str:
-    is_one_name = any(_folded_name(text) == _folded_name(name) for name in names.values())
+    is_one_name = any(_folded(text) == _folded(name) for name in names.values())
     items = [text] if is_one_name else _split_items(text, ";" if ";" in text else ",")
     return ", ".join(str(_feature_id(item, option, names)) for item in items)
 
@@ -603,7 +607,7 @@ def _split_items(text: str, dividers: str) -> list[str]:
 def _feature_id(item: str, option: str, names: Names) -> int:
     if item.strip().isdecimal():
         return int(item)
-    matches = [feature for feature, name in names.items() if _folded_name(name) == _folded_name(item)]
+    matches = [feature for feature, name in names.items() if _folded(name) == _folded(item)]
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -613,10 +617,10 @@ def _feature_id(item: str, option: str, names: Names) -> int:
 
 
 def _close_names_hint(item: str, names: Sequence[str]) -> str:
-    keys = {_folded_name(name): name for name in names}
-    close = [keys[key] for key in get_close_matches(_folded_name(item), keys, n=3)]
+    keys = {_folded(name): name for name in names}
+    close = [keys[key] for key in get_close_matches(_folded(item), keys, n=3)]
     return f", such as {' or '.join(shown(name) for name in close)}" if close else ""
 
 
-def _folded_name(name: str) -> str:
+def _folded(name: str) -> str:
     return " ".join(name.split()).casefold()

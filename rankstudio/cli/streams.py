@@ -199,7 +199,13 @@ def refuse_output_with_json(args: argparse.Namespace) -> None:
 
 
 def _write_to_stdout(content: str | bytes) -> None:
-    """Write text or bytes to the standard output; OutputError for binary output on a terminal."""
+    """Write text or bytes to the standard output.
+
+    Raises
+    ------
+    OutputError
+        For binary output on a terminal.
+    """
     if isinstance(content, bytes) and sys.stdout.isatty() and not _is_text(content):
         raise OutputError("Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM.")
     if sys.stdout.isatty():  # who redirects the output has it byte for byte

@@ -35,7 +35,7 @@ PARTS = ("validation", "test")
 """Parts of the data that runs can be compared on."""
 
 _COLUMN_CHOICES = ("measures", "folds", "datasets")
-_SUFFIXES_BY_FORMAT = {form.key: form.suffix for form in TABLE_FORMATS}
+_SUFFIXES = {form.key: form.suffix for form in TABLE_FORMATS}
 _MAX_DIGITS = 15
 
 HELP = "compare the runs of studies, with paired tests"
@@ -147,10 +147,10 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
     )
     table.add_argument("--sd", action="store_true", help="add the standard deviation over the folds")
     table.add_argument("--digits", type=_number_of_digits, metavar="N", help="decimal places; 4 by default")
-    endings = ", ".join(f"{key} ({suffix})" for key, suffix in _SUFFIXES_BY_FORMAT.items())
+    endings = ", ".join(f"{key} ({suffix})" for key, suffix in _SUFFIXES.items())
     table.add_argument(
         "--to",
-        choices=_SUFFIXES_BY_FORMAT,
+        choices=_SUFFIXES,
         metavar="FORMAT",
         help=f"output format: {endings}; by default determined by the ending of --out, otherwise markdown",
     )
@@ -271,26 +271,28 @@ def _is_table_wanted(args: argparse.Namespace) -> bool:
     options = (args.measures, args.by, args.bold, args.marks, args.test, args.sd, args.to)
     suffix = args.out.suffix.lower() if args.out and not args.format else ""
     return (
-        any(options)
-        or args.digits is not None
-        or suffix in set(_SUFFIXES_BY_FORMAT.values()) - set(FORMATS.values())
+        any(options) or args.digits is not None or suffix in set(_SUFFIXES.values()) - set(FORMATS.values())
     )
 
 
 def _write_table(args: argparse.Namespace) -> int:
-    """Write the table for print that was asked for; PlanError where the options do not go together."""
+    """Write the table for publication that the options describe.
+
+    Raises
+    ------
+    PlanError
+        If the options contradict each other.
+    """
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
 
     if args.measure and args.measures:
         raise PlanError("--measure and --measures: expected one of them, got both.")
-    if args.format and not args.to and args.format not in _SUFFIXES_BY_FORMAT:
+    if args.format and not args.to and args.format not in _SUFFIXES:
         raise PlanError(
-            f"--format: expected one of {', '.join(_SUFFIXES_BY_FORMAT)} for a table for publication, "
+            f"--format: expected one of {', '.join(_SUFFIXES)} for a table for publication, "
             f"got {args.format}."
         )
-    form = table_format(
-        form_of_output(args.to or args.format, args.out, _SUFFIXES_BY_FORMAT, "--to", "markdown")
-    )
+    form = table_format(form_of_output(args.to or args.format, args.out, _SUFFIXES, "--to", "markdown"))
     if args.out is not None:
         check_outputs([args.out], args)
     elif form.text is None:

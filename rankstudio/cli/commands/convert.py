@@ -187,7 +187,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _output_format(args: argparse.Namespace) -> DataFormat:
-    """Return the format to write; several files cannot go to the standard output."""
+    """Return the format to write.
+
+    Raises
+    ------
+    PlanError
+        For a format of several files on the standard output.
+    """
     form = format_of_key(args.to) if args.to else format_to_write(args.out.name)
     refuse_output_with_json(args)
     if is_standard(args.out) and (form.sizes or args.renumber):
@@ -255,7 +261,13 @@ def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:
 
 
 def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
-    """Return the ids of the features to keep; None for all."""
+    """Return the ids of the features to keep; None for all.
+
+    Raises
+    ------
+    PlanError
+        If the options contradict each other, or the ids are invalid.
+    """
     if args.selected is not None:
         if args.features is not None:
             raise PlanError("--features and --selected: expected one of them, got both.")

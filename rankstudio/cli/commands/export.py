@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     if args.to == FEATURE_SET:
         return _write_feature_set(args, model)
     form = model_format(args.to)
-    function, unfit = _score_function_and_note(args, model, form)
+    function, unfit = _score_function(args, model, form)
     parts, source, reason = ([], "", "") if args.no_proof else _trial_documents(args, model)
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
@@ -125,9 +125,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _score_function_and_note(
-    args: argparse.Namespace, model: Model, form: ModelFormat
-) -> tuple[ScoreFunction, str]:
+def _score_function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tuple[ScoreFunction, str]:
     """Return the score function with the features of a set, and why a set beside the model is not used."""
     function = score_function(model)
     if args.feature_set is not None:

@@ -63,15 +63,13 @@ def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     if stable:
         title = f"{compared.data}: selection stability over {compared.group.folds_text}"
         yield stability_table(title, stable)
-    yield from (
-        _front_table(compared, front) for front in _size_and_cost_fronts(compared) if front is not None
-    )
+    yield from (_front_table(compared, front) for front in _both_fronts(compared) if front is not None)
     effects = _pin_effects(compared, seed)
     if effects:
         yield _pins_table(compared, effects)
 
 
-def _size_and_cost_fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFront | None]:
+def _both_fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFront | None]:
     """Return the Pareto fronts of size and cost; none for runs that are not ranked."""
     if compared.group.unranked:
         return None, None
@@ -256,7 +254,7 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
 
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
     """Return everything about a group of runs as plain values."""
-    by_size, by_cost = _size_and_cost_fronts(compared)
+    by_size, by_cost = _both_fronts(compared)
     numbers = compared.numbers
     return {
         "data": compared.data,

@@ -27,7 +27,7 @@ _MAX_FOLD_ROWS = 30  # folds of which each has a row; of more the mean is read, 
 def summary(result: RunResult) -> Block:
     """Return the results as tables, with the convention of the measures named."""
     plan = result.plan
-    part, measures = _description_and_measures(result)
+    part, measures = _described_measures(result)
     settings = [axis.label for axis in plan.axes]
     settings += ["round"] if plan.step_kind is StepKind.ROUNDS else []
     header = ["fold", *settings, "k", *measures, "features"]
@@ -87,7 +87,7 @@ def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
     return fold.test or fold.validation or plain(fold.left_out)
 
 
-def _description_and_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
+def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return a description of the table's numbers, and the names of its measures."""
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):

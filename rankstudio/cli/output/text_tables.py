@@ -86,18 +86,18 @@ def explained(entries: Iterable[tuple[str, str]]) -> str:
 
 def as_json(values: Any) -> Block:
     """Return plain values as one document; NaN and infinities become null, as JSON has none of them."""
-    text = json.dumps(_with_null_for_infinite(values), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False)
     # Texts may hold what a terminal would act on; in JSON any character may be its number.
     lines = (without_controls(line, lambda sign: f"\\u{ord(sign):04x}") for line in text.split("\n"))
     return Block("\n".join(lines))
 
 
-def _with_null_for_infinite(values: Any) -> Any:
+def _with_nulls(values: Any) -> Any:
     match values:
         case Mapping():
-            return {name: _with_null_for_infinite(value) for name, value in values.items()}
+            return {name: _with_nulls(value) for name, value in values.items()}
         case list() | tuple():
-            return [_with_null_for_infinite(value) for value in values]
+            return [_with_nulls(value) for value in values]
         case float() if not math.isfinite(values):
             return None
     return values

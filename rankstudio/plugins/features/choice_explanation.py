@@ -287,9 +287,9 @@ def _closest_step_sentence(context: ChoiceContext, feature: int, correlations: F
     gains = score.gains(values)
     best = float(values[selected[0]])
     own_score = float(values[feature])
-    name = _name_with_correlation(context.names[selected[0]], correlations, feature, selected[0])
+    name = _name_with_r(context.names[selected[0]], correlations, feature, selected[0])
     if score.source is ScoreSource.CRITERION and min(best, own_score) <= 0:
-        return _closest_sentence_without_use(best, own_score, details, name)
+        return _closest_without_use(best, own_score, details, name)
     size = max(abs(best), abs(own_score))
     behind = float(gains[selected[0]] - gains[feature]) / size if size else 0.0
     text = tr("Closest at step {step}: {place}, tied with {name}, which was selected.")
@@ -298,9 +298,7 @@ def _closest_step_sentence(context: ChoiceContext, feature: int, correlations: F
     return text.format(**details, share=percent(behind), name=name)
 
 
-def _closest_sentence_without_use(
-    best: float, own_score: float, details: Mapping[str, object], name: str
-) -> str:
+def _closest_without_use(best: float, own_score: float, details: Mapping[str, object], name: str) -> str:
     """Return when a feature came closest where it, or the one that was taken, did not lower the criterion."""
     if own_score > 0:
         text = tr(
@@ -335,7 +333,7 @@ def _displacement_sentence(context: ChoiceContext, feature: int, correlations: F
     selected = taken_at(path, index)
     if not selected:
         return ""
-    name = _name_with_correlation(context.names[selected[0]], correlations, feature, selected[0])
+    name = _name_with_r(context.names[selected[0]], correlations, feature, selected[0])
     return tr("With {name} in the model it fell from {before} to {after}.").format(
         name=name, before=significant(values[index]), after=significant(values[index + 1])
     )
@@ -351,7 +349,7 @@ def _similarity_sentence(
     like = max(model, key=lambda f: abs(correlations[feature, f]))
     if correlations[feature, like] == 0 or any(context.names[like] in sentence for sentence in sentences):
         return ""
-    name = _name_with_correlation(context.names[like], correlations, feature, like)
+    name = _name_with_r(context.names[like], correlations, feature, like)
     return tr("The most similar feature in the model is {name}.").format(name=name)
 
 
@@ -411,22 +409,22 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -
         for alternative in context.combinations
     ]
     if len(combinations) > 1:
-        parts.append(_labels_with_state(context.axis, combinations, not inside))
+        parts.append(_state_labels(context.axis, combinations, not inside))
     folds = [
         (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.folds
     ]
     if folds:
-        parts.append(_labels_with_state("fold", folds, not inside))
+        parts.append(_state_labels("fold", folds, not inside))
     if not parts:
         return ""
     other = [part for part in parts if part]
     kind = "model" if context.path.step_kind is not StepKind.FEATURES else "several" if size > 1 else "one"
-    text = _other_outcome_template(kind, inside) if other else _same_outcome_template(kind, inside)
+    text = _other_template(kind, inside) if other else _same_template(kind, inside)
     return text.format(size=size, where=either(other))
 
 
-def _other_outcome_template(kind: str, inside: bool) -> str:
+def _other_template(kind: str, inside: bool) -> str:
     """Return where a feature would be with other parameters or in other folds."""
     if kind == "model":
         if inside:
@@ -441,7 +439,7 @@ def _other_outcome_template(kind: str, inside: bool) -> str:
     )
 
 
-def _same_outcome_template(kind: str, inside: bool) -> str:
+def _same_template(kind: str, inside: bool) -> str:
     """Return that a feature is, or is not, in every path or model of the run."""
     if kind == "model":
         return tr("It is in every model of the run.") if inside else tr("It is in no model of the run.")
@@ -459,7 +457,7 @@ def _comparable_model(path: PathResult, context: ChoiceContext) -> tuple[int, ..
     return path.steps[int(np.abs(path.sizes - context.size).argmin())].selected
 
 
-def _labels_with_state(axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool) -> str:
+def _state_labels(axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool) -> str:
     """Return which of some ordered labels have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4"."""
     if axis == "combination":
         count = sum(state is wanted_state for _, state in states)
@@ -504,7 +502,7 @@ def _capitalized(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _name_with_correlation(name: str, correlations: Floats | None, feature: int, other: int) -> str:
+def _name_with_r(name: str, correlations: Floats | None, feature: int, other: int) -> str:
     """Return a feature with how alike it is to another, where that is known."""
     if correlations is None:
         return name

@@ -193,7 +193,7 @@ def substitutes(
     if regularization is not None:
         changes, reason = _criterion_changes(data, regularization, selected, clusters, columns)
         if groups is not None and not groups.trivial:
-            group_swaps, why_not = _best_group_swaps(data, regularization, selected, groups, path.divisor)
+            group_swaps, why_not = _group_swaps(data, regularization, selected, groups, path.divisor)
             reason = reason or why_not
     changes = {swap: change / path.divisor for swap, change in changes.items() if not joint & set(swap)}
     return Substitutes(
@@ -250,7 +250,7 @@ def _criterion_changes(
     return {}, NOT_SWAPPED
 
 
-def _best_group_swaps(
+def _group_swaps(
     data: QueryData, regularization: float, selected: tuple[int, ...], groups: ColumnGroups, divisor: float
 ) -> tuple[tuple[GroupSwap, ...], str]:
     """Return the best swap of each candidate of the model with a group in it, and why there is none."""

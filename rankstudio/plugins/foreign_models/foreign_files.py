@@ -36,11 +36,11 @@ from rankstudio.plugins.foreign_models.search_engine_models import (
 )
 
 _ONNX_SUFFIX = ".onnx"
-_LIGHTGBM_BEGINNING = "tree\n"
-_RANKLIB_BEGINNINGS = ("## ", "<ensemble")
+_LIGHTGBM_START = "tree\n"
+_RANKLIB_STARTS = ("## ", "<ensemble")
 _HEAD_BYTES = 1 << 12
 _DEFAULT_NAME = re.compile(r"|(Column_|feature_|feature |f)[0-9]+")
-_FIRST_DEFAULT_NAME = "feature_0"
+_FIRST_NAME = "feature_0"
 
 
 def is_foreign_text(path: Path) -> bool:
@@ -52,7 +52,7 @@ def is_foreign_text(path: Path) -> bool:
     except (FileAccessError, OSError):
         return False
     first = head.partition("\n")[0]
-    return head.startswith(f"{_LIGHTGBM_BEGINNING}version=") or (
+    return head.startswith(f"{_LIGHTGBM_START}version=") or (
         head.startswith("## ") and first[3:].strip() in _RANKLIB_KINDS
     )
 
@@ -73,10 +73,10 @@ def parsed_file(path: Path) -> ParsedModel | None:
     except UnreadableModelError as error:
         raise DatasetError(f"{shown_path(path)}: {error}") from error
     placed = parsed is not None and parsed.numbering == "set" and not parsed.names
-    return _with_names_of_set(parsed, path) if parsed and placed else parsed
+    return _with_set_names(parsed, path) if parsed and placed else parsed
 
 
-def _with_names_of_set(parsed: ParsedModel, path: Path) -> ParsedModel:
+def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
     """Return a model with the names of the feature set that is exported next to it, if it is there.
 
     Raises
@@ -103,9 +103,9 @@ def _parsed_file(path: Path) -> ParsedModel | None:
         text = read_text(path, encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
     except OSError:
         return None  # which the reader of our own models tells
-    if text.startswith(_LIGHTGBM_BEGINNING):
+    if text.startswith(_LIGHTGBM_START):
         return lightgbm_model(text)
-    if text.startswith(_RANKLIB_BEGINNINGS):
+    if text.startswith(_RANKLIB_STARTS):
         return ranklib_model(text)
     try:
         values = json.loads(text)
@@ -184,12 +184,12 @@ def _feature_ids(
     used = list(used)
     ids = dataset.feature_ids.tolist()
     named = {number: parsed.names[number] for number in used if number < len(parsed.names)}
-    id_of = _ids_by_name(dataset) if named else {}
+    id_of = _named_ids(dataset) if named else {}
     if named and any(name not in id_of for name in named.values()):
-        id_of = {**_ids_by_exported_name(dataset), **id_of}
+        id_of = {**_exported_ids(dataset), **id_of}
     unknown = [number for number in used if named.get(number, "") not in id_of]
     # A library that names the first column "feature_0" counts columns, not the ids of "feature 1".
-    if used and not unknown and (_FIRST_DEFAULT_NAME not in parsed.names or _FIRST_DEFAULT_NAME in id_of):
+    if used and not unknown and (_FIRST_NAME not in parsed.names or _FIRST_NAME in id_of):
         return {number: id_of[named[number]] for number in used}
     if any(not _DEFAULT_NAME.fullmatch(name) for name in named.values()):
         text = tr(
@@ -198,7 +198,7 @@ def _feature_ids(
         )
         fields = {"name": shown(named.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
         raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **fields))
-    numbers = _ids_by_number(parsed, dataset)
+    numbers = _numbered_ids(parsed, dataset)
     _refuse_numbers(parsed, used, numbers, dataset, path)
     return {number: numbers[number] for number in used}
 
@@ -235,7 +235,7 @@ def _refuse_numbers(
         raise DatasetError(text.format(**fields, **places))
 
 
-def _ids_by_name(dataset: FoldedDataset) -> dict[str, int]:
+def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of features by their possible names; a name of two features is none."""
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)
@@ -251,13 +251,13 @@ def _ids_by_name(dataset: FoldedDataset) -> dict[str, int]:
     return {form: number for form, number in pairs if counts[form] == 1}
 
 
-def _ids_by_exported_name(dataset: FoldedDataset) -> dict[str, int]:
+def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of features by the names that exports give them."""
     ids = dataset.feature_ids.tolist()
     return dict(zip(exported_names(list(zip(ids, dataset.feature_names, strict=True))), ids, strict=True))
 
 
-def _ids_by_number(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
+def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model that names none.
 
     A library that read LETOR text has a column for each id, also for 0, which no feature has.

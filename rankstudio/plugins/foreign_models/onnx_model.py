@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 _MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT")
 """By their numbers in ``TreeEnsemble``."""
-_MODES_WITH_THRESHOLD_BELOW = ("BRANCH_LEQ", "BRANCH_GT")
-_MODES_WITH_TRUE_BELOW = ("BRANCH_LEQ", "BRANCH_LT")
+_INCLUSIVE_MODES = ("BRANCH_LEQ", "BRANCH_GT")
+_TRUE_IS_BELOW = ("BRANCH_LEQ", "BRANCH_LT")
 _AVERAGE = "AVERAGE"
 _SUM = "SUM"
-_NODE_ATTRIBUTES = ("treeids", "nodeids", "featureids", "modes", "truenodeids", "falsenodeids")
+_NODE_KEYS = ("treeids", "nodeids", "featureids", "modes", "truenodeids", "falsenodeids")
 _SIDES = ("true", "false")
 
 
@@ -166,7 +166,7 @@ def _stage_after(
         case "Reshape" | "Flatten" | "Squeeze":
             return _reshaped(stage, node, attributes, arrays)
         case "MatMul":
-            weights, n, is_column = _product_weights(stage, node, arrays)
+            weights, n, is_column = _matrix_weights(stage, node, arrays)
             model = ParsedModel(ONNX, weights, n_features=n)
             dtype = stage.dtype
         case "LinearRegressor":
@@ -240,7 +240,7 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
             return {(-1,): row, (0, 1): column, (-1, 1): column, (0,): row}
 
 
-def _product_weights(
+def _matrix_weights(
     stage: _Stage, node: onnx.NodeProto, arrays: list[np.ndarray[Any, Any]]
 ) -> tuple[dict[int, float], int, bool]:
     """Return the weights of a product, how many features it has, and whether it makes a column."""
@@ -251,7 +251,7 @@ def _product_weights(
     if matrix.dtype != stage.dtype or n != (stage.n_features or n):
         text = f"{n} {matrix.dtype}"
         raise refused(node, text, f"{stage.n_features or n} {stage.dtype}")
-    return _checked_weights(matrix.ravel().tolist()), n, matrix.ndim == 2
+    return _weights(matrix.ravel().tolist()), n, matrix.ndim == 2
 
 
 def _linear_model(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> ParsedModel:
@@ -261,11 +261,11 @@ def _linear_model(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]
     _check_score(node, values, values.get("targets", 1), len(values.get("intercepts", ())))
     if len(coefficients) != n:
         raise refused(node, str(len(coefficients)), str(n))
-    _checked_weights(values.get("intercepts", ()))  # which checks them
-    return ParsedModel(ONNX, _checked_weights(coefficients), n_features=n)
+    _weights(values.get("intercepts", ()))  # which checks them
+    return ParsedModel(ONNX, _weights(coefficients), n_features=n)
 
 
-def _checked_weights(values: Sequence[float]) -> dict[int, float]:
+def _weights(values: Sequence[float]) -> dict[int, float]:
     return {i: finite(ONNX, value) for i, value in enumerate(values)}
 
 
@@ -277,7 +277,7 @@ def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int
         raise refused(node, tr("the attribute {name}").format(name="post_transform"), "NONE")
 
 
-def _floats_or_tensor(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str) -> list[float]:
+def _floats(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str) -> list[float]:
     """Return numbers that are a list of floats or, in the precision of the input, a tensor."""
     tensor = values.get(f"{name}_as_tensor")
     if tensor is None:
@@ -302,23 +302,23 @@ def _checked_split(
         nearest = float(np.float32(value)) if abs(value) <= float(np.finfo(np.float32).max) else math.inf
         if nearest != value:
             raise refused(node, tr("thresholds in double precision"), tr("thresholds in single precision"))
-        threshold = (greatest_up_to if mode in _MODES_WITH_THRESHOLD_BELOW else greatest_below)(value)
+        threshold = (greatest_up_to if mode in _INCLUSIVE_MODES else greatest_below)(value)
     else:
-        threshold = value if mode in _MODES_WITH_THRESHOLD_BELOW else math.nextafter(value, -math.inf)
-    return whole(ONNX, feature), threshold, mode in _MODES_WITH_TRUE_BELOW
+        threshold = value if mode in _INCLUSIVE_MODES else math.nextafter(value, -math.inf)
+    return whole(ONNX, feature), threshold, mode in _TRUE_IS_BELOW
 
 
 def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
     """Return the trees of a ``TreeEnsembleRegressor``, whose nodes have numbers of their own."""
-    constants = _floats_or_tensor(node, values, "base_values", stage.dtype)
+    constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
-    thresholds = _floats_or_tensor(node, values, "nodes_values", stage.dtype)
+    thresholds = _floats(node, values, "nodes_values", stage.dtype)
     values = {**values, "nodes_modes": [mode.decode() for mode in values["nodes_modes"]]}
-    columns = [values[f"nodes_{key}"] for key in _NODE_ATTRIBUTES]
+    columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
     nodes = {(row[0], row[1]): row for row in rows}
-    weights = _floats_or_tensor(node, values, "target_weights", stage.dtype)
+    weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
     in_order = [tree for i, (tree, *_) in enumerate(rows) if not i or rows[i - 1][0] != tree]

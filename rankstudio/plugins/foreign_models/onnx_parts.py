@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ONNX = "ONNX"
 STANDARD = ""
 ML = "ai.onnx.ml"
-_MAX_NAME_LENGTH = 60
+_MAX_NAME = 60
 _MAX_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
 
 
@@ -51,9 +51,9 @@ class Operator:
     inputs: range = range(1, 2)
 
 
-_SUPPORTED_VERSIONS = range(7, 26)
+_VERSIONS = range(7, 26)
 _TREE_INTS = ("featureids", "truenodeids", "falsenodeids", "missing_value_tracks_true")
-_REGRESSOR_ATTRIBUTES = {
+_REGRESSOR = {
     **dict.fromkeys((f"nodes_{key}" for key in (*_TREE_INTS, "treeids", "nodeids")), "INTS"),
     **dict.fromkeys(("nodes_values", "nodes_hitrates", "target_weights", "base_values"), "FLOATS"),
     **dict.fromkeys(("target_treeids", "target_nodeids", "target_ids"), "INTS"),
@@ -64,13 +64,13 @@ _REGRESSOR_ATTRIBUTES = {
     "aggregate_function": "STRING",
     "post_transform": "STRING",
 }
-_ENSEMBLE_ATTRIBUTES = {
+_ENSEMBLE = {
     **dict.fromkeys((f"nodes_{key}" for key in (*_TREE_INTS, "trueleafs", "falseleafs")), "INTS"),
     **dict.fromkeys(("tree_roots", "leaf_targetids"), "INTS"),
     **dict.fromkeys(("nodes_splits", "nodes_modes", "nodes_hitrates", "leaf_weights"), "TENSOR"),
     **dict.fromkeys(("n_targets", "aggregate_function", "post_transform"), "INT"),
 }
-_LINEAR_ATTRIBUTES = {
+_LINEAR = {
     "coefficients": "FLOATS",
     "intercepts": "FLOATS",
     "targets": "INT",
@@ -78,26 +78,26 @@ _LINEAR_ATTRIBUTES = {
 }
 
 SCORING: Mapping[str, Operator] = {
-    "MatMul": Operator(STANDARD, _SUPPORTED_VERSIONS, {}, range(2, 3)),
-    "LinearRegressor": Operator(ML, range(1, 6), _LINEAR_ATTRIBUTES),
-    "TreeEnsembleRegressor": Operator(ML, range(1, 5), _REGRESSOR_ATTRIBUTES),
-    "TreeEnsemble": Operator(ML, range(5, 6), _ENSEMBLE_ATTRIBUTES),
+    "MatMul": Operator(STANDARD, _VERSIONS, {}, range(2, 3)),
+    "LinearRegressor": Operator(ML, range(1, 6), _LINEAR),
+    "TreeEnsembleRegressor": Operator(ML, range(1, 5), _REGRESSOR),
+    "TreeEnsemble": Operator(ML, range(5, 6), _ENSEMBLE),
 }
 OPERATORS: Mapping[str, Operator] = {
     **SCORING,
-    "Identity": Operator(STANDARD, _SUPPORTED_VERSIONS, {}),
+    "Identity": Operator(STANDARD, _VERSIONS, {}),
     # The others are for types that are refused.
-    "Cast": Operator(STANDARD, _SUPPORTED_VERSIONS, {"to": "INT", "saturate": "INT", "round_mode": "STRING"}),
-    "Reshape": Operator(STANDARD, _SUPPORTED_VERSIONS, {"allowzero": "INT"}, range(2, 3)),
-    "Flatten": Operator(STANDARD, _SUPPORTED_VERSIONS, {"axis": "INT"}),
-    "Squeeze": Operator(STANDARD, _SUPPORTED_VERSIONS, {"axes": "INTS"}, range(1, 3)),
-    "Constant": Operator(STANDARD, _SUPPORTED_VERSIONS, {"value": "TENSOR"}, range(1)),
+    "Cast": Operator(STANDARD, _VERSIONS, {"to": "INT", "saturate": "INT", "round_mode": "STRING"}),
+    "Reshape": Operator(STANDARD, _VERSIONS, {"allowzero": "INT"}, range(2, 3)),
+    "Flatten": Operator(STANDARD, _VERSIONS, {"axis": "INT"}),
+    "Squeeze": Operator(STANDARD, _VERSIONS, {"axes": "INTS"}, range(1, 3)),
+    "Constant": Operator(STANDARD, _VERSIONS, {"value": "TENSOR"}, range(1)),
 }
 
 
 def of_file(text: str) -> str:
     """Return a name from a file for a sentence."""
-    return one_line(text if len(text) <= _MAX_NAME_LENGTH else f"{text[:_MAX_NAME_LENGTH]}…")
+    return one_line(text if len(text) <= _MAX_NAME else f"{text[:_MAX_NAME]}…")
 
 
 def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
@@ -191,8 +191,8 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     error = UnreadableModelError(text.format(file=of_file(described.get("location", "")), n=size))
     if len(described) != len(entries) or not described.keys() <= {"location", "offset", "length", "checksum"}:
         raise error
-    offset = _byte_count(described.get("offset", "0"))
-    length = _byte_count(described.get("length", str(size)))
+    offset = _n_bytes(described.get("offset", "0"))
+    length = _n_bytes(described.get("length", str(size)))
     path = _file_inside(folder, described.get("location", ""))
     if path is None or length != size or offset is None or size > _MAX_BYTES:
         raise error
@@ -204,7 +204,7 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     return np.frombuffer(content, dtype).reshape(tuple(tensor.dims))
 
 
-def _byte_count(text: str) -> int | None:
+def _n_bytes(text: str) -> int | None:
     """Return a number of bytes; None for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 

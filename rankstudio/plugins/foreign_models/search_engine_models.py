@@ -33,8 +33,8 @@ _SOLR = "Solr"
 _ELASTIC = "Elasticsearch"
 _LINEAR_KINDS = ("Coordinate Ascent", "Linear Regression")
 _TREE_KINDS = ("LambdaMART", "MART", "Random Forests")
-_WEIGHT_PAIR = re.compile(r"([0-9]{1,9}):(\S+)")
-_THRESHOLD_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
+_PAIR = re.compile(r"([0-9]{1,9}):(\S+)")
+_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
 
 def ranklib_model(text: str) -> ParsedModel:
@@ -45,7 +45,7 @@ def ranklib_model(text: str) -> ParsedModel:
     kind = text.partition("\n")[0].strip("# \r")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if kind in _LINEAR_KINDS:
-        matches = [_WEIGHT_PAIR.fullmatch(word) for word in body.split()]
+        matches = [_PAIR.fullmatch(word) for word in body.split()]
         if not matches or None in matches:
             raise unreadable(_RANKLIB, tr("pairs of id and weight"))
         pairs = [(int(pair[1]), finite(_RANKLIB, pair[2])) for pair in matches if pair is not None]
@@ -138,7 +138,7 @@ def _solr_tree(
         for child in (node["left"], node["right"]):
             nodes[id(child)] = child
         number = numbers[node["feature"]]
-        raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _THRESHOLD_SLACK)
+        raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
         offset, width = norms[number]
         plain = (offset, width) == (0.0, 1.0)
         threshold = greatest_up_to(raised) if plain else raised * width + offset
@@ -165,7 +165,7 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         if kind == "model/ranklib":
             parsed = ranklib_model(definition)
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
-            trees = tuple(_with_columns_from_0(tree) for tree in parsed.trees)
+            trees = tuple(_from_column_0(tree) for tree in parsed.trees)
             return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
         inside = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":
@@ -180,5 +180,5 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     raise unreadable(_ELASTIC, tr("one of {kinds} as its type").format(kinds=expected))
 
 
-def _with_columns_from_0(tree: ScoreTree) -> ScoreTree:
+def _from_column_0(tree: ScoreTree) -> ScoreTree:
     return replace(tree, splits=tuple((number - 1, t, low, high) for number, t, low, high in tree.splits))

@@ -122,12 +122,18 @@ def _value_text(value: Any) -> str:
 def _simulation(
     args: argparse.Namespace,
 ) -> tuple[Simulation, FoldedDataset | RankingDataset | None, dict[str, Any]]:
-    """Return the simulation, its data, and its settings by name."""
+    """Return the simulation, its data, and its settings by name.
+
+    Raises
+    ------
+    ParameterError
+        For an invalid option, by its name on the command line.
+    """
     from rankstudio.plugins.lab.simulation.simulation import Simulation
 
     kind = args.what
     values = {p.name: _single_value(p, getattr(args, p.name)) for p in PARAMETERS[kind]}
-    _refuse_options_without_effect(kind, args, values)
+    _refuse_unused_options(kind, args, values)
     quantity = {option_of(kind, name): name for name in VARIED[kind]}.get(args.vary, "")
     tried: tuple[float, ...] = ()
     if quantity:
@@ -169,8 +175,14 @@ def _data_plan(args: argparse.Namespace) -> Plan:
     return Plan(location, **{name: value for name, value in options.items() if value is not None})
 
 
-def _refuse_options_without_effect(kind: str, args: argparse.Namespace, values: Mapping[str, Any]) -> None:
-    """Refuse options that have no effect with the other ones."""
+def _refuse_unused_options(kind: str, args: argparse.Namespace, values: Mapping[str, Any]) -> None:
+    """Refuse options that have no effect with the other options.
+
+    Raises
+    ------
+    ParameterError
+        For the first such option.
+    """
     for p in PARAMETERS[kind]:
         argument = getattr(args, p.name)
         if argument is not None and p.only_with and not p.counts(values):
@@ -179,7 +191,13 @@ def _refuse_options_without_effect(kind: str, args: argparse.Namespace, values: 
 
 
 def _single_value(p: Parameter, text: str | None) -> Any:
-    """Return the one value that an option gives; ParameterError where there is none, or there are several."""
+    """Return the value of an option that takes a single value.
+
+    Raises
+    ------
+    ParameterError
+        If the text has no valid value, or several.
+    """
     if text is None:
         return p.default
     try:

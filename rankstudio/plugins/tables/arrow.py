@@ -37,7 +37,7 @@ from rankstudio.engine.support.files import write_pieces
 
 ROWS = 1 << 14  # at a time
 _BUFFER_BYTES = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
-_VALUES_PER_BATCH = 1 << 23  # of features in a row group, or in a batch of records
+_BATCH_VALUES = 1 << 23  # of features in a row group, or in a batch of records
 
 
 def read_arrow(
@@ -114,7 +114,7 @@ class _ArrowFile:
     """
 
     def __init__(self, path: Path, loaded: LoadedFile | None = None) -> None:
-        self._pa, self._pq = _pyarrow_and_parquet(path)
+        self._pa, self._pq = _pyarrow(path)
         self._path = path
         self._loaded = loaded
         if loaded is not None:
@@ -136,7 +136,7 @@ class _ArrowFile:
                 rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
                 return rows, reader.schema
         except Exception as error:  # a damaged file fails in many ways
-            raise _damage_error(self._path, error) from None
+            raise _damaged(self._path, error) from None
 
     def frames(self) -> Iterator[tuple[int, Any]]:
         """Yield some rows at a time, as tables, each with the number of its first row."""
@@ -154,7 +154,7 @@ class _ArrowFile:
             except RankStudioError:
                 raise
             except Exception as error:
-                raise _damage_error(self._path, error) from None
+                raise _damaged(self._path, error) from None
             for begin in range(0, frame.num_rows, ROWS):
                 yield n_done + begin, frame.slice(begin, ROWS)
             n_done += frame.num_rows
@@ -243,7 +243,7 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
         try:
             return np.asarray(frame.column(position).to_numpy())
         except Exception as error:
-            raise _damage_error(path, error) from None
+            raise _damaged(path, error) from None
 
     def error(row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
         kind = MissingValueError if missing else ColumnValueError
@@ -288,7 +288,7 @@ def _value_at(chunk: Any, position: int) -> Any:
     return pc.list_element(chunk, position)
 
 
-def _damage_error(path: Path, error: Exception) -> FileAccessError:
+def _damaged(path: Path, error: Exception) -> FileAccessError:
     """Return the error of a file of which a library says that it cannot be read."""
     if isinstance(error, MemoryError):
         return FileAccessError(path, "the contents of the file do not fit into memory.")
@@ -317,10 +317,10 @@ def arrow_pieces(
     MissingExtraError
         If pyarrow is not installed.
     """
-    pa, pq = _pyarrow_and_parquet(path)
+    pa, pq = _pyarrow(path)
     out = _Pieces()
     writer: Any = None
-    step = max(1, _VALUES_PER_BATCH // max(1, dataset.n_features))
+    step = max(1, _BATCH_VALUES // max(1, dataset.n_features))
     for first in range(0, dataset.n_documents, step):
         rows = slice(first, min(first + step, dataset.n_documents))
         columns: dict[str, Any] = {
@@ -362,7 +362,7 @@ class _Pieces(io.RawIOBase):
         yield from chunks
 
 
-def _pyarrow_and_parquet(path: Path) -> tuple[Any, Any]:
+def _pyarrow(path: Path) -> tuple[Any, Any]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         import pyarrow.parquet as pq  # noqa: PLC0415

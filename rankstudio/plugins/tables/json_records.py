@@ -30,15 +30,15 @@ from rankstudio.engine.language import tr, translatable
 
 EXPECTED = translatable("an object with the query, the label and the features of a document on each line")
 
-_RECORDS_PER_BLOCK = 4096  # at a time
+_BLOCK_SIZE = 4096  # at a time
 _SHOWN = 40
-_RESPONSE_BEGINNING = re.compile(rb'"(?:hits|root|responses?)"\s*:\s*[\[{]')
-_OBJECT_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
+_RESPONSE = re.compile(rb'"(?:hits|root|responses?)"\s*:\s*[\[{]')
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
 
 
 def is_records(beginning: bytes) -> bool:
     """Return whether a text that begins so has objects of JSON that are no responses of a search engine."""
-    return _OBJECT_BEGINNING.match(beginning) is not None and _RESPONSE_BEGINNING.search(beginning) is None
+    return _OBJECT.match(beginning) is not None and _RESPONSE.search(beginning) is None
 
 
 def read_records(
@@ -82,7 +82,7 @@ def _record_blocks(file: SourceFile) -> Iterator[_Block]:
     keys: tuple[str, ...] | None = None
     while True:
         block = _Block(file.path, keys)
-        for line, value in islice(values, _RECORDS_PER_BLOCK):
+        for line, value in islice(values, _BLOCK_SIZE):
             block.add(line, value)
         if not block.lines:
             return
@@ -126,7 +126,7 @@ class _Block:
 
     def columns(self) -> TableColumns:
         """Return the records as a table."""
-        arrays = [_array_of_values(values) for values in self.values.values()]
+        arrays = [_as_array(values) for values in self.values.values()]
         return TableColumns(
             where=shown_path(self.path),
             names=column_names([*self.values]),
@@ -142,7 +142,7 @@ class _Block:
         return kind(self.path, self.lines[row], 0, excerpt, expected)
 
 
-def _array_of_values(values: list[Any]) -> NDArray[Any]:
+def _as_array(values: list[Any]) -> NDArray[Any]:
     """Return values as numbers where all of them are, else as objects."""
     kinds = {type(value) for value in values}
     if kinds <= {int, float}:

@@ -42,7 +42,7 @@ _MAX_NAME_WIDTH = 320  # pixels for which other columns give way; what is longer
 _SCROLL_BAR_WIDTH = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
 _GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")  # where the weights are what the list shows
-_MIN_WIDTH_WITH_MARGIN = 300
+_MARGIN_ROOM = 300
 
 _MAX_FEATURES_OF_STEP = 1000  # features of one step that are shown
 
@@ -615,7 +615,7 @@ class FeaturesPanel(Panel):
         # Trees bring several features at once: a column of dashes would not say more than none.
         rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
         out = {key for key in ("gain", "after") if not has_own_values(rows, key, by_majority=rounds)}
-        if self.width() < scaled(_MIN_WIDTH_WITH_MARGIN):
+        if self.width() < scaled(_MARGIN_ROOM):
             out.add("margin")
         widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankstudio.plugins.features.feature_profile import FeatureProfile, SelectedCorrelation
 
 SELECT = tr("Select a feature in the table to see its values by relevance.")
-_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
+_NBSP = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE_HELP = tr(
     "Measures of the ranking by this feature alone on each part, in the direction that is better on the "
     "training part"
@@ -146,16 +146,14 @@ class InspectorPanel(Panel):
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
             self.tables.define(tr(LABELS[feature_set.engine]) if feature_set is not None else "", text)
-        self.definition.setText(_definition_in_one_line(text))
+        self.definition.setText(_short_definition(text))
         self.definition.setVisible(bool(text) and self.tables is None)
 
     def explain(self, explanation: ChoiceExplanation | None) -> None:
         """Show in sentences why the feature is in the model or is not; None takes them away."""
         self.why_title.setText(explanation.title if explanation else "")
         text = "\n".join(explanation.sentences) if explanation else ""
-        self.why.setText(
-            text.replace(" %", f"{_NO_BREAK_SPACE}%").replace(" = ", f"{_NO_BREAK_SPACE}={_NO_BREAK_SPACE}")
-        )
+        self.why.setText(text.replace(" %", f"{_NBSP}%").replace(" = ", f"{_NBSP}={_NBSP}"))
         self.why_title.setVisible(explanation is not None)
         self.why.setVisible(explanation is not None)
 
@@ -290,10 +288,10 @@ def _indented_definition(definition: str) -> str:
     if not definition.startswith("{"):
         return definition
     text = json.dumps(json.loads(definition), indent=2, ensure_ascii=False)
-    return re.sub(r"(?m)^ +", lambda blanks: _NO_BREAK_SPACE * len(blanks[0]), text)
+    return re.sub(r"(?m)^ +", lambda blanks: _NBSP * len(blanks[0]), text)
 
 
-def _definition_in_one_line(definition: str) -> str:
+def _short_definition(definition: str) -> str:
     """Return a definition for one line: a name with its meaning."""
     if not definition.startswith("{"):
         return definition

@@ -66,12 +66,12 @@ class Deviations:
     @property
     def conditional_sd(self) -> Floats:
         """Standard deviation of the conditional deviations, shape (E,)."""
-        return _defined_deviations(self.conditional)
+        return _deviations(self.conditional)
 
     @property
     def unconditional_sd(self) -> Floats:
         """Standard deviation of the unconditional deviations, shape (E,)."""
-        return _defined_deviations(self.unconditional)
+        return _deviations(self.unconditional)
 
 
 def _defined_means(values: Floats) -> Floats:
@@ -81,7 +81,7 @@ def _defined_means(values: Floats) -> Floats:
     return mean
 
 
-def _defined_deviations(values: Floats) -> Floats:
+def _deviations(values: Floats) -> Floats:
     """Return the root of the mean squared distance from the mean, over values that are there."""
     return np.sqrt(_defined_means((values - _defined_means(values)) ** 2))
 

@@ -99,7 +99,7 @@ Estimator = Callable[[Learner, QueryData, np.random.Generator], Estimating]
 
 def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
     """Score each document with the model trained without its query."""
-    return (yield from _scores_by_query_folds(learner, data, np.arange(data.ptr.size - 1)))
+    return (yield from _scores_by_fold(learner, data, np.arange(data.ptr.size - 1)))
 
 
 def folds_of_queries(
@@ -108,9 +108,7 @@ def folds_of_queries(
     """Score each document with the model trained without its fold, a random share of the queries."""
     queries = data.ptr.size - 1
     return (
-        yield from _scores_by_query_folds(
-            learner, data, rng.permutation(np.arange(queries) % min(count, queries))
-        )
+        yield from _scores_by_fold(learner, data, rng.permutation(np.arange(queries) % min(count, queries)))
     )
 
 
@@ -146,7 +144,7 @@ def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random
     return (yield from estimator(fixed, data, rng))
 
 
-_REFITTING_ESTIMATORS: Mapping[str, Estimator] = {
+_REFITTING: Mapping[str, Estimator] = {
     "leave-query-out": leave_query_out,
     "5-fold by query": folds_of_queries,
     "5-fold of documents, pooled": partial(folds_of_documents, averaged=False),
@@ -162,7 +160,7 @@ def estimators(fixed: str) -> dict[str, Estimator]:
     fixed : str
         Suffix of the names of the latter.
     """
-    ways = [(name, way, partial(once, way)) for name, way in _REFITTING_ESTIMATORS.items()]
+    ways = [(name, way, partial(once, way)) for name, way in _REFITTING.items()]
     return {
         called: way
         for name, anew, fixed_way in ways
@@ -174,7 +172,7 @@ ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
 """By name. "Selected once" has the selection outside of the cross-validation."""
 
 
-def _scores_by_query_folds(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
+def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     """Score each document with the model learned from the queries of all folds but its own."""
     of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)

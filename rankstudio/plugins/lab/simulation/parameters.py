@@ -182,7 +182,7 @@ PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"auc": AUC, "selection": SELE
 """Parameters of each simulation, by its name."""
 
 
-def _values_parameter(default: tuple[float, ...], text: str, like: Parameter) -> Parameter:
+def _values(default: tuple[float, ...], text: str, like: Parameter) -> Parameter:
     """Return the list of values of what a parameter says."""
     return Parameter(
         "values", "values", Kind.GRID, default, text, option="--values",
@@ -194,27 +194,23 @@ _AUC, _SELECTION = ({p.name: p for p in parameters} for parameters in (AUC, SELE
 
 VARIED: Mapping[str, Mapping[str, Parameter]] = {
     "auc": {
-        "n_examples": _values_parameter(
+        "n_examples": _values(
             (10.0, 20.0, 30.0, 50.0, 100.0, 200.0), "Sizes of the training set to try.", _AUC["n_examples"]
         ),
-        "positive": _values_parameter(
+        "positive": _values(
             (0.1, 0.2, 0.3, 0.4, 0.5), "Shares of positive examples to try.", _AUC["positive"]
         ),
-        "regularization": _values_parameter(
-            tuple(2.0**e for e in range(-6, 11, 2)), "Values of λ to try.", _LAMBDA
-        ),
+        "regularization": _values(tuple(2.0**e for e in range(-6, 11, 2)), "Values of λ to try.", _LAMBDA),
     },
     "selection": {
-        "regularization": _values_parameter(
-            tuple(4.0**e for e in range(-5, 6)), "Values of λ to try.", _LAMBDA
-        ),
-        "n_queries": _values_parameter(
+        "regularization": _values(tuple(4.0**e for e in range(-5, 6)), "Values of λ to try.", _LAMBDA),
+        "n_queries": _values(
             (5.0, 10.0, 20.0, 40.0), "Numbers of training queries to try.", _SELECTION["n_queries"]
         ),
-        "n_features": _values_parameter(
+        "n_features": _values(
             (1.0, 2.0, 3.0, 5.0, 8.0), "Numbers of selected features to try.", _SELECTION["n_features"]
         ),
-        "per_query": _values_parameter(
+        "per_query": _values(
             (1.0, 2.0, 4.0, 8.0), "Numbers of basis vectors per query to try.", _SELECTION["per_query"]
         ),
     },

@@ -138,7 +138,13 @@ def _true_measure(
 
 
 def _checked_selection(n_features: int | None, n_available: int, regularization: float) -> SelectedRankRLS:
-    """Check the parameters of greedy selection."""
+    """Return the learner that selects features greedily.
+
+    Raises
+    ------
+    ParameterError
+        For an invalid number of features or regularization.
+    """
     size = None if n_features is None else between("n_features", n_features, 1, n_available)
     return SelectedRankRLS(size, GreedyRankRLS(regularization=regularization).checked("regularization"))
 

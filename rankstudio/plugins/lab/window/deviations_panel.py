@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 _GAP = 10.0
 _MAX_NAMES_SHARE = 0.55  # of the width
 APART = " · "  # before what a variant varies
-_HISTOGRAM_SHARE = 0.86  # of the height of a row, for its highest bin
+_BIN_SHARE = 0.86  # of the height of a row, for its highest bin
 _FOOT_SHARE = 0.06  # of the height of a row, below its distribution
 _TAIL_SHARE = 0.001  # share of a distribution that may lie beyond an end of the axis
-_MARKER_SIZE = 3.8
+_MARKER = 3.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ _COLUMNS = (
     ),
 )
 _SPARE_COLUMNS = ("error", "unconditional")  # columns that give way
-_MIN_WIDTH_WITH_SPARE = 840  # pixels, from which they have room
+_SPARE_WIDTH = 840  # pixels, from which they have room
 _NAME_WIDTH = 198  # pixels of the column with the names
 _NARROW_NAME_WIDTH = 158
 
@@ -187,7 +187,7 @@ class DeviationsPanel(Panel):
     @Slot()
     def _fit(self) -> None:
         """Give the table the room that its columns need, and the sentence that of two lines."""
-        narrow = self.width() < scaled(_MIN_WIDTH_WITH_SPARE)
+        narrow = self.width() < scaled(_SPARE_WIDTH)
         visible = [column for column in _COLUMNS if not (narrow and column.key in _SPARE_COLUMNS)]
         for number, column in enumerate(_COLUMNS):
             self.table.setColumnHidden(number, column not in visible)
@@ -293,7 +293,7 @@ class DeviationsPlot(Plot):
         if self.is_empty():
             return frame
         metrics = QFontMetricsF(font(SMALL))
-        wide = max(map(metrics.horizontalAdvance, self._names(size.width()))) + 2 * _MARKER_SIZE + _GAP
+        wide = max(map(metrics.horizontalAdvance, self._names(size.width()))) + 2 * _MARKER + _GAP
         margin = round(min(wide + _GAP, _MAX_NAMES_SHARE * size.width()))
         return replace(frame, area=frame.area.adjusted(margin - frame.area.left(), 0, 0, 0))
 
@@ -399,7 +399,7 @@ class DeviationsPlot(Plot):
             tallest = float(row.shares.max(initial=0.0)) or 1.0
             foot = frame.area.top() + (index + 1 - _FOOT_SHARE) * height
             ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * (
-                _HISTOGRAM_SHARE * height / tallest
+                _BIN_SHARE * height / tallest
             )
             outline = QPolygonF([QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)])
             filling = palettes.category(colors, row.category).color
@@ -415,7 +415,7 @@ class DeviationsPlot(Plot):
             painter.drawLine(QPointF(mean - spread, foot), QPointF(mean + spread, foot))
             painter.setPen(pen(colors.q("panel"), 1.2))
             painter.setBrush(look.color)
-            draw_marker(painter, look.marker, QPointF(mean, foot), _MARKER_SIZE + 1)
+            draw_marker(painter, look.marker, QPointF(mean, foot), _MARKER + 1)
 
     def _names(self, width: float) -> list[str]:
         """Return the names beside the rows.
@@ -424,7 +424,7 @@ class DeviationsPlot(Plot):
         """
         names = [row.brief for row in self.rows]
         metrics = QFontMetricsF(font(SMALL))
-        if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARKER_SIZE + _GAP) <= _MAX_NAMES_SHARE * width:
+        if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARKER + _GAP) <= _MAX_NAMES_SHARE * width:
             return names
         return [
             name[name.rfind(APART) + 1 :] if row.variant and APART in name else name
@@ -437,15 +437,15 @@ class DeviationsPlot(Plot):
             return
         painter.setFont(font(SMALL))
         height = self._height(frame)
-        room = frame.area.left() - 3 * _MARKER_SIZE - _GAP
+        room = frame.area.left() - 3 * _MARKER - _GAP
         names = self._names(frame.outer.width())
         for index, row in enumerate(self.rows):
             look = palettes.category(colors, row.category)
             middle = frame.area.top() + (index + 0.5) * height
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color)
-            draw_marker(painter, look.marker, QPointF(_MARKER_SIZE + 1, middle), _MARKER_SIZE)
+            draw_marker(painter, look.marker, QPointF(_MARKER + 1, middle), _MARKER)
             painter.setPen(colors.q("text"))
             text = painter.fontMetrics().elidedText(names[index], Qt.TextElideMode.ElideRight, int(room))
-            box = QRectF(3 * _MARKER_SIZE + 1, middle - 10, room, 20)
+            box = QRectF(3 * _MARKER + 1, middle - 10, room, 20)
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

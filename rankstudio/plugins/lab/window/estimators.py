@@ -36,15 +36,13 @@ class EstimatorText:
         return self.brief or self.label
 
 
-_POOLED_TEXT = tr("Models are biased against held-out examples, and their scores are compared.")
-_SHARED_QUERIES_TEXT = tr(
-    "Training and test contain documents of the same queries, which resemble each other."
-)
-_FEATURES_SEEN_TEXT = tr("The features were selected with the held-out queries.")
-_SEVERAL_MODELS_TEXT = tr("A query is ranked by scores of several models.")
-_FEW_DOCUMENTS_TEXT = tr("A fifth of a query has few documents, often none of them relevant.")
-_FEWER_QUERIES_TEXT = tr("Its models have fewer training queries.")
-_KEPT_BASIS_TEXT = tr("Its models keep basis vectors of held-out queries, whose weights are not constrained.")
+_POOLED_SCORES = tr("Models are biased against held-out examples, and their scores are compared.")
+_SHARED_QUERIES = tr("Training and test contain documents of the same queries, which resemble each other.")
+_SEEN_FEATURES = tr("The features were selected with the held-out queries.")
+_SEVERAL_MODELS = tr("A query is ranked by scores of several models.")
+_FEW_DOCUMENTS = tr("A fifth of a query has few documents, often none of them relevant.")
+_FEWER_QUERIES = tr("Its models have fewer training queries.")
+_KEPT_BASIS = tr("Its models keep basis vectors of held-out queries, whose weights are not constrained.")
 
 AUC: Mapping[str, EstimatorText] = {
     "leave-pair-out": EstimatorText(
@@ -61,7 +59,7 @@ AUC: Mapping[str, EstimatorText] = {
             "Each example is scored by the model trained without it, and the scores of all "
             "these models are compared (T 5.4)."
         ),
-        low=_POOLED_TEXT,
+        low=_POOLED_SCORES,
     ),
     "5-fold, pooled": EstimatorText(
         tr("5-fold, pooled"),
@@ -69,7 +67,7 @@ AUC: Mapping[str, EstimatorText] = {
             "Each fifth is scored by the model trained without it, and the scores of all five "
             "models are compared (T 5.4)."
         ),
-        low=_POOLED_TEXT,
+        low=_POOLED_SCORES,
     ),
     "5-fold, averaged": EstimatorText(
         tr("5-fold, averaged"),
@@ -85,7 +83,7 @@ AUC: Mapping[str, EstimatorText] = {
             "Each tenth is scored by the model trained without it, and the scores of all ten "
             "models are compared (T 5.4)."
         ),
-        low=_POOLED_TEXT,
+        low=_POOLED_SCORES,
     ),
     "10-fold, averaged": EstimatorText(
         tr("10-fold, averaged"),
@@ -115,17 +113,17 @@ _SELECTION_TEXTS: Mapping[str, EstimatorText] = {
             "Each query is ranked by the model trained without it, but the features were "
             "selected with it: the selection is outside the cross-validation."
         ),
-        high=_FEATURES_SEEN_TEXT,
+        high=_SEEN_FEATURES,
     ),
     "5-fold by query": EstimatorText(
         tr("5-fold by query"),
         tr("Each fifth of the queries is ranked by the model selected and trained without it (T 5.5)."),
-        low=_FEWER_QUERIES_TEXT,
+        low=_FEWER_QUERIES,
     ),
     "5-fold by query, selected once": EstimatorText(
         tr("5-fold by query, selected once"),
         tr("Like 5-fold by query, but the features were selected with all queries."),
-        high=_FEATURES_SEEN_TEXT,
+        high=_SEEN_FEATURES,
     ),
     "5-fold of documents, pooled": EstimatorText(
         tr("5-fold of documents, pooled"),
@@ -134,14 +132,14 @@ _SELECTION_TEXTS: Mapping[str, EstimatorText] = {
             "documents of the same queries remain in training (T 5.5 warns of this). A query "
             "is ranked by scores of several models."
         ),
-        low=_SEVERAL_MODELS_TEXT,
-        high=_SHARED_QUERIES_TEXT,
+        low=_SEVERAL_MODELS,
+        high=_SHARED_QUERIES,
     ),
     "5-fold of documents, pooled, selected once": EstimatorText(
         tr("5-fold of documents, pooled, selected once"),
         tr("5-fold by document, pooled, but with the features selected on all documents."),
-        low=_SEVERAL_MODELS_TEXT,
-        high=_SHARED_QUERIES_TEXT,
+        low=_SEVERAL_MODELS,
+        high=_SHARED_QUERIES,
     ),
     "5-fold of documents, averaged": EstimatorText(
         tr("5-fold of documents, averaged"),
@@ -150,14 +148,14 @@ _SELECTION_TEXTS: Mapping[str, EstimatorText] = {
             "documents of the same queries remain in training (T 5.5 warns of this). Only "
             "scores of the same model are compared."
         ),
-        low=_FEW_DOCUMENTS_TEXT,
-        high=_SHARED_QUERIES_TEXT,
+        low=_FEW_DOCUMENTS,
+        high=_SHARED_QUERIES,
     ),
     "5-fold of documents, averaged, selected once": EstimatorText(
         tr("5-fold of documents, averaged, selected once"),
         tr("5-fold by document, averaged, but with the features selected on all documents."),
-        low=_FEW_DOCUMENTS_TEXT,
-        high=_SHARED_QUERIES_TEXT,
+        low=_FEW_DOCUMENTS,
+        high=_SHARED_QUERIES,
     ),
 }
 
@@ -186,7 +184,7 @@ def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
                     "Like {estimator}, but basis vectors stay in the model even if their "
                     "queries or documents are held out (T 5.6)."
                 ).format(estimator=text.label),
-                low=_KEPT_BASIS_TEXT,
+                low=_KEPT_BASIS,
                 high=text.high,
                 brief=tr("{estimator} · kept").format(estimator=brief),
             ),

@@ -20,7 +20,7 @@ from rankstudio.plugins.lab.simulation.simulation import (
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.section import translated
 
-_WINDOW_LIMITS: Mapping[str, Mapping[str, Any]] = {
+_LIMITS: Mapping[str, Mapping[str, Any]] = {
     "n_examples": {"high": 2000},
     "positive": {"low": 0.01, "high": 0.99},
     "shift": {"low": -10.0, "high": 10.0},
@@ -32,22 +32,22 @@ _WINDOW_LIMITS: Mapping[str, Mapping[str, Any]] = {
 """Limits of the window. Beyond them a step takes too long, or too much memory; the terminal has none."""
 
 
-def _window_parameter(parameter: Parameter, name: str = "") -> Parameter:
+def _limited(parameter: Parameter, name: str = "") -> Parameter:
     """Return a parameter as the window asks for it, within the limits of one of a name."""
-    return replace(translated(parameter), **_WINDOW_LIMITS.get(name or parameter.name, {}))
+    return replace(translated(parameter), **_LIMITS.get(name or parameter.name, {}))
 
 
 FIELDS: Mapping[str, tuple[Parameter, ...]] = {
-    kind: tuple(_window_parameter(p) for p in parameters) for kind, parameters in PARAMETERS.items()
+    kind: tuple(_limited(p) for p in parameters) for kind, parameters in PARAMETERS.items()
 }
 """Parameters of each simulation, by its name."""
 
 VALUES: Mapping[str, Mapping[str, Parameter]] = {
-    kind: {name: _window_parameter(p, name) for name, p in varied.items()} for kind, varied in VARIED.items()
+    kind: {name: _limited(p, name) for name, p in varied.items()} for kind, varied in VARIED.items()
 }
 """The values of what can be varied, by the simulation and by the name of its argument."""
 
-REPEATED: Mapping[str, Parameter] = {kind: _window_parameter(p) for kind, p in EACH.items()}
+REPEATED: Mapping[str, Parameter] = {kind: _limited(p) for kind, p in EACH.items()}
 """The repetitions of each value, by the simulation."""
 
 SHORT = {

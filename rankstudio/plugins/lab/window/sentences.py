@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
     from rankstudio.plugins.lab.window.request import SimulationRequest
 
-_N_STANDARD_ERRORS = 2.0  # standard errors
+_N_ERRORS = 2.0  # standard errors
 _MIN_BIAS = 0.005  # what is less is nothing to talk about
-_MIN_RATIO_OF_DEVIATIONS = 1.1  # ratio of standard deviations that is worth a sentence
+_MIN_RATIO = 1.1  # ratio of standard deviations that is worth a sentence
 
 QUANTITIES = {
     "n_examples": tr("examples"),
@@ -55,7 +55,7 @@ def bias_text(bias: float) -> str:
 def deviations_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
     """Return which estimator is furthest from the truth, and which one scatters least and most."""
     names = [text_of(texts, name) for name in summary.estimators]
-    sure = np.abs(summary.bias) > np.maximum(_N_STANDARD_ERRORS * summary.standard_error, _MIN_BIAS)
+    sure = np.abs(summary.bias) > np.maximum(_N_ERRORS * summary.standard_error, _MIN_BIAS)
     off = np.where(sure, np.abs(summary.bias), -1.0)
     worst = int(np.argmax(off))
     reason = ""
@@ -84,7 +84,7 @@ def scatter_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorTex
         return ""
     least = min(finite, key=lambda index: summary.sd[index])
     largest = max(finite, key=lambda index: summary.sd[index])
-    if summary.sd[largest] < _MIN_RATIO_OF_DEVIATIONS * summary.sd[least]:
+    if summary.sd[largest] < _MIN_RATIO * summary.sd[least]:
         return tr("All have a similar standard deviation ({low} to {high}).").format(
             low=fixed(float(summary.sd[least]), 3), high=fixed(float(summary.sd[largest]), 3)
         )
@@ -115,7 +115,7 @@ def variation_sentence(varied: VariedDeviations, texts: Mapping[str, EstimatorTe
     if not varied.summaries:
         return ""
     bias = np.abs(np.nan_to_num(varied.bias))
-    bias[~(bias > _N_STANDARD_ERRORS * np.nan_to_num(varied.standard_error))] = 0.0
+    bias[~(bias > _N_ERRORS * np.nan_to_num(varied.standard_error))] = 0.0
     if not bias.any():
         return tr("No mean deviation is more than twice its standard error.")
     row, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))

@@ -33,11 +33,9 @@ if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import VariedDeviations
 
 _N_STANDARD_ERRORS = 2.0  # standard errors to both sides
-_MIN_LOGARITHMIC_RATIO = (
-    8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios
-)
+_LOGARITHMIC_RATIO = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios
 _MIN_TICK_DISTANCE = 26.0  # pixels between two ticks
-_MARKER_SIZE = 3.4
+_MARKER = 3.4
 _DASH = (3.0, 2.0)  # of variants
 _EMPTY: Floats = np.zeros(0)
 
@@ -284,9 +282,7 @@ class VariationPlot(OverlayPlot):
 
     @property
     def _logarithmic(self) -> bool:
-        return min(self._asked, default=0.0) > 0 and max(self._asked) >= _MIN_LOGARITHMIC_RATIO * min(
-            self._asked
-        )
+        return min(self._asked, default=0.0) > 0 and max(self._asked) >= _LOGARITHMIC_RATIO * min(self._asked)
 
     def _x(self, value: float) -> float:
         return float(np.log2(value)) if self._logarithmic else float(value)
@@ -311,4 +307,4 @@ def _draw_points(plot: VariationPlot, painter: QPainter, frame: Frame, colors: C
         px, py = frame.pixels(curve.x, curve.y)
         for x, y in zip(px.tolist(), py.tolist(), strict=True):
             if np.isfinite(y):
-                draw_marker(painter, look.marker, QPointF(x, y), _MARKER_SIZE)
+                draw_marker(painter, look.marker, QPointF(x, y), _MARKER)
