@@ -108,7 +108,7 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
 
 
 class Cluster(Executor):
-    """The workers of a scheduler; if one of them dies, others take over its work.
+    """The workers of a scheduler; if a worker dies, other workers take over its work.
 
     Parameters
     ----------

@@ -175,6 +175,6 @@ class _QuerySearch:
 
 
 def _n_leads_to_lose(lead: Floats) -> int:
-    """Return how many of the leads, greatest first, have to go for a sum below 0."""
+    """Return how many of the leads, greatest first, must be removed for a sum below 0."""
     rest = lead.sum() - np.cumsum(lead)
     return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

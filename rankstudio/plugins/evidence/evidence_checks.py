@@ -70,7 +70,7 @@ def _field_types(kind: type[Any]) -> dict[str, Any]:
 
 
 def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
-    """Yield the dataclasses in values, but not those in them; a measure is found by its name, and sound."""
+    """Yield the dataclasses in values and containers, except measures; not the fields' dataclasses."""
     for value in values:
         if is_dataclass(value) and not isinstance(value, Measure):
             yield value
@@ -119,20 +119,20 @@ def _require(is_so: bool, description: str) -> None:
 
 
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
-    """Require different columns, each one that there is."""
+    """Require distinct columns that exist."""
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
     _require(all(0 <= column < (_MAX_COUNT if n is None else n) for column in all_columns), description)
 
 
 def _check_shape(array: np.ndarray[Any, Any], shape: tuple[int | None, ...], description: str) -> None:
-    """Require as many axes, of the same lengths where these are known."""
+    """Require an array of this shape; None stands for any length."""
     _require(array.ndim == len(shape), description)
     _require(all(n in (None, size) for n, size in zip(shape, array.shape, strict=True)), description)
 
 
 def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
-    """Require numbers in a range; unknown ones are NaN, and pass."""
+    """Require numbers within a range; NaN stands for an unknown number and passes."""
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
     _require(not numbers.size or bool(numbers.min() >= least and numbers.max() <= greatest), description)

@@ -109,7 +109,7 @@ def _unpacked_evidence(content: bytes, kind: type[Kind], n_features: int | None)
 
 
 def _as_json_value(value: Any, arrays: list[Any]) -> Any:
-    """Return a value in terms of JSON, with its arrays aside."""
+    """Return a value as JSON can store it; arrays are appended to ``arrays``."""
     if isinstance(value, np.ndarray):
         arrays.append(value)
         return {_ARRAY_KEY: len(arrays) - 1}
@@ -132,7 +132,7 @@ def _as_json_value(value: Any, arrays: list[Any]) -> Any:
 
 
 def _from_json_value(plain: Any, stored: Mapping[str, Any]) -> Any:
-    """Return the value that was made plain."""
+    """Return the value that `_as_json_value` converted."""
     if isinstance(plain, list):
         return tuple(_from_json_value(member, stored) for member in plain)
     if not isinstance(plain, dict):

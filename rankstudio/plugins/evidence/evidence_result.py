@@ -305,7 +305,7 @@ class SelectionEvidence:
         return row
 
     def _judged(self, row: FeatureEvidence) -> FeatureEvidence:
-        """Add the verdict, and what it depends on."""
+        """Return a row with its verdict and the values that the verdict depends on."""
         ready = "stability" in self.done and "alternatives" in self.done and row.column not in self.required
         if not ready or self.stability is None or self.n_queries < LEAST_PAIRS:
             return row

@@ -41,7 +41,7 @@ HEADER = (
 
 
 def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]) -> float | None:
-    """Return a feature's loss per millisecond of its cost; None if one of them is not known or 0.
+    """Return a feature's loss per millisecond of its cost; None if either is unknown or 0.
 
     Parameters
     ----------

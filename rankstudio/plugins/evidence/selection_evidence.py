@@ -206,7 +206,7 @@ def evidence_steps(
 
 
 class _Evidence:
-    """The evidence as far as it is gathered."""
+    """The evidence gathered so far."""
 
     def __init__(
         self,

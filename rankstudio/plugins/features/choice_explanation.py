@@ -234,7 +234,7 @@ def _effect_sentence(score: CandidateScore, value: float) -> str:
 
 
 def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Return in words by how little a feature dropped out, of those that were left."""
+    """Return the sentence on how close a feature was to staying when it was dropped."""
     text = tr(
         "With {count} features left it was dropped next: its {name}, {score}, was {share} "
         "below that of {rival}."
@@ -253,7 +253,7 @@ def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
 
 
 def _first_rank_sentence(context: ChoiceContext, feature: int, number_: int) -> str:
-    """Return in words how a feature stood at the first step, where it came later."""
+    """Return the sentence on a feature's rank at the first step; "" for the first feature."""
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if number_ <= 1 or not np.isfinite(values[feature]):
         return ""
@@ -271,7 +271,7 @@ def _later_step_sentence(context: ChoiceContext, feature: int) -> str:
 
 
 def _closest_step_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Return in words at which step up to the chosen one a feature came closest, and who was taken there."""
+    """Return the sentence on the step at which a feature came closest."""
     path = context.path
     score = context.score
     scores = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
@@ -318,7 +318,7 @@ def _closest_without_use(best: float, own_score: float, details: Mapping[str, ob
 
 
 def _displacement_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Return in words with which feature its score fell most."""
+    """Return the sentence on the selection that lowered a feature's score most."""
     path = context.path
     score = context.score
     values = [float(score.of(step, path.divisor)[feature]) for step in path.steps[: context.position + 1]]
@@ -354,7 +354,7 @@ def _similarity_sentence(
 
 
 def _weight_explanation(context: ChoiceContext, feature: int, inside: bool) -> tuple[str, list[str]]:
-    """Explain a feature of a model that weighs all at once."""
+    """Explain a feature of a model that weighs all features at once."""
     path = context.path
     score = context.score
     step = path.steps[context.position]
@@ -399,7 +399,7 @@ def _at_round(path: PathResult, number_: int) -> str:
 
 
 def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -> str:
-    """Return in words with which other parameters of the run, and in which folds, it would be otherwise."""
+    """Return the sentence on parameters and folds with another outcome."""
     size = context.size
     parts = []
     if inside and size == context.n_candidates:
@@ -451,7 +451,7 @@ def _same_template(kind: str, inside: bool) -> str:
 
 
 def _comparable_model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
-    """Return the features of the model of another path that compares with the chosen one."""
+    """Return the features of the model of about the same size on another path."""
     if path.step_kind is not StepKind.FEATURES:
         return path.steps[-1].selected
     return path.steps[int(np.abs(path.sizes - context.size).argmin())].selected
@@ -503,7 +503,7 @@ def _capitalized(text: str) -> str:
 
 
 def _name_with_r(name: str, correlations: Floats | None, feature: int, other: int) -> str:
-    """Return a feature with how alike it is to another, where that is known."""
+    """Return the name of a feature with its correlation to another feature, if known."""
     if correlations is None:
         return name
     r = correlation_text(correlations[feature, other])

@@ -69,7 +69,7 @@ class Swap:
 
 @dataclass(frozen=True)
 class GroupSwap:
-    """A swap of one candidate of the model for another as a whole; at least one of them is a group.
+    """A swap of two candidates as a whole, at least one of which is a group of features.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def substitutes(
 
 
 def _shown_columns(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:
-    """Return the columns to show: all, or the selected ones with those that are most like one of them."""
+    """Return the columns to show: all, or the selected ones and the features most similar to them."""
     if correlations.shape[0] <= MOST_SHOWN:
         return tuple(clusters.order.tolist())
     alike = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
@@ -225,7 +225,7 @@ def _criterion_changes(
     clusters: Clusters,
     shown_columns: Sequence[int],
 ) -> tuple[Changes, str]:
-    """Return the change of the criterion for swaps and for leaving out, or why there is none.
+    """Return the change of the criterion for each swap and removal, or why it is not computed.
 
     Where all that are shown would take long, only those of the selected features' clusters come in.
     """
@@ -305,7 +305,7 @@ def _substitute_groups(
 def _best_swap(
     correlations: Floats, changes: Changes, removed: int, possible: Sequence[int], exact: bool
 ) -> Swap | None:
-    """Return the best of some swaps: by its exact change, or of the most alike where that is not known."""
+    """Return the best of the possible swaps: by its exact change, otherwise the most similar feature."""
     if not possible:
         return None
 

@@ -93,7 +93,7 @@ def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, R
 
 
 def _n_agreeing(plan: Plan, stated: Mapping[str, Any]) -> int:
-    """Return how many of some parameters a plan has, minus how many have other values."""
+    """Return how many of the stated parameters a plan has, minus the number with other values."""
     stated_parameters = plan_from_dict(
         {"data": plan.data, "method": plan.method, "parameters": stated}
     ).parameters

@@ -228,7 +228,7 @@ def _selected_features_table(title: str, printed: Mapping[str, Any], result: Run
 
 
 def _features_by_rank(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
-    """Yield which features are the first of each fold, which the second and so on; "" where there is none."""
+    """Yield the first features of all folds, then the second ones and so on; "" for missing ones."""
     return zip_longest(*selected, fillvalue="")
 
 
@@ -274,7 +274,7 @@ def _used_features_table(
 
 
 def _best_test_size(result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset) -> int | str:
-    """Return which of some sizes has the best test measure, mean over folds; "" if no path has any.
+    """Return the size with the best mean test measure; "" if no model of these sizes exists.
 
     This chooses by the test part, as a paper should not; parameters are chosen by validation at each size.
     """
@@ -318,7 +318,7 @@ def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _runs_on_data(runs: Mapping[str, Mapping[str, Any]], data: str) -> tuple[str, ...]:
-    """Return the names of the runs that are of a dataset."""
+    """Return the names of the runs that belong to a dataset."""
     return tuple(name for name, run in runs.items() if data in run.get("datasets", (data,)))
 
 

@@ -152,7 +152,7 @@ _REFITTING_TEXT = "training with permuted labels"
 
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    """A criterion compared with those of permuted labels.
+    """A criterion compared with the criteria of permuted labels.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ def permutation_steps(
 
 
 def _progress_then_criteria(work: Criteria) -> Generator[None, None, list[Floats]]:
-    """Yield None at each progress of a work, and return its value."""
+    """Yield None at each step of a computation, and return its criteria."""
     while True:
         try:
             next(work)
@@ -302,5 +302,5 @@ def _permuted_paths(
 
 
 def _path_of_length(path: Floats, size: int) -> Floats:
-    """Return a path cut off, or continued by its last value."""
+    """Return a path with this number of steps: cut off, or extended by its last value."""
     return np.append(path, np.full(max(0, size - path.size), path[-1]))[:size]

@@ -354,7 +354,7 @@ class DocumentRows:
 
 
 def _positions_of_ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
-    """Return for each id its place among names, -1 where it is none of them."""
+    """Return the position of each id among names; -1 for an unknown id."""
     position_of_name = {name: position for position, name in enumerate(names)}
     positions = np.empty(len(ids), dtype=np.int64)
     for begin in range(0, len(ids), _IDS_PER_BATCH):
@@ -556,7 +556,7 @@ def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def _distinct_words(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...], Ints]:
-    """Return the words of cells, each once, and which of them each cell is."""
+    """Return the distinct words of cells, and for each cell the index of its word."""
     width = int((end - begin).max())
     if not width:
         return ("",), np.zeros(begin.size, dtype=np.int64)
@@ -614,6 +614,6 @@ def _names_and_sizes(
 
 
 def _parsed_size(cell: str) -> float | None:
-    """Return the magnitude or weight in a cell, 1 for an empty one, or None for what is none."""
+    """Return the magnitude or weight in a cell; 1 for an empty cell, None for an invalid one."""
     value = number(cell) if cell else 1.0
     return value if value is not None and LEAST <= value <= GREATEST else None

@@ -31,7 +31,7 @@ _COMBINED_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
 
 @dataclass(frozen=True)
 class Cascade:
-    """A cascade of two models of one path, or a single one of them.
+    """A cascade of two models of one path, or a single model.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ def find_cascades(
     *,
     sealed: bool = False,
 ) -> Waiting[CascadeFront]:
-    """Measure the cascades of the best path of a run, and return those that no other one beats.
+    """Return the cascades of a run's best path that no other cascade beats.
 
     The path is that of the parameters with the best mean validation measure. Its models of up to 12 sizes
     are combined in pairs, each with every depth; single models are candidates as well. The validation part
@@ -257,7 +257,7 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, better: bool) -> 
 
 
 def _combined_positions(path: TriedPath) -> Ints:
-    """Return the models that are combined: one of each of a few sizes, and the last one."""
+    """Return the positions of the models to combine: one model for each of a few sizes, and the last."""
     sizes = np.unique(path.sizes, return_index=True)
     of_sizes = [
         int(index)

@@ -119,7 +119,7 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
 
 
 class _UnreadableError(Exception):
-    """Something in a log that cannot be read: what was found, and what was expected."""
+    """Unreadable content of a log: what was found, and what was expected."""
 
     def __init__(self, excerpt: object, expected: str) -> None:
         super().__init__(expected)
@@ -172,7 +172,7 @@ def _query_of_request(response: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _texts_under_keys(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts and numbers under some keys; 17.0 is 17, too."""
+    """Return the texts and numbers under some keys as texts; 17.0 also as "17"."""
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
         if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
@@ -185,7 +185,7 @@ def _texts_under_keys(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[s
 
 
 def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
-    """Return the values of a hit; None where it has none."""
+    """Return the logged values of a hit; None for a hit without any."""
     fields = hit.get("fields")
     fields = fields if isinstance(fields, dict) else {}
     of_vespa = next((fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None)
@@ -218,7 +218,7 @@ def _user_part_of_id(name: str) -> str:
 
 
 def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return the values of a hit by their names; two specifications may log the same value of a feature."""
+    """Return a hit's values by name; a feature logged twice must have the same value."""
     once: dict[str, float] = {}
     for name, value in values:
         if name in once and not (once[name] == value or (math.isnan(once[name]) and math.isnan(value))):

@@ -62,7 +62,7 @@ class GrownTrees:
         return _scores_of_trees(self.booster, X, first, count)
 
     def text(self, count: int) -> str:
-        """Return the first trees as LightGBM writes them."""
+        """Return the first trees in LightGBM's text format."""
         return defined(str(self.booster.model_to_string(num_iteration=count)))
 
 

@@ -82,12 +82,12 @@ class EvidenceRow:
 
     @property
     def selected(self) -> bool:
-        """Whether it is in the selection."""
+        """Whether the feature is in the selection."""
         return self.found.selected
 
     @property
     def middle(self) -> float:
-        """Its median place; infinity where it has none."""
+        """Median position of the feature; infinity beyond the last step, NaN if unknown."""
         return self.found.position[1] if self.found.position is not None else nan
 
 

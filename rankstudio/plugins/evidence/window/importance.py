@@ -135,7 +135,7 @@ class Importance(QObject):
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """State of the permutations of the shown model."""
         analysis = self._known
         if analysis is None:
             return Progress.ABSENT

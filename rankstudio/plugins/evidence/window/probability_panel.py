@@ -23,7 +23,7 @@ _MAX_NAMED_CURVES = 8
 
 
 class ProbabilityPanel(Panel):
-    """A curve a feature; those of the selection have names.
+    """One curve for each feature; the curves of selected features are named.
 
     Parameters
     ----------

@@ -452,7 +452,7 @@ class SetTrayController(Controller):
 
     @property
     def edited(self) -> bool:
-        """Whether it is not the selection any more."""
+        """Whether the set differs from the selection."""
         model = self._evidence.evidence.model
         return model is not None and set(self._columns) != set(model.step.selected)
 

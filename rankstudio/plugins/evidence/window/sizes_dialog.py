@@ -108,7 +108,7 @@ _COLUMNS = (
 
 
 class SizesDialog(QDialog):
-    """A table that grows while it is searched; it searches no more when it is closed.
+    """A table of the best set of each size that grows during the search; closing it stops the search.
 
     Parameters
     ----------

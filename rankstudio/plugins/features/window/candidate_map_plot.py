@@ -273,7 +273,7 @@ class CandidateMapPlot(HeatMapPlot):
         return True
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Show as much of the map as there is room for."""
+        """Show as much of the map as fits."""
         super().resizeEvent(event)
         if self._whole is not None:
             self._apply()
@@ -330,7 +330,7 @@ class CandidateMapPlot(HeatMapPlot):
         self.set_values(values[::-1], self._labels[::-1], tuple(map(str, visible.numbers)))
 
     def _from_below(self, row: int) -> int:
-        """Return a row counted from the bottom where it is counted from the top, and the other way round."""
+        """Convert a row number between counting from the top and from the bottom."""
         return len(self._labels) - 1 - row
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -344,7 +344,7 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
 
 
 class FeaturesPanel(Panel):
-    """The features of one path in the order in which they came; those beyond the chosen k are muted.
+    """The features of one path in the order of selection; features beyond the chosen k are muted.
 
     A click or the arrow keys inspect the model that ends with a row, a double click or Enter chooses it; P
     pins and B bans the feature of the row, and takes either back.
@@ -508,7 +508,7 @@ class FeaturesPanel(Panel):
     def show_test(
         self, measures: Mapping[str, float], convention: str = "", baseline: Baseline | None = None
     ) -> None:
-        """Show the chosen model's measures on the test part; empty takes them away.
+        """Show the chosen model's measures on the test part; an empty mapping removes them.
 
         Parameters
         ----------
@@ -547,7 +547,7 @@ class FeaturesPanel(Panel):
         self._covered.show()
 
     def explain(self, reason: str) -> None:
-        """Show in place of a path why there is none."""
+        """Show the reason why there is no path."""
         self.table.placeholder = reason
         self.table.viewport().update()
 
@@ -575,7 +575,7 @@ class FeaturesPanel(Panel):
         self._update_tools()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out what the names need the room of."""
+        """Hide columns whose room the names need."""
         super().resizeEvent(event)
         self._make_room()
 
@@ -609,7 +609,7 @@ class FeaturesPanel(Panel):
         self.table.select(row, scroll=row is None or row.rank is not None)
 
     def _make_room(self) -> None:
-        """Leave out columns without a value, and those that give way to the names."""
+        """Hide columns without a value, and columns whose room the names need."""
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
         # Trees bring several features at once: a column of dashes would not say more than none.

@@ -150,7 +150,7 @@ class InspectorPanel(Panel):
         self.definition.setVisible(bool(text) and self.tables is None)
 
     def explain(self, explanation: ChoiceExplanation | None) -> None:
-        """Show in sentences why the feature is in the model or is not; None takes them away."""
+        """Show sentences on why the feature is in the model or not; None removes them."""
         self.why_title.setText(explanation.title if explanation else "")
         text = "\n".join(explanation.sentences) if explanation else ""
         self.why.setText(text.replace(" %", f"{_NBSP}%").replace(" = ", f"{_NBSP}={_NBSP}"))
@@ -158,7 +158,7 @@ class InspectorPanel(Panel):
         self.why.setVisible(explanation is not None)
 
     def clear(self, reason: str = SELECT) -> None:
-        """Show no feature, and why there is none."""
+        """Remove the feature, and show the reason."""
         self.set_title(tr("Inspector"))
         self.set_caption("")
         self.plot.placeholder = reason
@@ -284,7 +284,7 @@ class ProfileTables(ColumnArea):
 
 
 def _indented_definition(definition: str) -> str:
-    """Return a definition with lines for its parts, where it is JSON."""
+    """Return a definition, indented over several lines if it is JSON."""
     if not definition.startswith("{"):
         return definition
     text = json.dumps(json.loads(definition), indent=2, ensure_ascii=False)
@@ -292,7 +292,7 @@ def _indented_definition(definition: str) -> str:
 
 
 def _short_definition(definition: str) -> str:
-    """Return a definition for one line: a name with its meaning."""
+    """Return a definition in one line: JSON as its name and its template or parameters."""
     if not definition.startswith("{"):
         return definition
     values = json.loads(definition)

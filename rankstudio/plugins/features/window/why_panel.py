@@ -159,7 +159,7 @@ class DensitiesView(QWidget):
 
 
 def _score_sentence(densities: ComparedDensities, name: str) -> str:
-    """Return how the score of a feature comes about."""
+    """Return the sentence on how the score of a feature is composed."""
     if densities.place:
         template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
@@ -234,7 +234,7 @@ class WhyPanel(Panel):
         self.set_caption(tr(score.title) if scores_map and score else "")
 
     def explain(self, reason: str) -> None:
-        """Show in place of the map why there is none."""
+        """Show the reason why there is no map."""
         self.plot.placeholder = reason
         self.plot.redraw()
 

@@ -109,7 +109,7 @@ class JudgesPanel(Panel):
         fill(self.body, line, (self.table, 1), self.note, spacing=6)
 
     def show_judges(self, judges: Sequence[str], used: str) -> None:
-        """Offer the judges; () where there is one label."""
+        """Offer the judges; an empty sequence if there is one label column."""
         set_choices(self.label, tuple((name, name) for name in judges))
         self.label.setCurrentIndex(self.label.findData(used))
         for widget in (self._label_title, self.label, self.several, self.view):

@@ -180,7 +180,7 @@ class DeviationsPanel(Panel):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show fewer columns where there is little room."""
+        """Show fewer columns in a narrow panel."""
         super().resizeEvent(event)
         self._fit()
 

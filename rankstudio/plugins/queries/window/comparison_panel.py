@@ -390,7 +390,7 @@ def paint_interval(
 
 
 def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
-    """Return which queries are drawn in which colour, the faded ones first."""
+    """Return the masks of queries with their colours, faded queries first."""
     assert plot.comparison is not None
     gain = plot.comparison.gain
     loss, win = loss_and_gain(colors)
@@ -444,7 +444,7 @@ def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: C
 
 
 def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Ring the chosen query, and write its id where there is room."""
+    """Ring the chosen query, and write its id if there is room."""
     if plot.comparison is None or plot.chosen is None:
         return
     xs, ys = plot.points

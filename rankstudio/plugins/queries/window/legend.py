@@ -68,7 +68,7 @@ class Legend(QWidget):
         return room
 
     def hasHeightForWidth(self) -> bool:
-        """Return that it is higher where it is narrow."""
+        """Return True: a narrow legend is higher."""
         return True
 
     def heightForWidth(self, width: int) -> int:

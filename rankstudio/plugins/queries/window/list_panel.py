@@ -159,7 +159,7 @@ class QueryListPanel(Panel):
         )
 
     def select(self, position: int) -> None:
-        """Mark a query without a signal; list all if it is not listed."""
+        """Mark a query without a signal; list all queries if it is not listed."""
         if self._comparison is None:
             return
         if not self._listed()[position]:

@@ -131,7 +131,7 @@ class ModelBar(QWidget):
         ).addStretch(1)
 
     def set_options(self, a: Options, b: Options, of_a: int | None, of_b: int | None) -> None:
-        """Offer models, and mark two of them, without a signal."""
+        """Offer models, and mark A and B without a signal."""
         for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
             box.blockSignals(True)
             if [(box.itemData(i), box.itemText(i)) for i in range(box.count())] != list(options):

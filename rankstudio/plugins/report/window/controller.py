@@ -93,7 +93,7 @@ class ReportController(PageController):
 
     @property
     def report(self) -> Report | None:
-        """The report as it is wanted; None before it was made."""
+        """The current report; None before the first one."""
         return self._arranged(self._report) if self._report is not None else None
 
     @Slot()

@@ -213,7 +213,7 @@ class _Sheet(QTextBrowser):
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self._waiting)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Return a figure; there is nothing else to load."""
+        """Return a figure of the report; other resources are not loaded."""
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:
             return QImage()
