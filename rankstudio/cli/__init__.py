@@ -173,7 +173,7 @@ def command_line(names: Sequence[str]) -> CommandParser:
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
     for name in names:
-        module = _command(name)
+        module = _loaded_command(name)
         command = subparsers.add_parser(
             name,
             help=module.HELP,
@@ -191,7 +191,7 @@ def command_line(names: Sequence[str]) -> CommandParser:
     return parser
 
 
-def _command(name: str) -> Any:
+def _loaded_command(name: str) -> Any:
     """Return a command with HELP, DESCRIPTION, ``add_options`` and ``run``; the core's need no plug-ins."""
     source = (_core_commands() if name in CORE_COMMANDS else known_commands())[name]
     return import_module(source) if isinstance(source, str) else source
@@ -208,11 +208,11 @@ def _open_window(arguments: list[str]) -> int:
     # The parsers of the commands look texts up and import the engine: the help alone lists them.
     parser = command_line(tuple(known_commands()) if {"-h", "--help"} & set(options) else ())
     if files[:1] and files[0] in recorded_commands() and not Path(files[0]).exists():
-        parser.error(_no_such(files[0]))  # before its options, which the window does not have
+        parser.error(_no_such_command(files[0]))  # before its options, which the window does not have
     args = parser.parse_args(options)
     for file in files:
         if not Path(file).exists():
-            parser.error(_no_such(file))
+            parser.error(_no_such_command(file))
 
     from rankstudio.ui.process.display_check import why_no_window
 
@@ -239,7 +239,7 @@ def _open_window(arguments: list[str]) -> int:
     return _dispatch(["run", "--sample"])
 
 
-def _no_such(name: str) -> str:
+def _no_such_command(name: str) -> str:
     """Return that a word is neither a file nor a command, and which command it may have been meant for."""
     plugin = recorded_commands().get(name)
     for failed in plugins().failed:

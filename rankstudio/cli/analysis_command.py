@@ -34,7 +34,7 @@ from rankstudio.engine.plugins.guard import failure
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.stop_request import heeding
 
-_DEST = "analysis_"
+_DEST_PREFIX = "analysis_"
 
 
 class AnalysisCommand:
@@ -80,11 +80,11 @@ class AnalysisCommand:
         """Carry the command out."""
         entry = self._entry
         if entry.terminal:
-            subject, values = self._guarded(lambda: _read(entry.terminal, args))
-            result, stopped = _carried_out(entry, subject, values)
+            subject, values = self._guarded(lambda: _subject_and_values(entry.terminal, args))
+            result, stopped = _run_analysis(entry, subject, values)
         else:
             parameters = self._parameters(args)
-            result, stopped = _carried_out(entry, opened_subject(args, entry.needs), parameters)
+            result, stopped = _run_analysis(entry, opened_subject(args, entry.needs), parameters)
         if args.json:
             plain: Any = {"analysis": entry.key, "tables": [table.as_dict() for table in result.tables]}
             tell(as_json(plain if result.values is None else result.values))
@@ -109,7 +109,7 @@ class AnalysisCommand:
         """Return the parameters by name; ParameterError, with the name of the option, for an invalid one."""
         values = {}
         for parameter in self._entry.parameters:
-            text = getattr(args, f"{_DEST}{parameter.name}")
+            text = getattr(args, f"{_DEST_PREFIX}{parameter.name}")
             if text is not None:
                 try:
                     values[parameter.name] = parameter.validate(text)
@@ -118,15 +118,15 @@ class AnalysisCommand:
         return values
 
 
-def _read(module: str, args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _subject_and_values(module: str, args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     subject, values = import_module(module).read(args)
     return tuple(subject), dict(values)
 
 
-def _carried_out(
+def _run_analysis(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
-    """Carry an analysis out; return the finished part, and whether it was stopped before its end."""
+    """Carry out an analysis; return its result, and whether it was stopped before its end."""
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
 
     line = LiveLine(None)
@@ -237,7 +237,7 @@ def _add_option(group: Any, parameter: Parameter) -> None:
     default = parameter.said(parameter.default).replace("%", "%%")
     group.add_argument(
         parameter.option,
-        dest=f"{_DEST}{parameter.name}",
+        dest=f"{_DEST_PREFIX}{parameter.name}",
         metavar=METAVARS[parameter.kind],
         help=f"{text} Default: {default}.",
     )

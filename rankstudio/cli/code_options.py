@@ -41,21 +41,21 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
     convert: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")
-        of_option = _known_by(option)
+        of_option = _code_replacer(option)
         read.append(f"{option}={of_option(value)}" if equals and convert is str else convert(word))
         convert = of_option if convert is str and not equals else str
     return read
 
 
-def _known_by(option: str) -> Callable[[str], str]:
-    """Return the function that replaces code in the value of an option by its key."""
+def _code_replacer(option: str) -> Callable[[str], str]:
+    """Return the function that replaces code in the value of an option by the key of the added method."""
     if option in OPTIONS:
-        return _key
-    return _measures if option in MEASURE_OPTIONS else str
+        return _method_key
+    return _measure_names if option in MEASURE_OPTIONS else str
 
 
-def _measures(text: str) -> str:
-    """Return names of measures; a function of a file is added, and its name is that of the added measure."""
+def _measure_names(text: str) -> str:
+    """Return names of measures; measures of files are added, and replaced by their keys."""
     if ".py:" not in text:
         return text
     from rankstudio.engine.methods.foreign.measures import file_and_cutoff, names_measure_file
@@ -68,8 +68,8 @@ def _measures(text: str) -> str:
     return ",".join(names)
 
 
-def _key(text: str) -> str:
-    if not _names_code(text):
+def _method_key(text: str) -> str:
+    if not _may_name_code(text):
         return text
     from rankstudio.engine.methods.catalog import find_method
     from rankstudio.engine.methods.foreign.code import names_code
@@ -81,7 +81,7 @@ def _key(text: str) -> str:
     return add_by_user(text).key
 
 
-def _names_code(text: str) -> bool:
+def _may_name_code(text: str) -> bool:
     """Return whether a word may name code, before anything of the engine is loaded."""
     return "." in text or text.startswith("command:")
 

@@ -100,7 +100,9 @@ class CommandParser(argparse.ArgumentParser):
         if unknown:
             parser: CommandParser = getattr(parsed, "parser", self)
             word = unknown[0].partition("=")[0]
-            options = [name for action in parser._actions for name in action.option_strings if _shown(action)]
+            options = [
+                name for action in parser._actions for name in action.option_strings if _is_shown(action)
+            ]
             hint = did_you_mean(word, options) if word.startswith("-") else ""
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return parsed
@@ -120,16 +122,16 @@ class CommandParser(argparse.ArgumentParser):
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
-                elif brief and _shown(action):
-                    hidden = action.dest.startswith(_SELDOM)
+                elif brief and _is_shown(action):
+                    hidden = action.dest.startswith(_SELDOM_OPTIONS)
                     action.help = argparse.SUPPRESS if hidden else _first_clause(action.help or "")
-                    if action.choices is not None or len(action.dest) > _SHORT:
+                    if action.choices is not None or len(action.dest) > _MAX_METAVAR:
                         action.metavar = action.metavar or "NAME"
             if brief:
                 for group, _ in groups:
                     group.description = None
                 self.description = _up_to_examples(description or "")
-                self.epilog = f"{_MORE.format(prog=self.prog)}\n\n{epilog or ''}"
+                self.epilog = f"{_MORE_HELP.format(prog=self.prog)}\n\n{epilog or ''}"
             return super().format_help()
         finally:
             self.description = description
@@ -160,27 +162,33 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
-            listed = f" (choose from {', '.join(choices)})" if len(choices) <= _FEW else "; --help lists all"
+            listed = (
+                f" (choose from {', '.join(choices)})"
+                if len(choices) <= _MAX_NAMES_IN_ERROR
+                else "; --help lists all"
+            )
             hint = did_you_mean(str(value), choices) or listed
-            raise argparse.ArgumentError(action, _absent(action, value) or f"invalid choice: {value!r}{hint}")
+            raise argparse.ArgumentError(
+                action, _absent_plugin_text(action, value) or f"invalid choice: {value!r}{hint}"
+            )
 
     def _print_message(self, message: str, file: Any = None) -> None:
         tell(Block(message), file=file or sys.stderr, end="")
 
 
-_MORE = """\
+_MORE_HELP = """\
 {prog} --method NAME --help explains all options and the parameters of a method, and with
 --ranker NAME those of the final ranker. rankstudio methods lists both."""
-_SELDOM = ("tls_", "allow_code", "set")  # options that the brief help leaves out
-_SHORT = 8  # letters of an option whose value may be called as it
-_LINE = 55  # letters that the line of an option has for its help at a width of 80
-_CLAUSE = re.compile(r"; |: | \(|, (?:such as|as in)|\. ")
+_SELDOM_OPTIONS = ("tls_", "allow_code", "set")  # options that the brief help leaves out
+_MAX_METAVAR = 8  # letters of an option whose value may be called as it
+_MAX_HELP_LETTERS = 55  # letters that the line of an option has for its help at a width of 80
+_CLAUSE_END = re.compile(r"; |: | \(|, (?:such as|as in)|\. ")
 
 
 def _first_clause(text: str) -> str:
     """Return a text up to its first division."""
-    first = _CLAUSE.split(text, maxsplit=1)[0].rstrip(".,")
-    return first if len(first) <= _LINE else first.split(", ")[0]
+    first = _CLAUSE_END.split(text, maxsplit=1)[0].rstrip(".,")
+    return first if len(first) <= _MAX_HELP_LETTERS else first.split(", ")[0]
 
 
 def _up_to_examples(description: str) -> str:
@@ -197,14 +205,14 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
-_FEW = 8  # names that an error can list
+_MAX_NAMES_IN_ERROR = 8  # names that an error can list
 
 
-def _shown(action: argparse.Action) -> bool:
+def _is_shown(action: argparse.Action) -> bool:
     return action.help is not argparse.SUPPRESS
 
 
-def _absent(action: argparse.Action, value: object) -> str:
+def _absent_plugin_text(action: argparse.Action, value: object) -> str:
     """Name the absent plug-in of a method or format; "" for any other value."""
     from rankstudio.engine.data.formats.format_catalog import absent_data_format
     from rankstudio.engine.export.formats.registry import absent_plugin_of

@@ -195,7 +195,7 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
-    """Return files or folders by the names that an option gives them.
+    """Return files or folders by the names that the user gave to them in an option.
 
     Raises
     ------

@@ -28,11 +28,11 @@ from rankstudio.engine.support.escaping import shell_command
 INTERRUPTED = 130
 """Status of a process that was stopped."""
 
-_ASKED = b"\nStopping after this unit. Press Ctrl+C again to stop immediately.\n"
+_STOP_MESSAGE = b"\nStopping after this unit. Press Ctrl+C again to stop immediately.\n"
 
 
 class Stop:
-    """Whether a stop was requested, and whether this is a good moment for it.
+    """Whether a stop was requested, and whether this is a good moment for stopping.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ class Stop:
         self._finished: Counter[int] = Counter()
 
     def ask(self, number: int, frame: FrameType | None) -> None:
-        """Take the first Ctrl+C; the next one interrupts whatever goes on."""
+        """Handle the first Ctrl+C; the next one interrupts the current work."""
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
         # Not print: the signal may have come in the middle of one, and a stream is not entered twice.
-        os.write(2, _ASKED)
+        os.write(2, _STOP_MESSAGE)
 
     def follow(self, event: Event) -> bool:
-        """Take an event in; return whether to stop after it.
+        """Process an event; return whether to stop after it.
 
         That is where no unit is in flight, except that a fold whose units are all done has its model chosen
         and tested first, and a run whose folds are all done ends: it takes no time.

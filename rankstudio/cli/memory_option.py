@@ -17,7 +17,7 @@ def add_memory_option(parser: Any) -> None:
     parser.add_argument(
         "--memory",
         metavar="SIZE",
-        type=_size,
+        type=_checked_size,
         help="memory limit for data and runs, such as 4GB, in addition to about 300 MB for the program; "
         f"default: the environment variable {memory.VARIABLE}, or half of the free memory. Larger data are "
         "read from disk as needed",
@@ -42,7 +42,7 @@ def within_memory(args: argparse.Namespace) -> Iterator[None]:
             os.environ[memory.VARIABLE] = before
 
 
-def _size(text: str) -> str:
+def _checked_size(text: str) -> str:
     try:
         memory.n_bytes(text)
     except ParameterError as error:

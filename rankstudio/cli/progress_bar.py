@@ -26,9 +26,9 @@ from rankstudio.engine.support.compilation import announced
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import WorkProgress
 
-_WIDTH = 24
-_REDRAW = 0.1  # seconds
-_NO_TIME = 0.005  # seconds in which nothing is computed, but a study tells of what it has
+_BAR_WIDTH = 24
+_REDRAW_SECONDS = 0.1  # seconds
+_MAX_STORED_SECONDS = 0.005  # seconds in which nothing is computed, but a study tells of what it has
 
 
 class LiveLine:
@@ -48,14 +48,14 @@ class LiveLine:
         self._drawn = drawn  # at which moment, for the last time
 
     def show(self, text: str) -> None:
-        """Write another text in place of the one before."""
+        """Replace the line by another text."""
         if self.live:
             tell_in_place(text, self.stream)
 
     def is_due(self) -> bool:
         """Return whether a text that changes all the time is to be written again."""
         moment = time.monotonic()
-        due = self.live and moment - self._drawn >= _REDRAW
+        due = self.live and moment - self._drawn >= _REDRAW_SECONDS
         self._drawn = moment if due else self._drawn
         return due
 
@@ -100,7 +100,7 @@ class Whole:
         return f"Run {self._over + 1} of {self.total}{remaining}"
 
     def add(self, seconds: float, worked: bool) -> None:
-        """Count a run that is over; only one that was computed tells how long others may take."""
+        """Count a finished run; only runs that were computed count for the estimate of time."""
         self._over += 1
         if worked:
             self._worked += 1
@@ -147,7 +147,7 @@ class ProgressBar:
             self._whole.add(time.monotonic() - self._began, self._units > self._known)
 
     def show(self, event: Event) -> None:
-        """Take one event in."""
+        """Show the progress after an event."""
         before = self._heard
         self._heard = time.monotonic()
         match event:
@@ -167,7 +167,7 @@ class ProgressBar:
                 self._units += 1
                 self._done = self._units
                 is_loaded = event.seconds is None and not self._computing
-                self._known += is_loaded and self._heard - before < _NO_TIME
+                self._known += is_loaded and self._heard - before < _MAX_STORED_SECONDS
                 self._computing = False
                 self._say(event.path)
                 self._draw(event.unit)
@@ -184,15 +184,16 @@ class ProgressBar:
                 tell(f"Note: {note.what}", file=self._line.stream, flush=True)
 
     def _draw(self, unit: Unit, doing: str = "") -> None:
+        """Draw the bar with fold, combination, share and time left, unless it was drawn just before."""
         if not self._line.is_due():
             return
         share = self._done / self._total
-        filled = round(share * _WIDTH)
+        filled = round(share * _BAR_WIDTH)
         computed = self._done - self._known
         rest = f"  {self._left(time.monotonic() - self._began, computed)}" if computed > 0 else ""
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
-        bar = "█" * filled + "░" * (_WIDTH - filled)
+        bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
         text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}{rest}"
         text += f"  {doing}" if doing else ""
         self._line.show(text[: shutil.get_terminal_size().columns - 1])  # a second line would not be cleared

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.figures.files import FigureFile
 
 TABLES = ("comparison.csv", "comparison.md", "tests.csv")
-_USUAL = ("convention", "select_by")  # as the data say, where a comparison does not
-_READ = (
+_DATA_FIELDS = ("convention", "select_by")  # as the data say, where a comparison does not
+_INPUT_OPTIONS = (
     *("data", "study", "studies", "model", "models", "scores", "source", "plan", "resume"),
     *("runs", "groups", "preferences", "costs", "judgments", "feature_set"),
 )
 """Where the parser puts files and folders that commands read."""
 
-_NAMED = ("scores", "models", "runs")  # NAME=PLACE
-_FIGURES = ("criterion.png", "validation-*.png")
+_NAMED_OPTIONS = ("scores", "models", "runs")  # NAME=PLACE
+_FIGURE_FILES = ("criterion.png", "validation-*.png")
 
 
 def add_force_option(parser: Any) -> None:
@@ -55,7 +55,7 @@ def check_outputs(paths: Sequence[Path], args: Namespace, also: Iterable[Path] =
     OutputError
         The text names the file.
     """
-    _refuse_inputs(paths, (*_inputs(args), *also))
+    _refuse_inputs(paths, (*_input_paths(args), *also))
     refuse_existing(paths, args.force)
     for path in paths:  # before the work, whose results would have no place
         _refuse_files_as_folders(path)
@@ -101,12 +101,12 @@ def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
     refuse_inputs((path for path in paths if not is_standard(path)), inputs)
 
 
-def _inputs(args: Namespace) -> Iterator[Path]:
+def _input_paths(args: Namespace) -> Iterator[Path]:
     """Yield the files and folders that the options of a command name."""
-    for name in _READ:
+    for name in _INPUT_OPTIONS:
         value = getattr(args, name, None)
         for item in value if isinstance(value, list | tuple) else [value]:
-            path = str(item).partition("=")[2] if name in _NAMED else item
+            path = str(item).partition("=")[2] if name in _NAMED_OPTIONS else item
             if path:
                 yield Path(path)
 
@@ -146,7 +146,7 @@ def refuse_other_run(
     _refuse_inputs(files, [*inputs_of_plan(plan), *([study] if study is not None else [])])
     stored = plan_of_results(out)
     if stored is None or not stored.agrees(plan):
-        drawn = (path for pattern in _FIGURES for path in sorted(out.glob(pattern))) if figures else ()
+        drawn = (path for pattern in _FIGURE_FILES for path in sorted(out.glob(pattern))) if figures else ()
         refuse_existing([*files, *drawn], force, "the file belongs to another run")
 
 
@@ -162,7 +162,7 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
     _refuse_inputs((out / name for name in TABLES), map(Path, data))
     plans = [plan for name in data for plan in comparison.plans(name)]
     stored = {path: plan_of_results(path.parent) for path in sorted(out.glob("*/results.json"))}
-    other_paths = [path for path, plan in stored.items() if not _among(plan, plans, comparison)]
+    other_paths = [path for path, plan in stored.items() if not _is_one_of(plan, plans, comparison)]
     if other_paths or not stored:
         refuse_existing((out / name for name in TABLES), force, "the file belongs to another comparison")
     ends = tuple(f"-{folder_name(plan)}" for plan in plans)
@@ -170,9 +170,9 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
     refuse_existing(run_files, force, "the file belongs to another run")
 
 
-def _among(stored: Plan | None, plans: Sequence[Plan], comparison: Comparison) -> bool:
+def _is_one_of(stored: Plan | None, plans: Sequence[Plan], comparison: Comparison) -> bool:
     """Return whether one of the plans is the stored one, once the data filled in what they say."""
     if stored is None:
         return False
-    usual = {name: getattr(stored, name) for name in _USUAL if name not in comparison.protocol}
+    usual = {name: getattr(stored, name) for name in _DATA_FIELDS if name not in comparison.protocol}
     return any(plan.changed(**usual) == stored for plan in plans)

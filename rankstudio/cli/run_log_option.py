@@ -38,7 +38,7 @@ def add_log_option(parser: argparse._ActionsContainer) -> None:
 
 
 def log_store(target: str | None) -> LogStore | None:
-    """Return where ``--log`` asks to log; None without the option.
+    """Return the store that ``--log`` names; None without the option.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     data_name : str
         Name of the dataset.
     """
-    log = None if store is None else imported(store.entry.listener)(store.place, data_name, _say)
+    log = None if store is None else imported(store.entry.listener)(store.place, data_name, _print_to_stderr)
     try:
         yield log
     except BaseException:
@@ -76,5 +76,5 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
         raise
 
 
-def _say(sentence: str) -> None:
+def _print_to_stderr(sentence: str) -> None:
     tell(sentence, file=sys.stderr)

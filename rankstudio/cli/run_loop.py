@@ -72,7 +72,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
         with (
             preparation(),
             ProgressBar(total_work=going.whole) as progress,
-            closing(_events(going)) as events,
+            closing(_run_events(going)) as events,
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
@@ -92,7 +92,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
     return True
 
 
-def _events(going: Going) -> Generator[Event, None, None]:
+def _run_events(going: Going) -> Generator[Event, None, None]:
     folds = going.dataset.folds
     n_units = len(going.plan.folds or folds) * len(going.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
@@ -107,7 +107,7 @@ def _events(going: Going) -> Generator[Event, None, None]:
 
 
 def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_hand: Workers) -> bool:
-    """Run all plans of a comparison, write and print the tables; return whether it was stopped.
+    """Run all plans of a comparison, write and print the tables; return whether the user stopped it.
 
     What cannot be run, for its data, its parameters or for want of a library, is named, and the others go
     on. Finished units are kept in the study, or in one beside the results; what is there already is not
@@ -154,12 +154,13 @@ class _Running:
     left_out: RankStudioError | None = None  # why what was left out last could not be run
 
     def on(self, source: str) -> bool:
-        """Run all plans on one dataset; return whether it was stopped."""
+        """Run all plans on one dataset; return whether the user stopped it."""
         # Plans of one judge and protocol share the data: divided, and prepared for methods, only once.
         divided = groupby(self.comparison.plans(source), key=lambda plan: (plan.protocol, plan.columns))
         return any(self._on(list(plans)) for _, plans in divided)
 
     def _on(self, plans: Sequence[Plan]) -> bool:
+        """Run the plans on one dataset, leaving out plans that do not fit; return whether it was stopped."""
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
         try:

@@ -41,15 +41,15 @@ from rankstudio.engine.plugins.pair_sources import needed_pair_source, pair_sour
 from rankstudio.engine.support.resources import resource
 
 # What data are recognised by where a plan was expected.
-_DATA = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
+_DATA_ENDINGS = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
 # Options that go with --resume: where to write, and who works; the study has all others.
-_HOW = (
+_WORK_OPTIONS = (
     *("help", "out", "force", "json", "log", "memory"),
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
 )
-_BESIDE_RESUME = (*_HOW, "resume", "figures", "refit", "allow_code")
-_BESIDE_COMPARISON = (*_HOW, "plan", "data", "sample", "study", "allow_code")
+_BESIDE_RESUME = (*_WORK_OPTIONS, "resume", "figures", "refit", "allow_code")
+_BESIDE_COMPARISON = (*_WORK_OPTIONS, "plan", "data", "sample", "study", "allow_code")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +59,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PLAN",
         nargs="?",
         type=Path,
-        help=f"plan to run: a file, or one of {', '.join(_bundled())}; other options override it. - "
-        "reads the plan from standard input. A folder of results runs its plan again; any other "
+        help=f"plan to run: a file, or one of {', '.join(_bundled_plans())}; other options override it. "
+        "- reads the plan from standard input. A folder of results runs its plan again; any other "
         "folder, or a data file, is used as --data",
     )
-    _add_places(parser.add_argument_group("data and output"))
+    _add_input_and_output(parser.add_argument_group("data and output"))
     add_worker_options(parser)
     add_memory_option(parser)
     add_choices(parser)
@@ -71,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
     """Add the options of method, model selection and parameters."""
-    _add_choices(parser.add_argument_group("method and model selection"))
+    _add_selection(parser.add_argument_group("method and model selection"))
     add_parameters(
         parser,
         "parameters of the method",
@@ -112,7 +112,7 @@ def add_reading(parser: Any) -> None:
     parser.add_argument("--normalize", **NORMALIZE)
 
 
-def _add_places(parser: Any) -> None:
+def _add_input_and_output(parser: Any) -> None:
     """Add where the data come from, and where the results go."""
     parser.add_argument(
         "--data",
@@ -177,7 +177,7 @@ def _add_places(parser: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
 
 
-def _add_choices(parser: Any) -> None:
+def _add_selection(parser: Any) -> None:
     """Add the options of method and model selection."""
     selectors = [m.key for m in methods() if m.selects]
     rankers = [m.key for m in methods() if not m.selects]
@@ -258,7 +258,7 @@ def add_parameters(
         p = owners[0][1]
         group = basic if any(owner.basic for _, owner in owners) else advanced
         name = option.removeprefix("--")
-        text = _help(owners).replace("%", "%%")
+        text = _option_help(owners).replace("%", "%%")
         names = [f"{prefix}{name}"]
         if p.name == SIZE.name and prefix == "--":
             names.append("-k")  # as every paper calls it
@@ -271,11 +271,11 @@ def add_parameters(
             continue  # --set has it
         action.of = "--method" if dest == "parameter_" else "--ranker"
         action.owners = {
-            key: _help([(key, parameter)], named=False).replace("%", "%%") for key, parameter in owners
+            key: _option_help([(key, parameter)], named=False).replace("%", "%%") for key, parameter in owners
         }
 
 
-def _help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
+def _option_help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
     """Describe an option, once for all methods in which it is the same, and with their names."""
     texts: dict[str, list[str]] = {}
     for key, p in owners:
@@ -297,7 +297,7 @@ METAVARS = {
 """Placeholder for the value of an option in its help."""
 
 
-def _bundled() -> list[str]:
+def _bundled_plans() -> list[str]:
     """Return the names of the plans that are shipped."""
     return sorted(path.stem for path in resource("plans").glob("*.toml"))
 
@@ -317,7 +317,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return None
     if is_standard(path):
         return input_file(path, ".toml")
-    if not path.exists() and str(path) in _bundled():
+    if not path.exists() and str(path) in _bundled_plans():
         return resource("plans", f"{path}.toml")
     if kind_of(path) == "study":
         raise PlanError(
@@ -326,19 +326,19 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         )
     if path.is_dir() and (path / "plan.toml").exists():
         return path / "plan.toml"  # a folder that --out made: the same run again
-    if path.is_dir() or path.name.lower().endswith(_DATA):
+    if path.is_dir() or path.name.lower().endswith(_DATA_ENDINGS):
         if args.data or args.sample:
-            raise PlanError(f"{path}: found data, expected a TOML plan with {_said_data(args)}.")
+            raise PlanError(f"{path}: found data, expected a TOML plan with {_data_option_text(args)}.")
         args.data = [str(path)]
         return None
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
         raise PlanError(f"{path}: plan not found. For the method of this name, use --method {path}.")
-    if not path.exists() and (meant := nearest(str(path), _bundled())):
+    if not path.exists() and (meant := nearest(str(path), _bundled_plans())):
         raise PlanError(f"{path}: plan not found. {did_you_mean(meant)}")
     return path
 
 
-def _said_data(args: argparse.Namespace) -> str:
+def _data_option_text(args: argparse.Namespace) -> str:
     return "--sample" if args.sample else f"--data {' --data '.join(args.data)}"
 
 
@@ -351,15 +351,15 @@ def refuse_beside_resume(args: argparse.Namespace) -> None:
         The text names the option.
     """
     reason = f"with --resume, which takes all settings from {args.resume}"
-    _refuse(args, _BESIDE_RESUME, f"{reason}. Omit it, or start a new run with --study.")
+    _refuse_others(args, _BESIDE_RESUME, f"{reason}. Omit it, or start a new run with --study.")
 
 
 def refuse_beside_comparison(args: argparse.Namespace) -> None:
     """Refuse options that say what to run where the plan of a comparison says it, as above."""
-    _refuse(args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it.")
+    _refuse_others(args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it.")
 
 
-def _refuse(args: argparse.Namespace, allowed: Sequence[str], reason: str) -> None:
+def _refuse_others(args: argparse.Namespace, allowed: Sequence[str], reason: str) -> None:
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
@@ -380,19 +380,19 @@ def plan_from(args: argparse.Namespace) -> Plan:
     if args.plan:
         allow_named_code(args, args.plan)
     plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else Plan(data="")
-    changes = _data(args) | _fields(args)
+    changes = _data_field(args) | _plan_fields(args)
     source = {name: changes[name] for name in ("data", "columns") if name in changes}
-    names = _names_of(plan.changed(**source))
+    names = _feature_names_reader(plan.changed(**source))
     costs = costs_from(args, plan.changed(**source))
-    parameters = _given(args, "parameter_", names)
-    ranked = _given(args, "ranker_parameter_", names)
+    parameters = _stated_parameters(args, "parameter_", names)
+    ranked = _stated_parameters(args, "ranker_parameter_", names)
     parameters |= settings_from(args)
     for key, options, dest, prefix in (
         ("method", parameters, "parameters", "--"),
         ("ranker", ranked, "ranker_parameters", "--ranker-"),
     ):
         method_key = changes.get(key, getattr(plan, key))
-        _check_known(method_key, options, prefix)
+        _refuse_unknown_parameters(method_key, options, prefix)
         changes[dest] = {**(getattr(plan, dest) if method_key == getattr(plan, key) else {}), **options}
     if costs is not None:
         changes["costs"] = costs.plain()
@@ -400,7 +400,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
 
 
 def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDataset, set[str]]:
-    """Open the data of one fold, as the options of a command that takes no study say.
+    """Open the data of one fold, by the options of a command that takes no study.
 
     Returns
     -------
@@ -442,8 +442,14 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
     return read_costs(Path(text), open_data(plan))
 
 
-def _data(args: argparse.Namespace) -> dict[str, Any]:
-    """Return which data the options name, as a plan has it."""
+def _data_field(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the data that the options name, as a field of a plan.
+
+    Raises
+    ------
+    PlanError
+        If the options name several datasets.
+    """
     if args.sample:
         return {"data": SAMPLE}
     if args.data is None:
@@ -453,18 +459,18 @@ def _data(args: argparse.Namespace) -> dict[str, Any]:
     return {"data": str(Path(args.data[0]).absolute())}
 
 
-def _fields(args: argparse.Namespace) -> dict[str, Any]:
+def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the other fields of a plan that the options set, without methods' parameters."""
-    fields = {name: value for name in _FIELDS if (value := getattr(args, name, None)) is not None}
-    changes = {name: _FIELDS[name](value) for name, value in fields.items()}
-    preferences = _preferences(args)
+    fields = {name: value for name in _FIELD_READERS if (value := getattr(args, name, None)) is not None}
+    changes = {name: _FIELD_READERS[name](value) for name, value in fields.items()}
+    preferences = _preferences_field(args)
     if preferences is not None:
         changes["preferences"] = preferences
     columns = columns_from(args)
     return {**changes, "columns": columns} if columns else changes
 
 
-def _preferences(args: argparse.Namespace) -> dict[str, str] | None:
+def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
     """Return the plan's entry of the file of preferences that the options name; None if they name none."""
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:
@@ -473,8 +479,8 @@ def _preferences(args: argparse.Namespace) -> dict[str, str] | None:
     return preferences
 
 
-def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
-    """Return the options of a kind that were given, by the parameter's name; features by their ids."""
+def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
+    """Return the parameters that were given as options, by name, with features as ids."""
     options = {k.removeprefix(prefix): v for k, v in vars(args).items() if k.startswith(prefix)}
     stated = {name: value for name, value in options.items() if value is not None}
     for p in {p.name: p for entry in methods() for p in entry.parameters if p.name in stated}.values():
@@ -485,8 +491,8 @@ def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) ->
     return stated
 
 
-def _check_known(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
-    """Refuse options that a method has not, by their names on the command line."""
+def _refuse_unknown_parameters(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
+    """Refuse parameters that a method does not have, by the names of their options."""
     options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
     if parameters and not key:
         raise PlanError(f"{options[next(iter(parameters))]}: only with --ranker. Omit it.")
@@ -500,7 +506,7 @@ def _check_known(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
         raise PlanError(f"{entry.label} has no option {options[name]}. Its options: {available or 'none'}.")
 
 
-def _names_of(plan: Plan) -> Callable[[], Names]:
+def _feature_names_reader(plan: Plan) -> Callable[[], Names]:
     """Return a function that reads the names of the features of a plan's data."""
 
     def read() -> Names:
@@ -512,7 +518,7 @@ def _names_of(plan: Plan) -> Callable[[], Names]:
     return read
 
 
-def _groups(text: str) -> Groups:
+def _parsed_groups(text: str) -> Groups:
     """Read groups of features from the file that a text names, or from the text itself."""
     named = text.strip() and (":" not in text or Path(text).is_file())
     return read_groups(Path(text)) if named else parse_groups(text)
@@ -525,16 +531,16 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
         raise PlanError(f"--folds: expected fold numbers such as 1,3, got {text!r}.") from None
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
-_FIELDS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("method", "ranker", "select_by", "convention"), _as_it_is),
-    **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule", "hand_chosen"), _as_it_is),
+_FIELD_READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("method", "ranker", "select_by", "convention"), _unchanged),
+    **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule", "hand_chosen"), _unchanged),
     "measures": split_names,
     "folds": _fold_numbers,
-    "groups": _groups,
+    "groups": _parsed_groups,
 }
 """Fields of a plan that have options of their names, and how what is typed is read."""
 
@@ -564,7 +570,7 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     if re.fullmatch(r"[\d\s,|+-]*", text):
         return text
     names_by_id = names()
-    return " | ".join(_listed(part, option, names_by_id) for part in text.split("|"))
+    return " | ".join(_comma_separated_ids(part, option, names_by_id) for part in text.split("|"))
 
 
 def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
@@ -575,45 +581,46 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     ParameterError
         As :func:`feature_ids` does.
     """
-    lists = [[item.rpartition(":") for item in _items(part, ";,")] for part in text.split("|")]
+    lists = [[item.rpartition(":") for item in _split_items(part, ";,")] for part in text.split("|")]
     if all(not colon or feature.strip().isdecimal() for pairs in lists for feature, colon, _ in pairs):
         return text
     names_by_id = names()
     written = [
-        [f"{_id_of(feature, option, names_by_id)}:{cost}" for feature, _, cost in pairs] for pairs in lists
+        [f"{_feature_id(feature, option, names_by_id)}:{cost}" for feature, _, cost in pairs]
+        for pairs in lists
     ]
     return " | ".join(", ".join(pairs) for pairs in written)
 
 
-def _listed(text: str, option: str, names: Names) -> str:
-    is_one_name = any(_key(text) == _key(name) for name in names.values())
-    items = [text] if is_one_name else _items(text, ";" if ";" in text else ",")
-    return ", ".join(str(_id_of(item, option, names)) for item in items)
+def _comma_separated_ids(text: str, option: str, names: Names) -> str:
+    is_one_name = any(_folded(text) == _folded(name) for name in names.values())
+    items = [text] if is_one_name else _split_items(text, ";" if ";" in text else ",")
+    return ", ".join(str(_feature_id(item, option, names)) for item in items)
 
 
-def _items(text: str, dividers: str) -> list[str]:
+def _split_items(text: str, dividers: str) -> list[str]:
     for divider in dividers[1:]:
         text = text.replace(divider, dividers[0])
     return [item.strip() for item in text.split(dividers[0]) if item.strip()]
 
 
-def _id_of(item: str, option: str, names: Names) -> int:
+def _feature_id(item: str, option: str, names: Names) -> int:
     if item.strip().isdecimal():
         return int(item)
-    matches = [feature for feature, name in names.items() if _key(name) == _key(item)]
+    matches = [feature for feature, name in names.items() if _folded(name) == _folded(item)]
     if len(matches) == 1:
         return matches[0]
     if matches:
         ids = ", ".join(map(str, matches))
         raise ParameterError(option, item, f"a unique feature name; features {ids} share this one")
-    raise ParameterError(option, item, f"a feature id or name{_hint(item, list(names.values()))}")
+    raise ParameterError(option, item, f"a feature id or name{_close_names_hint(item, list(names.values()))}")
 
 
-def _hint(item: str, names: Sequence[str]) -> str:
-    keys = {_key(name): name for name in names}
-    close = [keys[key] for key in get_close_matches(_key(item), keys, n=3)]
+def _close_names_hint(item: str, names: Sequence[str]) -> str:
+    keys = {_folded(name): name for name in names}
+    close = [keys[key] for key in get_close_matches(_folded(item), keys, n=3)]
     return f", such as {' or '.join(shown(name) for name in close)}" if close else ""
 
 
-def _key(name: str) -> str:
+def _folded(name: str) -> str:
     return " ".join(name.split()).casefold()

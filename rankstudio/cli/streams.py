@@ -55,28 +55,28 @@ def silence() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-_PLAIN = {"─": "-", "–": "-", "−": "-", "█": "#", "░": "."}
+_ASCII_REPLACEMENTS = {"─": "-", "–": "-", "−": "-", "█": "#", "░": "."}
 
 
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
     """Replace a character that an output cannot encode: rules and bars by ASCII, others by code points."""
-    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in _PLAIN:
-        return _PLAIN[error.object[error.start]], error.start + 1
+    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in _ASCII_REPLACEMENTS:
+        return _ASCII_REPLACEMENTS[error.object[error.start]], error.start + 1
     return codecs.backslashreplace_errors(error)
 
 
 STANDARD = Path("-")
 """Name of the standard input where a file is read, and of the standard output where one is written."""
 
-_NAME = "standard-input"
-_SHOWN = "standard input"
+_INPUT_FILE_STEM = "standard-input"
+_INPUT_NAME = "standard input"
 
-_STORED: list[str] = []
+_INPUT_FILES: list[str] = []
 """The temporary files that hold what was read from the standard input."""
 
 
 def is_standard(path: Path | None) -> bool:
-    """Return whether a path is that of a standard stream; a file of that name is ``./-``."""
+    """Return whether a path stands for a standard stream; a file of that name is ``./-``."""
     return path is not None and str(path) == str(STANDARD)
 
 
@@ -103,22 +103,22 @@ def input_file(path: Path, ending: str = "") -> Path:
         folder = temporary_folder()
     except OSError as error:
         raise OutputError(f"Standard input could not be stored: {error.strerror or error}.") from error
-    stored = folder / f"{_NAME}{ending}"
+    stored = folder / f"{_INPUT_FILE_STEM}{ending}"
     write_bytes(stored, content)
-    _STORED.append(str(stored))
+    _INPUT_FILES.append(str(stored))
     return stored
 
 
 def with_input_named(text: str) -> str:
     """Return a message with "standard input" in place of the temporary file that holds it."""
-    for path in _STORED:
-        text = text.replace(path, _SHOWN)
+    for path in _INPUT_FILES:
+        text = text.replace(path, _INPUT_NAME)
     return text
 
 
 def shown_input(path: Path) -> str:
     """Return the name of an input in a sentence."""
-    return _SHOWN if is_standard(path) else str(path)
+    return _INPUT_NAME if is_standard(path) else str(path)
 
 
 def write_output(path: Path, content: str | bytes) -> None:
@@ -130,7 +130,7 @@ def write_output(path: Path, content: str | bytes) -> None:
         Where it cannot be written, or is no text and would go to a terminal.
     """
     if is_standard(path):
-        _print(content)
+        _write_to_stdout(content)
         return
     from rankstudio.engine.support.files import make_folder, write_bytes, write_text
 
@@ -149,7 +149,7 @@ def print_file(path: Path) -> None:
     """
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None or sys.stdout.isatty():
-        _print(path.read_bytes())
+        _write_to_stdout(path.read_bytes())
         return
     sys.stdout.flush()
     with path.open("rb") as file:
@@ -198,7 +198,14 @@ def refuse_output_with_json(args: argparse.Namespace) -> None:
         raise ParameterError("--out", "- with --json", "a file, because --json prints to standard output")
 
 
-def _print(content: str | bytes) -> None:
+def _write_to_stdout(content: str | bytes) -> None:
+    """Write text or bytes to the standard output.
+
+    Raises
+    ------
+    OutputError
+        For binary output on a terminal.
+    """
     if isinstance(content, bytes) and sys.stdout.isatty() and not _is_text(content):
         raise OutputError("Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM.")
     if sys.stdout.isatty():  # who redirects the output has it byte for byte

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.results.results import FoldResult, RunResult
     from rankstudio.engine.experiment.storage.study import RunKey, RunSummary, Study
 
-_ALL = "all"
+_ALL_DATASETS = "all"
 NAME = "study.rankstudio"
 """Name of the study that is written into the folder of the results."""
 
 
 def study_path(path: Path | None, out: Path | None) -> Path | None:
-    """Return where the study of a run is: the one named, else one beside the results, else none."""
+    """Return the study of a run: the one named, otherwise one beside the results, otherwise None."""
     return path if path is not None else out / NAME if out is not None else None
 
 
@@ -71,7 +71,8 @@ def add_run_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="NAME",
-        help=f'only the runs on this dataset, or "{_ALL}" of them; by default on that of the latest run',
+        help=f'only the runs on this dataset, or "{_ALL_DATASETS}" of them; by default on that of the latest '
+        "run",
     )
     parser.add_argument("--runs", metavar="NUMBERS", help="only these runs, such as 1,3")
 
@@ -99,7 +100,7 @@ def tell_others(source: ReportSource, description: str) -> None:
     if source.other_datasets:
         tell(
             f"Note: {description} the runs on {source.runs[-1].result.data_name}. For those on "
-            f"{', '.join(source.other_datasets)} use --data NAME or --data {_ALL}.",
+            f"{', '.join(source.other_datasets)} use --data NAME or --data {_ALL_DATASETS}.",
             file=sys.stderr,
         )
 
@@ -205,7 +206,7 @@ def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
 
 
 def plans_to_go_on_with(study: Study) -> list[Plan]:
-    """Return the plans of the runs that are not finished or are damaged; of the last run where none is.
+    """Return the plans of the unfinished or damaged runs; without any, the plan of the last run.
 
     A run that another version of RankStudio started cannot be resumed: it is run again, with a note.
 

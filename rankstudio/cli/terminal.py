@@ -41,5 +41,5 @@ def printable(line: str) -> str:
 
 
 def tell_in_place(line: str, stream: TextIO) -> None:
-    """Print a line in place of the one before, on a terminal."""
+    """Print a line in place of the previous one, on a terminal."""
     print(f"\r\x1b[K{printable(line)}", end="", file=stream, flush=True)

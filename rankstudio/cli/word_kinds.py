@@ -9,14 +9,14 @@ from pathlib import Path
 
 from rankstudio.engine.errors import PlanError
 
-_STUDY = b"SQLite format 3\0"
-_BEGINNING = 2_000  # bytes that have the format of a model
-_LETOR = re.compile(rb"[-+.\de]+\s+(qid:\S|\d+:[-+.\d])", re.IGNORECASE)
-_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".letor")
+_STUDY_MAGIC = b"SQLite format 3\0"
+_N_BYTES_READ = 2_000  # bytes that have the format of a model
+_LETOR_DOCUMENT = re.compile(rb"[-+.\de]+\s+(qid:\S|\d+:[-+.\d])", re.IGNORECASE)
+_DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".letor")
 
-_KINDS = {"DATA": "data", "STUDY": "study", "MODEL": "model"}
-_EXPECTED = {"data": "a data file or folder of folds", "study": "a study file", "model": "a model file"}
-_FOUND = {"data": "data", "study": "a study", "model": "a model", "text": "a text file"}
+_KINDS_BY_METAVAR = {"DATA": "data", "STUDY": "study", "MODEL": "model"}
+_EXPECTED_TEXTS = {"data": "a data file or folder of folds", "study": "a study file", "model": "a model file"}
+_FOUND_TEXTS = {"data": "data", "study": "a study", "model": "a model", "text": "a text file"}
 _REMEDIES = {
     ("data", "study"): "rankstudio studies {path} lists the data of its runs",
     ("data", "model"): "models are given with --model or as MODEL",
@@ -45,14 +45,14 @@ def kind_of(path: Path) -> str:
         return ""
     try:
         with path.open("rb") as file:
-            begin = file.read(_BEGINNING)
+            begin = file.read(_N_BYTES_READ)
     except OSError:
         return ""
-    if begin.startswith(_STUDY):
+    if begin.startswith(_STUDY_MAGIC):
         return "study"
     if begin.lstrip().startswith(b"{") and _is_model(begin):
         return "model"
-    if path.name.lower().endswith(_DATA) or _begins_letor(begin):
+    if path.name.lower().endswith(_DATA_ENDINGS) or _begins_letor(begin):
         return "data"
     return "text" if _is_text(begin) else ""
 
@@ -61,7 +61,7 @@ def _begins_letor(begin: bytes) -> bool:
     """Return whether the first line that is no comment is a document of LETOR text."""
     lines = (line.strip() for line in begin.splitlines())
     first = next((line for line in lines if line and not line.startswith(b"#")), b"")
-    return _LETOR.match(first) is not None
+    return _LETOR_DOCUMENT.match(first) is not None
 
 
 def _is_text(begin: bytes) -> bool:
@@ -74,13 +74,13 @@ def _is_model(begin: bytes) -> bool:
     return f'"{FORMAT}"'.encode() in begin
 
 
-def _words(
+def _named_places(
     parser: argparse.ArgumentParser, args: argparse.Namespace
 ) -> Iterator[tuple[argparse.Action, Path]]:
     """Yield the options and words of a command, and of a command within it, with the places they name."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            yield from _words(action.choices[getattr(args, action.dest)], args)
+            yield from _named_places(action.choices[getattr(args, action.dest)], args)
             continue
         value = getattr(args, action.dest, None)
         for word in value if isinstance(value, list) else [value]:
@@ -96,12 +96,14 @@ def refuse_other_kinds(args: argparse.Namespace) -> None:
     PlanError
         The text says which the command got, and what to do.
     """
-    for action, value in _words(args.parser, args):
-        needed = _KINDS.get(str(action.metavar))
+    for action, value in _named_places(args.parser, args):
+        needed = _KINDS_BY_METAVAR.get(str(action.metavar))
         kind = kind_of(value) if needed is not None else ""
         if kind == "text" and needed != "study":
             continue  # data and models of other programs are text, too
         if needed is not None and kind not in ("", needed, *getattr(action, "also", ())):
             name = action.option_strings[0] if action.option_strings else action.metavar
             remedy = _REMEDIES[needed, kind].format(path=value)
-            raise PlanError(f"{name}: expected {_EXPECTED[needed]}, got {_FOUND[kind]}, {value}; {remedy}.")
+            raise PlanError(
+                f"{name}: expected {_EXPECTED_TEXTS[needed]}, got {_FOUND_TEXTS[kind]}, {value}; {remedy}."
+            )

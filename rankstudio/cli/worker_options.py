@@ -12,7 +12,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.workers import ALONE, Certificates, Workers
 from rankstudio.engine.support import threads
 
-_TLS = {
+_TLS_HELP = {
     "ca": "certificate of the cluster's authority",
     "cert": "your certificate, signed by that authority",
     "key": "private key of your certificate",
@@ -36,13 +36,13 @@ def add_worker_options(parser: Any) -> None:
         metavar="ADDRESS",
         help='address of a running Dask scheduler, such as tcp://10.0.0.1:8786 (extra "cluster")',
     )
-    for name, text in _TLS.items():
+    for name, text in _TLS_HELP.items():
         group.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=f"{text}, for tls://…")
 
 
 @contextmanager
 def workers(args: argparse.Namespace) -> Iterator[Workers]:
-    """Provide those that the options ask for; they are sent home at the end.
+    """Provide the workers that the options ask for; at the end they are released.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 
 def _certificates(args: argparse.Namespace) -> Certificates | None:
     """Return the certificates that the options name, None where they name none."""
-    files = {name: getattr(args, f"tls_{name}") for name in _TLS}
+    files = {name: getattr(args, f"tls_{name}") for name in _TLS_HELP}
     if all(path is None for path in files.values()):
         return None
     missing = ", ".join(f"--tls-{name}" for name, path in files.items() if path is None)

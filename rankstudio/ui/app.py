@@ -135,7 +135,7 @@ def leave_in_time(close_study: Callable[[], None]) -> None:
 
 
 def application() -> QApplication:
-    """Return the application with its identity, made where there is none yet."""
+    """Return the application with its identity; create it if necessary."""
     running = QApplication.instance()
     app = running if isinstance(running, QApplication) else QApplication(["rankstudio"])
     translate_qt(app)
@@ -184,7 +184,7 @@ class FirstPaint(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, target: QObject, event: QEvent) -> bool:
-        """Go on when this paint, and that of the widgets in the window, is done."""
+        """Continue once this paint and the paints of the widgets in the window are done."""
         if event.type() == QEvent.Type.Paint:
             self._window.removeEventFilter(self)
             if self._timer.isActive():

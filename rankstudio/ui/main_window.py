@@ -153,6 +153,7 @@ class MainWindow(QMainWindow):
         self.welcome.setFocus()
 
     def _connect_commands(self) -> None:
+        """Connect the commands of the menus and the toolbar to their actions."""
         session = self.session
         export_controller = self.export_controller
         self.commands.connect(
@@ -222,6 +223,7 @@ class MainWindow(QMainWindow):
         parts.restored.connect(lambda key, is_shown: self.commands[f"panel_{key}"].setChecked(is_shown))
 
     def _connect_messages(self) -> None:
+        """Connect the messages and errors of controllers, pages and models to the status bar and notices."""
         direct_children = (
             Qt.FindChildOption.FindDirectChildrenOnly
         )  # those of pages are heard through their page
@@ -256,6 +258,7 @@ class MainWindow(QMainWindow):
             self.say_warning(problems.pop(0))
 
     def _connect_models(self) -> None:
+        """Connect the signals of loader, session and runs to the window and its pages."""
         loader = self.models.loader
         self.models.preparing.connect(self._show_preparation)
         loader.started.connect(self.loading.begin)

@@ -15,7 +15,7 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
 
 from rankstudio.cli.commands.convert import selected_features
-from rankstudio.cli.commands.run import _beside
+from rankstudio.cli.commands.run import _paths_beside
 from rankstudio.engine.analysis.comparisons.batch import folder_name, is_comparison, load_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_groups import feature_groups_of
@@ -160,7 +160,7 @@ def test_comparisons(fuzz: Fuzz) -> None:
         methods = [run["method"] for run in values["runs"]]
         keys = {key for given in methods for key in ([given] if isinstance(given, str) else given)}
         assert {plan.method for plan in plans} == keys
-        assert len(_beside(comparison.data, path)) == len(comparison.data)
+        assert len(_paths_beside(comparison.data, path)) == len(comparison.data)
         for name in ("seed", "missing", "convention"):
             assert {getattr(plan, name) for plan in plans} == {values.get(name, getattr(Plan("a"), name))}
         return Outcome.READ

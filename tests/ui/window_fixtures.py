@@ -81,8 +81,8 @@ def prompt() -> Iterator[None]:
             patch.setattr("rankstudio.plugins.features.window.controller._SETTLED_MILLISECONDS", 10)
             patch.setattr("rankstudio.plugins.features.window.substitutes_panel._SETTLED_MILLISECONDS", 10)
         if find_spec("rankstudio.plugins.report") is not None:
-            patch.setattr("rankstudio.plugins.report.window.controller._PAUSE", 20)
-            patch.setattr("rankstudio.plugins.report.window.panels._SETTLE", 10)
+            patch.setattr("rankstudio.plugins.report.window.controller._TYPING_PAUSE_MILLISECONDS", 20)
+            patch.setattr("rankstudio.plugins.report.window.panels._REDRAW_MILLISECONDS", 10)
         yield
 
 

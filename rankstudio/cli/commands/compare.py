@@ -34,9 +34,9 @@ FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "j
 PARTS = ("validation", "test")
 """Parts of the data that runs can be compared on."""
 
-_BY = ("measures", "folds", "datasets")
-_TO = {form.key: form.suffix for form in TABLE_FORMATS}
-_MOST_DIGITS = 15
+_COLUMN_CHOICES = ("measures", "folds", "datasets")
+_SUFFIXES = {form.key: form.suffix for form in TABLE_FORMATS}
+_MAX_DIGITS = 15
 
 HELP = "compare the runs of studies, with paired tests"
 DESCRIPTION = """\
@@ -132,7 +132,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
     )
     table.add_argument(
         "--by",
-        choices=_BY,
+        choices=_COLUMN_CHOICES,
         help="columns of the table, grouped by the others; measures by default",
     )
     table.add_argument(
@@ -146,19 +146,19 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         "--test", choices=TESTS, help=f"significance test of the marks: {names}; randomisation by default"
     )
     table.add_argument("--sd", action="store_true", help="add the standard deviation over the folds")
-    table.add_argument("--digits", type=_digits, metavar="N", help="decimal places; 4 by default")
-    endings = ", ".join(f"{key} ({suffix})" for key, suffix in _TO.items())
+    table.add_argument("--digits", type=_number_of_digits, metavar="N", help="decimal places; 4 by default")
+    endings = ", ".join(f"{key} ({suffix})" for key, suffix in _SUFFIXES.items())
     table.add_argument(
         "--to",
-        choices=_TO,
+        choices=_SUFFIXES,
         metavar="FORMAT",
         help=f"output format: {endings}; by default determined by the ending of --out, otherwise markdown",
     )
 
 
-def _digits(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or int(text) > _MOST_DIGITS:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to {_MOST_DIGITS}, got {text}")
+def _number_of_digits(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) > _MAX_DIGITS:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to {_MAX_DIGITS}, got {text}")
     return int(text)
 
 
@@ -172,7 +172,7 @@ def run(args: argparse.Namespace) -> int:
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
-    compared = _compare(_compared_runs(_sources(args), args), args)
+    compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
     text: str
     match form:
         case "json":
@@ -190,11 +190,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _sources(args: argparse.Namespace) -> list[ReportSource]:
-    """Return the finished runs of the studies; the output must not replace their data."""
+def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
+    """Return the finished runs of the studies; refuse an output that would replace their data."""
     from rankstudio.engine.analysis.reported_runs import read_study
 
-    opener = _opener(args.data)
+    opener = _data_opener(args.data)
     sources = []
     for path in args.studies:
         with reading(path) as (study, _):
@@ -205,8 +205,8 @@ def _sources(args: argparse.Namespace) -> list[ReportSource]:
     return sources
 
 
-def _opener(name: str | None) -> Opener:
-    """Return an opener of data, only of those of a name if there is one."""
+def _data_opener(name: str | None) -> Opener:
+    """Return a function that opens data; with a name, only the dataset of this name."""
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
     opener = DataOpener()
@@ -222,7 +222,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
             has_test = any(fold.test for fold in run.result.folds)
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
-            runs.append(_on_part(run, visible, args.part).result)
+            runs.append(_run_on_part(run, visible, args.part).result)
     for name in sealed:
         tell(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "
@@ -232,8 +232,8 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
     return runs
 
 
-def _on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> ReportedRun:
-    """Return a run with the test part or without it; by default as its study shows it."""
+def _run_on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> ReportedRun:
+    """Return a run with or without its test part; by default as its study shows the run."""
     match part:
         case "test":
             return run
@@ -243,7 +243,7 @@ def _on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> Repor
             return reported
 
 
-def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
+def _compare_runs(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
     """Compare the runs of each group on each dataset. Runs count from 1 on each dataset."""
     against = int(args.against) if args.against and args.against.isdecimal() else args.against
     _check_dataset(args, [result.data_name for result in runs])
@@ -270,25 +270,34 @@ def _is_table_wanted(args: argparse.Namespace) -> bool:
     """Return whether a table for print is asked for: by an option, or by a suffix that nothing else has."""
     options = (args.measures, args.by, args.bold, args.marks, args.test, args.sd, args.to)
     suffix = args.out.suffix.lower() if args.out and not args.format else ""
-    return any(options) or args.digits is not None or suffix in set(_TO.values()) - set(FORMATS.values())
+    return (
+        any(options) or args.digits is not None or suffix in set(_SUFFIXES.values()) - set(FORMATS.values())
+    )
 
 
 def _write_table(args: argparse.Namespace) -> int:
-    """Write the table for print that was asked for; PlanError where the options do not go together."""
+    """Write the table for publication that the options describe.
+
+    Raises
+    ------
+    PlanError
+        If the options contradict each other.
+    """
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
 
     if args.measure and args.measures:
         raise PlanError("--measure and --measures: expected one of them, got both.")
-    if args.format and not args.to and args.format not in _TO:
+    if args.format and not args.to and args.format not in _SUFFIXES:
         raise PlanError(
-            f"--format: expected one of {', '.join(_TO)} for a table for publication, got {args.format}."
+            f"--format: expected one of {', '.join(_SUFFIXES)} for a table for publication, "
+            f"got {args.format}."
         )
-    form = table_format(form_of_output(args.to or args.format, args.out, _TO, "--to", "markdown"))
+    form = table_format(form_of_output(args.to or args.format, args.out, _SUFFIXES, "--to", "markdown"))
     if args.out is not None:
         check_outputs([args.out], args)
     elif form.text is None:
         raise PlanError(f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE.")
-    runs = list(table_runs(_sources(args), args.part))
+    runs = list(table_runs(_report_sources(args), args.part))
     _check_dataset(args, [run.result.data_name for run in runs])
     runs = [run for run in runs if args.data in (None, run.result.data_name)]
     names = split_names(args.measures or args.measure or "")

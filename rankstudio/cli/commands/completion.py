@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.cli import command_line, known_commands
 
     parser = command_line(tuple(known_commands()))
-    for action in _actions(parser):
+    for action in _all_actions(parser):
         named_by = action.type is Path or action.dest == "data"
         if named_by and not action.choices:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
@@ -43,10 +43,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """Go through the arguments of a parser and of its commands."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
-                yield from _actions(command)
+                yield from _all_actions(command)

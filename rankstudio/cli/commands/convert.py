@@ -137,10 +137,10 @@ def run(args: argparse.Namespace) -> int:
 
     check_numbers(args, seed=0)
     check_outputs([args.out, *filter(None, [args.unmatched])], args)  # before a long file is read
-    runs = _runs(args)
-    form = _form(args)
+    runs = _named_runs(args)
+    form = _output_format(args)
     plan = Plan(
-        data_place(_source(args)),
+        data_place(_input_path(args)),
         missing=args.missing,
         normalize=args.normalize,
         protocol=args.protocol,
@@ -149,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if runs is not None and args.judgments is not None:
         raise PlanError("--judgments and --run: expected one of them, got both.")
-    dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
+    dataset = open_data(plan) if runs is None else _judged_documents(plan, args.data, runs)
     if form.has_word_ids and format_of_key(dataset.origin.read_as.format).is_joined:
         dataset = _with_plain_ids(dataset)
     for warning in dict.fromkeys(dataset.warnings):
@@ -157,7 +157,7 @@ def run(args: argparse.Namespace) -> int:
     if dataset.origin.columns.judges:
         label = dataset.origin.columns.label
         tell(f"Note: the labels of {label} are written, and no others.", file=sys.stderr)
-    files = DatasetFiles(dataset, args.out, form, _kept(args), args.renumber)
+    files = DatasetFiles(dataset, args.out, form, _kept_feature_ids(args), args.renumber)
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
     if not files.single and args.out.is_file():
@@ -186,8 +186,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _form(args: argparse.Namespace) -> DataFormat:
-    """Return the format to write; several files cannot go to the standard output."""
+def _output_format(args: argparse.Namespace) -> DataFormat:
+    """Return the format to write.
+
+    Raises
+    ------
+    PlanError
+        For a format of several files on the standard output.
+    """
     form = format_of_key(args.to) if args.to else format_to_write(args.out.name)
     refuse_output_with_json(args)
     if is_standard(args.out) and (form.sizes or args.renumber):
@@ -196,7 +202,7 @@ def _form(args: argparse.Namespace) -> DataFormat:
     return form
 
 
-def _source(args: argparse.Namespace) -> Path:
+def _input_path(args: argparse.Namespace) -> Path:
     """Return the data to read; of the standard input with the ending of its format."""
     if args.form and not is_standard(args.data):
         raise PlanError(f"--from: only for standard input (DATA is -), got {args.data}. Omit --from.")
@@ -212,8 +218,8 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
     print_file(path)
 
 
-def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
-    """Return the runs by name that are named for judgments; None where none is."""
+def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
+    """Return the TREC runs by name that the options give for judgments; None without any."""
     from rankstudio.engine.data.formats.trec import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:
@@ -221,7 +227,7 @@ def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
     return None if args.runs is None else by_name(args.runs, "--run", "bm25=run.txt")
 
 
-def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
+def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     """Return judged documents with their scores in runs, in the folds of a plan."""
     from rankstudio.engine.data.formats.data_file import load_trec
     from rankstudio.engine.data.table import scaling
@@ -254,8 +260,14 @@ def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:
     save_csv(args.unmatched, ("query", "document", "reason"), rows)
 
 
-def _kept(args: argparse.Namespace) -> tuple[int, ...] | None:
-    """Return the ids of the features to keep; None for all."""
+def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
+    """Return the ids of the features to keep; None for all.
+
+    Raises
+    ------
+    PlanError
+        If the options contradict each other, or the ids are invalid.
+    """
     if args.selected is not None:
         if args.features is not None:
             raise PlanError("--features and --selected: expected one of them, got both.")
@@ -275,9 +287,9 @@ def _kept(args: argparse.Namespace) -> tuple[int, ...] | None:
     return ids
 
 
-_SHOWN = 10  # folds in a sentence
-_MOST = 1 << 31
-_EXPECTED = "a study, the results.json of a run, or a model in JSON"
+_MAX_LISTED_FOLDS = 10  # folds in a sentence
+_ID_LIMIT = 1 << 31
+_EXPECTED_SOURCE = "a study, the results.json of a run, or a model in JSON"
 
 
 def add_selection_options(parser: Any) -> None:
@@ -314,12 +326,12 @@ def selected_features(path: Path, number: int | None, fold: int | None) -> tuple
         Where a model or a study cannot be read.
     """
     if path.suffix.lower() != ".json":
-        return _of_fold(path, _folds_of_study(path, number), fold)
+        return _selection_of_fold(path, _folds_of_study(path, number), fold)
     if number is not None:
         raise PlanError(f"--selected-run: expected a study as --selected, got {path}.")
     folds = _folds_of_results(path)
     if folds is not None:
-        return _of_fold(path, folds, fold)
+        return _selection_of_fold(path, folds, fold)
     from rankstudio.engine.export.models import load_model
 
     if fold is not None:
@@ -327,8 +339,10 @@ def selected_features(path: Path, number: int | None, fold: int | None) -> tuple
     return tuple(sorted(load_model(path).needed))
 
 
-def _of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:
-    numbers = ", ".join(map(str, list(folds)[:_SHOWN])) + (" …" if len(folds) > _SHOWN else "")
+def _selection_of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:
+    numbers = ", ".join(map(str, list(folds)[:_MAX_LISTED_FOLDS])) + (
+        " …" if len(folds) > _MAX_LISTED_FOLDS else ""
+    )
     if fold is None and len(folds) != 1:
         raise PlanError(f"--selected-fold: {path} has folds {numbers}; expected one of them, got none.")
     ids = folds.get(next(iter(folds)) if fold is None else fold)
@@ -345,10 +359,10 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         values = json.loads(read_text(path))
     except OSError as error:
         raise PlanError(
-            f"{path}: the file cannot be read: {error.strerror}. Expected {_EXPECTED}."
+            f"{path}: the file cannot be read: {error.strerror}. Expected {_EXPECTED_SOURCE}."
         ) from error
     except (ValueError, RecursionError) as error:
-        raise PlanError(f"{path}: expected {_EXPECTED}, found invalid JSON ({error}).") from error
+        raise PlanError(f"{path}: expected {_EXPECTED_SOURCE}, found invalid JSON ({error}).") from error
     if not isinstance(values, dict) or "folds" not in values:
         return None
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
@@ -358,18 +372,18 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         if not _is_id(number) or not _are_ids(ids):
             raise PlanError(
                 f'{path}: entry {position} of "folds" is invalid: expected a "fold" number from 1 up, '
-                f'and in "selected" a list of distinct ids. Expected {_EXPECTED}.'
+                f'and in "selected" a list of distinct ids. Expected {_EXPECTED_SOURCE}.'
             )
         if number in folds:
             raise PlanError(f"{path}: found fold {number} twice, expected each fold once.")
         folds[number] = tuple(ids)
     if not folds:
-        raise PlanError(f"{path}: expected {_EXPECTED}, found results without folds.")
+        raise PlanError(f"{path}: expected {_EXPECTED_SOURCE}, found results without folds.")
     return folds
 
 
 def _is_id(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _MOST
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _ID_LIMIT
 
 
 def _are_ids(values: object) -> TypeGuard[list[int]]:

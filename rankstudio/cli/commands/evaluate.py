@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     args.data = data_file(args.data)
     if (args.scores is None) == (args.model is None):
         raise ParameterError("SCORES", "both" if args.scores else "neither", "either a score file or --model")
-    measures = LETOR_MEASURES if args.measures is None else _names(args.measures)
+    measures = LETOR_MEASURES if args.measures is None else _measure_names(args.measures)
     source = args.scores or args.model
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _measure_names(text: str) -> tuple[str, ...]:
     names = split_names(text)
     if not names:
         raise ParameterError("--measures", text, "comma-separated names of measures")

@@ -99,10 +99,10 @@ def run(args: argparse.Namespace) -> int:
     refuse_both(args, neither=True)
     model = load_model(args.model)
     if args.to == FEATURE_SET:
-        return _write_set(args, model)
+        return _write_feature_set(args, model)
     form = model_format(args.to)
-    function, unfit = _function(args, model, form)
-    parts, source, reason = ([], "", "") if args.no_proof else _documents(args, model)
+    function, unfit = _score_function(args, model, form)
+    parts, source, reason = ([], "", "") if args.no_proof else _trial_documents(args, model)
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
     refuse_output_with_json(args)
@@ -112,20 +112,20 @@ def run(args: argparse.Namespace) -> int:
         if n_scored > 1:
             raise PlanError(f"--out: expected a file, because {form.label} has {n_scored} files, got -.")
     else:
-        check_outputs([*form.paths(args.out).values()], args, _data_of(model))
+        check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
         files = form.scored_files(args.out)
     proof = None
     if not args.no_proof:
         proof = unproved(reason) if reason else ranking_proof(model, function, form, files, parts)
     notes = " ".join(filter(None, (unfit, tr(form.fitted) if fitted != function else "")))
-    _print_found(args, written, notes, proof, source)
+    _print_outcome(args, written, notes, proof, source)
     if is_standard(args.out):
         write_output(args.out, next(iter(files.values())))
     return 0
 
 
-def _function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tuple[ScoreFunction, str]:
+def _score_function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tuple[ScoreFunction, str]:
     """Return the score function with the features of a set, and why a set beside the model is not used."""
     function = score_function(model)
     if args.feature_set is not None:
@@ -137,18 +137,20 @@ def _function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tupl
                 f"expected --to {' or '.join(keys)}, got --to {form.key}."
             )
         return defined(function, features), ""
-    return defined_where_possible(function, _set_beside(args, model), form.engine)
+    return defined_where_possible(function, _feature_set_of_data(args, model), form.engine)
 
 
-def _set_beside(args: argparse.Namespace, model: Model) -> FeatureSet | None:
+def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet | None:
     """Return the feature set beside the data, if there is one."""
-    places = [args.data] if args.data is not None else _data_of(model)
+    places = [args.data] if args.data is not None else _data_paths(model)
     return feature_set_beside(places[0]) if places else None
 
 
-def _write_set(args: argparse.Namespace, model: Model) -> int:
+def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
     """Write the part of a feature set that a model needs."""
-    feature_set = read_feature_set(args.feature_set) if args.feature_set else _set_beside(args, model)
+    feature_set = (
+        read_feature_set(args.feature_set) if args.feature_set else _feature_set_of_data(args, model)
+    )
     if feature_set is None:
         raise PlanError(
             "--feature-set: found no feature set beside the data. Give the file of the feature set with "
@@ -160,7 +162,7 @@ def _write_set(args: argparse.Namespace, model: Model) -> int:
     if is_standard(args.out):
         write_output(args.out, text.encode())
         return 0
-    check_outputs([args.out], args, [*_data_of(model), *filter(None, [args.feature_set])])
+    check_outputs([args.out], args, [*_data_paths(model), *filter(None, [args.feature_set])])
     write_text(args.out, text)
     n = len(used)
     size = len(feature_set.names)
@@ -173,11 +175,11 @@ def _write_set(args: argparse.Namespace, model: Model) -> int:
     return 0
 
 
-def _print_found(
+def _print_outcome(
     args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, data_name: str
 ) -> None:
     """Print the written files, the changes for the format, and whether it ranks alike."""
-    sentence = _sentence(proof, data_name) if proof else ""
+    sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
         single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
@@ -195,12 +197,12 @@ def _print_found(
         tell(sentence, file=sys.stderr if is_standard(args.out) else sys.stdout)
 
 
-def _data_of(model: Model) -> list[Path]:
+def _data_paths(model: Model) -> list[Path]:
     """Return the data that a model's plan names: the proof may read them."""
     return inputs_of_plan(plan_from_dict(model.plan)) if model.plan else []
 
 
-def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:
+def _trial_documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:
     """Return documents to try the model on, their description, and why there are none, if none were named."""
     from rankstudio.engine.experiment.model_data import trial_parts
 
@@ -212,5 +214,5 @@ def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingData
         return [], "", str(error)
 
 
-def _sentence(proof: RankingProof, data_name: str) -> str:
+def _proof_sentence(proof: RankingProof, data_name: str) -> str:
     return f"{proof.sentence} Data: {data_name}." if data_name and not proof.failure else proof.sentence

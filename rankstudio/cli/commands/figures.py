@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
         tell(
             as_json([{"name": figure.name, "title": figure.title} for figure in figures])
             if args.json
-            else _listed(figures)
+            else _figure_list(figures)
         )
         return 0
     drawn = tuple(made(figures))
@@ -123,6 +123,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _listed(figures: Sequence[StudyFigure]) -> Block:
+def _figure_list(figures: Sequence[StudyFigure]) -> Block:
     wide = max((len(figure.name) for figure in figures), default=0)
     return Block("\n".join(one_line(f"{figure.name:<{wide}}  {figure.title}") for figure in figures))

@@ -41,7 +41,7 @@ def as_dict(entry: Method) -> dict[str, Any]:
     """Return an entry as plain values."""
     parameters = [
         {
-            name: _listed(getattr(p, name))
+            name: _without_tuples(getattr(p, name))
             for name in ("name", "option", "symbol", "default", "expected", "help", "source")
         }
         for p in entry.parameters
@@ -58,7 +58,7 @@ def as_dict(entry: Method) -> dict[str, Any]:
     }
 
 
-def _listed(value: Any) -> Any:
+def _without_tuples(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -26,7 +26,7 @@ The same data and versions give identical results.
   rankstudio plan results/study.rankstudio --run 1 --out run.ipynb --results again
   rankstudio plan results/plan.toml --to command"""
 
-_FORMATS = {form.key: form for form in PLAN_FORMATS}
+_FORMATS_BY_KEY = {form.key: form for form in PLAN_FORMATS}
 
 EPILOG = (
     "formats:\n"
@@ -44,7 +44,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source.also = ("text",)
     add_run_number(parser, "--run")
     parser.add_argument(
-        "--to", choices=_FORMATS, help="format; by default determined by the ending of --out, otherwise toml"
+        "--to",
+        choices=_FORMATS_BY_KEY,
+        help="format; by default determined by the ending of --out, otherwise toml",
     )
     parser.add_argument("--results", default="", metavar="DIR", help="new folder for the results")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of printing")
@@ -55,9 +57,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     refuse_output_with_json(args)
-    endings = {key: form.suffix for key, form in _FORMATS.items()}
-    form = _FORMATS[form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)]
-    plan, computed_with = _plan(args)
+    endings = {key: form.suffix for key, form in _FORMATS_BY_KEY.items()}
+    form = _FORMATS_BY_KEY[form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)]
+    plan, computed_with = _plan_and_versions(args)
     if args.out is not None:
         check_outputs([args.out], args, inputs_of_plan(plan))
     text = form.text(plan, args.results, computed_with)
@@ -70,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _plan(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
+def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
     """Return the plan, with data as they are opened from here, and the versions that computed it."""
     if args.source.suffix.lower() == ".toml":
         allow_named_code(args, args.source)

@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     if args.check is not None:
-        return _check(args.check, json=args.json)
+        return _print_checks(args.check, json=args.json)
     for loaded in plugins().loaded:  # warnings about entries that cannot be used come first
         added_by(loaded)
     registry = plugins()
@@ -84,7 +84,7 @@ def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
             tell(f"  {tr('adds nothing')}")
 
 
-def _check(name: str, *, json: bool) -> int:
+def _print_checks(name: str, *, json: bool) -> int:
     """Check the methods of a plug-in, or one method, and print the results."""
     from rankstudio.testing import check_method
 

@@ -64,8 +64,8 @@ Completed units are saved in a study, OUT/study.rankstudio by default. Run the s
 stopped run, or use rankstudio run --resume STUDY --out OUT."""
 
 
-def _beside(data: Sequence[str], path: Path) -> list[str]:
-    """Take relative places from the folder of the comparison's file, where something is there."""
+def _paths_beside(data: Sequence[str], path: Path) -> list[str]:
+    """Return the data of a comparison as paths beside its file, where they exist there."""
     places = [(path.parent / name).absolute() for name in data]
     return [
         str(location) if is_there(location) else name for location, name in zip(places, data, strict=True)
@@ -77,10 +77,10 @@ def run(args: argparse.Namespace) -> int:
     if args.resume is not None:
         refuse_beside_resume(args)
     with workers(args) as at_hand:
-        return _resume(args, at_hand) if args.resume is not None else _run(args, at_hand)
+        return _resume(args, at_hand) if args.resume is not None else _run_or_evaluate(args, at_hand)
 
 
-def _run(args: argparse.Namespace, at_hand: Workers) -> int:
+def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
     """Run a plan or a comparison, or evaluate given scores and models."""
     path = plan_file(args)
     evaluates_given = bool(args.scores or args.models)
@@ -90,11 +90,11 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
         refuse_beside_comparison(args)
         comparison = load_comparison(path)
         data = [SAMPLE] if args.sample else [str(Path(name).absolute()) for name in args.data or ()]
-        data = data or _beside(comparison.data, path)
+        data = data or _paths_beside(comparison.data, path)
         if not data:
             raise PlanError(f'{path}: no data to compare on. Add --data, or a line such as data = "folder".')
         stopped = compare(comparison, data, args, at_hand)
-        return _status(args, stopped, study_path(args.study, args.out))
+        return _exit_status(args, stopped, study_path(args.study, args.out))
     args.plan = path
     shows = args.sample and args.out is None and args.study is None
     out = Path(SAMPLE_FOLDER) if shows else args.out
@@ -172,7 +172,7 @@ def _run_all(args: argparse.Namespace, at_hand: Workers, study: Path | None, tas
     stopped = False
     results: list[RunResult] = []
     for task in tasks:
-        result, stopped = _carry_out(task, args, at_hand, study)
+        result, stopped = _run_task(task, args, at_hand, study)
         results.append(result)
         if not args.json:
             tell(summary(result))
@@ -181,17 +181,17 @@ def _run_all(args: argparse.Namespace, at_hand: Workers, study: Path | None, tas
     if args.json:
         outputs = [results_as_dict(result) for result in results]
         tell(as_json(outputs if len(tasks) > 1 else outputs[0]))
-    return _status(args, stopped, study)
+    return _exit_status(args, stopped, study)
 
 
-def _status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
-    """Return the exit status; where the work was stopped, say how to go on with it."""
+def _exit_status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
+    """Return the exit status; after a stop, print how to resume."""
     if stopped:
         say_how_to_go_on(args, study)
     return INTERRUPTED if stopped else 0
 
 
-def _carry_out(
+def _run_task(
     task: _Task, args: argparse.Namespace, at_hand: Workers, study: Path | None
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them, with whether it was stopped.
@@ -227,7 +227,7 @@ def _carry_out(
     estimate(plan, dataset)  # what does not fit the data is refused before a study is made
     if out is not None:
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
-    _say_of_data(plan, dataset)
+    _print_data_notes(plan, dataset)
     with logged(store, dataset.name) as log:
         with study_at(study) as opened_study, stopping() as stop:
             going = Going(plan, dataset, study=opened_study, workers=at_hand, log=log)
@@ -236,8 +236,8 @@ def _carry_out(
         refitted = args.refit and not stopped
         if out is not None:
             written = [str(path) for path in write_results(result, out)]
-            written += _draw(result, out) if task.figures and result.folds else []
-            written += [_refit(result, dataset, out)] if refitted else []
+            written += _write_figures(result, out) if task.figures and result.folds else []
+            written += [_write_final_model(result, dataset, out)] if refitted else []
             tell(f"Written: {', '.join(written)}", file=sys.stderr)
         if log is not None:
             final_model = out / REFITTED if out is not None and refitted else None
@@ -245,7 +245,7 @@ def _carry_out(
     return result, stopped
 
 
-def _say_of_data(plan: Plan, dataset: FoldedDataset) -> None:
+def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     """Print notes on preferences, on the data, and on queries and labels by the convention."""
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note
@@ -284,7 +284,7 @@ def _given_plan(plan: Plan, name: str, path: Path, models: bool, dataset: Folded
     return plan
 
 
-def _refit(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
+def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
     """Train the final model on all queries, and write it."""
     from rankstudio.engine.experiment.refit import refit
 
@@ -295,7 +295,7 @@ def _refit(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
     return str(out / REFITTED)
 
 
-def _draw(result: RunResult, out: Path) -> list[str]:
+def _write_figures(result: RunResult, out: Path) -> list[str]:
     """Draw the criterion and the validation measures of a run by size as PNG files: a curve a combination.
 
     These are Figures 3 and 4 of the greedy RankRLS paper where that is what was run; nothing is drawn for a

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     header = ["study", "run", "method", "data", "state", "started", "seconds", "version"]
     rows = [
         [
-            *(Path(row["study"]).name, str(row["run"]), row["method"], row["data"], _state(row)),
+            *(Path(row["study"]).name, str(row["run"]), row["method"], row["data"], _state_text(row)),
             *(row["begun"], f"{row['seconds']:.1f}", row["version"]),
         ]
         for row in listed
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _state(row: dict[str, Any]) -> str:
+def _state_text(row: dict[str, Any]) -> str:
     if row["damage"]:
         return "damaged"
     return "done" if row["finished"] else f"{row['units_done']} of {row['units']} units"

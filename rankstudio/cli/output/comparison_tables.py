@@ -35,12 +35,21 @@ from rankstudio.engine.support.files import write_text
 from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import NOTHING, significant
 
-_TESTS = ["difference", "95 % interval", "p (t)", "p (t, Holm)", "p (W)", "p (W, Holm)", "p", "p (Holm)"]
-_TESTS += ["better/equal/worse"]
+_TEST_COLUMNS = [
+    "difference",
+    "95 % interval",
+    "p (t)",
+    "p (t, Holm)",
+    "p (W)",
+    "p (W, Holm)",
+    "p",
+    "p (Holm)",
+]
+_TEST_COLUMNS += ["better/equal/worse"]
 
 # In CSV, by the names that JSON has for what the tests found.
-_IN_CSV = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomisation", "p_holm"]
-_IN_CSV += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
+_CSV_TEST_COLUMNS = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomisation", "p_holm"]
+_CSV_TEST_COLUMNS += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 
 
 def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
@@ -54,13 +63,13 @@ def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     if stable:
         title = f"{compared.data}: selection stability over {compared.group.folds_text}"
         yield stability_table(title, stable)
-    yield from (_front(compared, front) for front in _fronts(compared) if front is not None)
+    yield from (_front_table(compared, front) for front in _both_fronts(compared) if front is not None)
     effects = _pin_effects(compared, seed)
     if effects:
-        yield _pins(compared, effects)
+        yield _pins_table(compared, effects)
 
 
-def _fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFront | None]:
+def _both_fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFront | None]:
     """Return the Pareto fronts of size and cost; none for runs that are not ranked."""
     if compared.group.unranked:
         return None, None
@@ -82,11 +91,11 @@ def tests(compared: RunComparison) -> TextTable:
     is_ranked = compared.reference is not None
     columns = [compared.measure]
     columns += ["cross-fitted"] if is_test else []
-    columns += _TESTS if is_ranked else []
+    columns += _TEST_COLUMNS if is_ranked else []
     rows = []
     for position, (number, result) in enumerate(group.runs.items()):
-        cells = [_mean_text(result, compared.measure, group.key.part)]
-        cells += [_mean_text(result, compared.measure, Part.CROSS_FITTED)] if is_test else []
+        cells = [_mean_cell(result, compared.measure, group.key.part)]
+        cells += [_mean_cell(result, compared.measure, Part.CROSS_FITTED)] if is_test else []
         cells += _test_cells(compared, position) if is_ranked else []
         rows.append([str(number), plan_text(result.plan), range_text(result.sizes), *cells])
     against = f", against run {compared.against}" if is_ranked else ""
@@ -111,17 +120,18 @@ def _unfitted_note(compared: RunComparison) -> str:
     return " ".join(sentences)
 
 
-def _mean_text(result: RunResult, name: str, part: Part) -> str:
+def _mean_cell(result: RunResult, name: str, part: Part) -> str:
     mean = result.average_on(part).get(name, nan)
     return NOTHING if isnan(mean) else f"{mean:.4f}"
 
 
 def _test_cells(compared: RunComparison, position: int) -> list[str]:
+    """Return the cells of a run's test against the reference run."""
     test = compared.tests[position]
     if test is not None:
-        return _tested(test)
+        return _test_values(test)
     text = "reference" if position == compared.reference else "not measured"
-    return [*[""] * (len(_TESTS) - 1), text]
+    return [*[""] * (len(_TEST_COLUMNS) - 1), text]
 
 
 def _group_note(group: ComparableGroup[int]) -> str:
@@ -131,7 +141,7 @@ def _group_note(group: ComparableGroup[int]) -> str:
     return f"Not ranked with the runs above: {group.apart}." if group.apart else ""
 
 
-def _tested(tested: CorrectedTest) -> list[str]:
+def _test_values(tested: CorrectedTest) -> list[str]:
     t = tested.test
     interval = f"{t.low:+.4f} … {t.high:+.4f}"
     uncorrected = t.p_t, t.p_wilcoxon, t.p_randomisation
@@ -160,7 +170,8 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
 
 
-def _front(compared: RunComparison, front: ParetoFront) -> TextTable:
+def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
+    """Return the table of the Pareto-optimal models by size or cost."""
     rows = []
     for position in front.optimal:
         model = front.models[position]
@@ -186,14 +197,15 @@ def _front(compared: RunComparison, front: ParetoFront) -> TextTable:
     return TextTable(title, header, rows, (n_costs + 4, n_costs + 5, n_costs + 6), note)
 
 
-def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
-    header = ["run", "method", "against", *_TESTS]
+def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
+    """Return the table of the effects of pinned and banned features."""
+    header = ["run", "method", "against", *_TEST_COLUMNS]
     rows = [
         [
             str(compared.numbers[effect.run]),
             plan_text(compared.runs[effect.run].plan),
             f"run {compared.numbers[effect.other]}",
-            *_tested(effect.tested),
+            *_test_values(effect.tested),
         ]
         for effect in effects
     ]
@@ -204,7 +216,7 @@ def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return one row for every run with all digits: header and rows."""
     header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
-    header += ["against", "difference", *_IN_CSV[1:-1], "queries"]
+    header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
     header += [
         "cross_fitted",
@@ -217,20 +229,21 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
         "protocol",
     ]
     header += ["apart", "unranked"]
-    return header, [_row(c, run) for c in compared for run in _runs(c)]
+    return header, [_csv_row(c, run) for c in compared for run in _runs_as_dicts(c)]
 
 
-def _row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
+def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the row of a run in the CSV file of comparisons."""
     sizes = run["features"]
     test = run["comparison"] or {}
     stable = run["stability"] or {}
     nogueira = stable.get("nogueira", {})
-    group = _plain_group(compared)
+    group = _group_as_dict(compared)
     folds = " ".join(map(str, group["folds"]))
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
         *(min(sizes, default=""), max(sizes, default=""), run["average"], compared.against),
-        *(test.get(name, "") for name in _IN_CSV),
+        *(test.get(name, "") for name in _CSV_TEST_COLUMNS),
         *(stable.get(name, "") for name in ("jaccard", "kuncheva", "lustgarten")),
         *(nogueira.get(name, "") for name in ("value", "low", "high")),
         *(run["cross_fitted"], run["not_cross_fitted"], group["part"], folds),
@@ -241,24 +254,24 @@ def _row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
 
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
     """Return everything about a group of runs as plain values."""
-    by_size, by_cost = _fronts(compared)
+    by_size, by_cost = _both_fronts(compared)
     numbers = compared.numbers
     return {
         "data": compared.data,
         "measure": compared.measure,
-        "group": _plain_group(compared),
+        "group": _group_as_dict(compared),
         "reference": compared.against,
-        "runs": list(_runs(compared)),
-        "front": _plain_front(by_size, numbers),
-        "front_by_cost": _plain_front(by_cost, numbers),
+        "runs": list(_runs_as_dicts(compared)),
+        "front": _front_as_dicts(by_size, numbers),
+        "front_by_cost": _front_as_dicts(by_cost, numbers),
         "pins": [
-            {"run": numbers[effect.run], "against": numbers[effect.other], **_plain(effect.tested)}
+            {"run": numbers[effect.run], "against": numbers[effect.other], **_test_as_dict(effect.tested)}
             for effect in _pin_effects(compared, seed)
         ],
     }
 
 
-def _plain_group(compared: RunComparison) -> dict[str, Any]:
+def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
     """Return the part, folds and queries of a group's measures, and why it is not ranked with others."""
     group = compared.group
     key = compared.group.key
@@ -275,7 +288,7 @@ def _plain_group(compared: RunComparison) -> dict[str, Any]:
     }
 
 
-def _runs(compared: RunComparison) -> Iterator[dict[str, Any]]:
+def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
     """Yield each run of a group as plain values."""
     name = compared.measure
     part = compared.group.key.part
@@ -289,17 +302,17 @@ def _runs(compared: RunComparison) -> Iterator[dict[str, Any]]:
             "average": result.average_on(part).get(name),
             "cross_fitted": result.average_on(Part.CROSS_FITTED).get(name),
             "not_cross_fitted": result.unfitted.value if result.unfitted else "",
-            "comparison": _plain(tested) if tested else None,
-            "stability": _plain_stability(stability_of(result)),
+            "comparison": _test_as_dict(tested) if tested else None,
+            "stability": _stability_as_dict(stability_of(result)),
         }
 
 
-def _plain(tested: CorrectedTest) -> dict[str, Any]:
+def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
     corrected = {name: getattr(tested, name) for name in ("p_t_holm", "p_wilcoxon_holm", "p_holm")}
     return {**asdict(tested.test), **corrected}
 
 
-def _plain_front(front: ParetoFront | None, numbers: Sequence[int]) -> list[dict[str, Any]]:
+def _front_as_dicts(front: ParetoFront | None, numbers: Sequence[int]) -> list[dict[str, Any]]:
     if front is None:
         return []
     models = [(position, front.models[position]) for position in front.optimal]
@@ -311,7 +324,7 @@ def _plain_front(front: ParetoFront | None, numbers: Sequence[int]) -> list[dict
     return rows
 
 
-def _plain_stability(s: Stability | None) -> dict[str, Any] | None:
+def _stability_as_dict(s: Stability | None) -> dict[str, Any] | None:
     if s is None:
         return None
     return {"jaccard": s.jaccard, s.index.lower(): s.consistency, "nogueira": s.nogueira._asdict()}
@@ -331,7 +344,7 @@ def write(
         Where something cannot be written.
     """
     save_csv(out / "comparison.csv", *comparison_table(results))
-    page = document(_sections(results, tested), "markdown")
+    page = document(_all_tables(results, tested), "markdown")
     write_text(out / "comparison.md", f"# {comparison.title}\n\n{page}\n")
     if tested:
         save_csv(out / "tests.csv", *tests_table(tested))
@@ -343,13 +356,13 @@ def shown(
     """Return the tables as text, or as one document in JSON."""
     if not json:
         title = one_line(comparison.title)
-        return Block("\n\n".join(filter(None, [title, document(_sections(results, tested))])))
+        return Block("\n\n".join(filter(None, [title, document(_all_tables(results, tested))])))
     names, values = comparison_table(results)
     rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in values]
     return as_json({"title": comparison.title, "rows": rows, "tests": [as_dict(c, 0) for c in tested]})
 
 
-def _sections(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> Iterator[TextTable]:
+def _all_tables(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> Iterator[TextTable]:
     for runs in grouped(results, lambda result: result.data_name).values():
         for group in comparable_groups(dict(enumerate(runs, start=1))):
             yield averages(group)
@@ -375,7 +388,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     rows = [
         row
         for result, of_run in zip(runs, printed, strict=True)
-        for row in _rows(result, of_run, names, compared, best)
+        for row in _printed_rows(result, of_run, names, compared, best)
     ]
     baseline = runs[0].baseline
     single = [f"{baseline[name]:.4f} " if name in baseline else f"{NOTHING} " for name in names]
@@ -385,7 +398,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     return TextTable(title, header, rows, (0, 1, len(header) - 1), _group_note(group))
 
 
-def _rows(
+def _printed_rows(
     result: RunResult,
     printed: Printed,
     names: Sequence[str],
@@ -397,7 +410,7 @@ def _rows(
     average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]
     ours = [
-        f"{_mean_text(result, name, result.part)}{'*' if star else ' '}"
+        f"{_mean_cell(result, name, result.part)}{'*' if star else ' '}"
         for name, star in zip(names, is_best, strict=True)
     ]
     ranker = method_text(plan.ranker_entry, plan.ranker_parameters) if plan.ranker_entry else ""

@@ -19,23 +19,23 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.metrics.names import measure
 
-_LISTED = 10  # features of a model
-_NAMED = 12  # features with their names
-_MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
+_MAX_LISTED_IDS = 10  # features of a model
+_MAX_NAMED_FEATURES = 12  # features with their names
+_MAX_FOLD_ROWS = 30  # folds of which each has a row; of more the mean is read, and the files have them all
 
 
 def summary(result: RunResult) -> Block:
     """Return the results as tables, with the convention of the measures named."""
     plan = result.plan
-    part, measures = _measured(result)
+    part, measures = _described_measures(result)
     settings = [axis.label for axis in plan.axes]
     settings += ["round"] if plan.step_kind is StepKind.ROUNDS else []
     header = ["fold", *settings, "k", *measures, "features"]
-    many = len(result.folds) > _MOST
+    many = len(result.folds) > _MAX_FOLD_ROWS
     rows = [] if many else [_fold_row(fold, plan, measures) for fold in result.folds]
     if len(result.folds) > 1 and measures:
         means = result.reported_average or {
-            m: fmean(_values(fold)[m] for fold in result.folds) for m in measures
+            m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
         }
         rows.append(_average_row("mean", len(settings), "", means, measures))
     if result.folds and measures and result.baseline:
@@ -47,27 +47,27 @@ def summary(result: RunResult) -> Block:
     title += f"\nLearned from {one_line(learned_from(preferences_of(plan)))}" if preferences_of(plan) else ""
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
     table = as_text(header, rows, left_columns=(0, len(header) - 1))
-    return Block(f"{title}\n{table}{_named(result, many)}\n{result.seconds:.1f} s{notes}")
+    return Block(f"{title}\n{table}{_feature_names_text(result, many)}\n{result.seconds:.1f} s{notes}")
 
 
-def _named(result: RunResult, many: bool) -> str:
-    """Return the names of the features that the table has by id, where they have some."""
+def _feature_names_text(result: RunResult, many: bool) -> str:
+    """Return the names of the features that the table lists by id, as far as features have names."""
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
     folds = () if many else result.folds
-    listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_LISTED])
+    listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
-    return "\n" + textwrap.fill(", ".join(named[:_NAMED]), 110) if named else ""
+    return "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110) if named else ""
 
 
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
     """Return the row of a fold: its number, the chosen model, and its measures."""
     step = fold.chosen.step
-    values = _values(fold)
+    values = _fold_measures(fold)
     chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
     chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
     size = str(len(fold.selected)) if step.learned else ""
     measured = (f"{values[m]:.4f}" for m in measures)
-    return [str(fold.fold), *chosen, size, *measured, _ids(fold.selected, feature_groups_of(plan))]
+    return [str(fold.fold), *chosen, size, *measured, _ids_text(fold.selected, feature_groups_of(plan))]
 
 
 def _average_row(
@@ -79,15 +79,15 @@ def _average_row(
     ids: tuple[int, ...] = (),
 ) -> list[str]:
     """Return a row of averages over the folds, which has no settings."""
-    return [name, *[""] * n_settings, size, *(f"{means[m]:.4f}" for m in measures), _ids(ids)]
+    return [name, *[""] * n_settings, size, *(f"{means[m]:.4f}" for m in measures), _ids_text(ids)]
 
 
-def _values(fold: FoldResult) -> Mapping[str, float]:
-    """Return the chosen model's measures on the test part, else on the validation part, else left out."""
+def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
+    """Return the chosen model's measures on the test part, otherwise validation, otherwise left-out data."""
     return fold.test or fold.validation or plain(fold.left_out)
 
 
-def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
+def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return a description of the table's numbers, and the names of its measures."""
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
@@ -106,7 +106,9 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     return f"chosen by {result.plan.criterion}, no data to evaluate on (see --protocol)", ()
 
 
-def _ids(selected: tuple[int, ...], groups: Groups | None = None, max_listed: int = _LISTED) -> str:
+def _ids_text(
+    selected: tuple[int, ...], groups: Groups | None = None, max_listed: int = _MAX_LISTED_IDS
+) -> str:
     """Return the first ids, those of a group in brackets after its name: "5 BM25 (21 22) 7 …"."""
     parts: list[str] = []
     n_shown = 0

@@ -13,7 +13,7 @@ from rankstudio.engine.errors import one_line, without_controls
 from rankstudio.engine.export.tables import TextTable, latex_text, markdown_text
 from rankstudio.engine.support.number_format import NOTHING
 
-_WIDTH = 110
+_NOTE_WIDTH = 110
 
 
 def as_text(
@@ -48,26 +48,30 @@ def number(value: float, form: str = ".4f") -> str:
 
 def document(tables: Iterable[TextTable], form: str = "text") -> Block:
     """Return tables one under the other, as "text", "markdown" or "latex"."""
-    return Block("\n\n".join(_FORMS[form](table) for table in tables))
+    return Block("\n\n".join(_TABLE_WRITERS[form](table) for table in tables))
 
 
-def _text(table: TextTable) -> str:
-    note = textwrap.fill(table.note, _WIDTH)
+def _table_as_text(table: TextTable) -> str:
+    note = textwrap.fill(table.note, _NOTE_WIDTH)
     text = as_text(table.header, table.rows, table.left)
     return "\n".join(filter(None, [one_line(table.title), text, note]))
 
 
-def _markdown(table: TextTable) -> str:
+def _table_as_markdown(table: TextTable) -> str:
     text = markdown_text(table.header, table.rows, table.left)
     return "\n\n".join(filter(None, [f"## {one_line(table.title)}", text, one_line(table.note)]))
 
 
-def _latex(table: TextTable) -> str:
+def _table_as_latex(table: TextTable) -> str:
     caption = f"{table.title}. {table.note}" if table.note else table.title
     return latex_text(table.header, table.rows, table.left, caption)
 
 
-_FORMS: dict[str, Callable[[TextTable], str]] = {"text": _text, "markdown": _markdown, "latex": _latex}
+_TABLE_WRITERS: dict[str, Callable[[TextTable], str]] = {
+    "text": _table_as_text,
+    "markdown": _table_as_markdown,
+    "latex": _table_as_latex,
+}
 
 
 def explained(entries: Iterable[tuple[str, str]]) -> str:
@@ -82,18 +86,18 @@ def explained(entries: Iterable[tuple[str, str]]) -> str:
 
 def as_json(values: Any) -> Block:
     """Return plain values as one document; NaN and infinities become null, as JSON has none of them."""
-    text = json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False)
     # Texts may hold what a terminal would act on; in JSON any character may be its number.
     lines = (without_controls(line, lambda sign: f"\\u{ord(sign):04x}") for line in text.split("\n"))
     return Block("\n".join(lines))
 
 
-def _finite(values: Any) -> Any:
+def _with_nulls(values: Any) -> Any:
     match values:
         case Mapping():
-            return {name: _finite(value) for name, value in values.items()}
+            return {name: _with_nulls(value) for name, value in values.items()}
         case list() | tuple():
-            return [_finite(value) for value in values]
+            return [_with_nulls(value) for value in values]
         case float() if not math.isfinite(values):
             return None
     return values

@@ -23,7 +23,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 from rankstudio.plugins.baselines.entries import ADARANK
 
-_PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
+_MIN_ERROR = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
 
 
 @dataclass(eq=False, repr=False)
@@ -114,7 +114,7 @@ class AdaRank(LinearRanker):
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
                 best = int(np.argmax(gains))
                 gained = float(rounds.gains[best])
-                alpha = 0.5 * np.log((1.0 + gained) / max(1.0 - gained, _PERFECT))
+                alpha = 0.5 * np.log((1.0 + gained) / max(1.0 - gained, _MIN_ERROR))
                 coef = coef.copy()
                 coef[best % n] += signs[best // n] * alpha
                 order.setdefault(best % n)
@@ -159,7 +159,7 @@ class _Reached:
             return self.weak.sum(axis=1), np.array([n_queries, 0.0, n_queries, n_queries], dtype=np.float64)
         reached = self.of(data, message)
         weights = np.exp(-reached)
-        failed = np.count_nonzero(~(reached >= 1.0 - _PERFECT))
+        failed = np.count_nonzero(~(reached >= 1.0 - _MIN_ERROR))
         return self.weak @ weights, np.array([weights.sum(), reached.sum(), n_queries, failed])
 
     def _evaluator(self, data: QueryData) -> Any:

@@ -104,7 +104,7 @@ class CoordinateAscent(LinearRanker):
             best_value = -np.inf
             number = 0
             for start in range(n_restarts):
-                coef = _start(ascent, rng if start else None)
+                coef = _start_weights(ascent, rng if start else None)
                 value = yield from ascent.measured(coef)
                 for _ in range(max_iter):
                     before = value
@@ -125,7 +125,7 @@ class CoordinateAscent(LinearRanker):
         self.n_iter_ = len(steps)
 
 
-def _start(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
+def _start_weights(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
     """Return equal weights, or random ones, for the features that vary inside some query."""
     coef = np.zeros(ascent.scale.size)
     used = ascent.informative

@@ -29,9 +29,13 @@ MOST_VALUES = 65_536
 RANKS = 255
 """Values that are tried of a feature with more."""
 
-_STATE = 16  # bytes that are kept of a document besides its bins: its score, and the order of labels
-_SEPARATES = 1.0 - 1e-9  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
-_ROUNDING = 1e-12  # |r| below which a threshold does nothing but for rounding
+_STATE_BYTES_PER_DOCUMENT = (
+    16  # bytes that are kept of a document besides its bins: its score, and the order of labels
+)
+_MAX_CORRELATION = (
+    1.0 - 1e-9
+)  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
+_MIN_CORRELATION = 1e-12  # |r| below which a threshold does nothing but for rounding
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,8 @@ class BoostStep(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         if previous_scores is None:
-            return _scores(columns, self.thresholds)
-        return previous_scores + _scores(columns, self.thresholds[-1:])
+            return _sum_of_weak_rankers(columns, self.thresholds)
+        return previous_scores + _sum_of_weak_rankers(columns, self.thresholds[-1:])
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the thresholds; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
@@ -78,7 +82,7 @@ class BoostStep(Step):
         return {"kind": "thresholds", "thresholds": weak}
 
 
-def _scores(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
+def _sum_of_weak_rankers(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
     """Return the sum of some weak rankers for documents (n, m), shape (m,)."""
     out = np.zeros(columns.shape[1])
     for weak in thresholds:
@@ -135,7 +139,7 @@ class RankBoost(LinearRanker):
         return self.n_rounds
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        bins = float(_STATE + 2 * shape.n) * shape.m
+        bins = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
         if shape.sharded:
             return shard_need(shape, states=bins)
         return whole_need(shape, 2.0).plus(bins)  # thresholds, and what is between them
@@ -179,7 +183,7 @@ class RankBoost(LinearRanker):
         self.loss_ = last.criterion
 
     def _score(self, X: Floats) -> Floats:
-        return _scores(X.T, self.thresholds_)
+        return _sum_of_weak_rankers(X.T, self.thresholds_)
 
 
 class _Rounds:
@@ -221,10 +225,10 @@ class _Rounds:
         places = np.empty(n, dtype=np.int64)
         kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, places)
         feature = int(np.argmax(np.abs(gains)))
-        r = float(np.clip(gains[feature] / self._sum, -_SEPARATES, _SEPARATES))
-        if abs(r) < _ROUNDING:
+        r = float(np.clip(gains[feature] / self._sum, -_MAX_CORRELATION, _MAX_CORRELATION))
+        if abs(r) < _MIN_CORRELATION:
             return None
-        self.perfect = abs(r) == _SEPARATES
+        self.perfect = abs(r) == _MAX_CORRELATION
         theta = float(self._thresholds.of(feature)[places[feature]])
         return Threshold(feature, theta, 0.5 * float(np.log((1.0 + r) / (1.0 - r))))
 

@@ -14,7 +14,7 @@ from rankstudio.plugins.baselines.entries import SVM_MAP
 if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 
-_RELEVANT = 1.0  # from this label on, as for LETOR's MAP
+_MIN_RELEVANT_LABEL = 1.0  # from this label on, as for LETOR's MAP
 
 
 @dataclass(eq=False, repr=False)
@@ -82,5 +82,5 @@ class SVMMAP(ConvergingRanker):
         from rankstudio.engine.arithmetic.optimisers.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba
         from rankstudio.plugins.baselines.average_precision import planes_of  # noqa: PLC0415 - numba
 
-        with planes_of(data, _RELEVANT) as problem:
+        with planes_of(data, _MIN_RELEVANT_LABEL) as problem:
             yield from minimise_by_planes(problem, C, tol, max_iter)

@@ -32,22 +32,24 @@ from rankstudio.engine.methods.shards.training_data import ShardExecutor, Sums
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.support import memory
 
-_MOST_SENT = 1 << 30  # bytes of a part; larger ones are on a disk that all workers see
-_SECONDS = 10  # for the scheduler to answer, all in all, and then for a worker to be there
+_MAX_SENT_BYTES = 1 << 30  # bytes of a part; larger ones are on a disk that all workers see
+_TIMEOUT_SECONDS = 10  # for the scheduler to answer, all in all, and then for a worker to be there
 
 
 @contextmanager
 def connected(address: str, certificates: Certificates | None = None) -> Iterator[Cluster]:
     """Provide the workers of a running scheduler; see `on_cluster` in the executors."""
-    until = time.monotonic() + _SECONDS
-    security = _security(certificates)
+    until = time.monotonic() + _TIMEOUT_SECONDS
+    security = _dask_security(certificates)
     try:
         # A client without a scheduler would leave a thread behind that searches for ever.
-        socket.create_connection(get_address_host_port(address, strict=True), timeout=_SECONDS).close()
+        socket.create_connection(
+            get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
+        ).close()
         with ThreadPoolExecutor(1) as pool:  # this thread may have a loop already
-            pool.submit(asyncio.run, _shake_hands(address, security, _left(until))).result()
+            pool.submit(asyncio.run, _shake_hands(address, security, _seconds_left(until))).result()
         client = Client(  # type: ignore[no-untyped-call]
-            address, timeout=_left(until), set_as_default=False, security=security
+            address, timeout=_seconds_left(until), set_as_default=False, security=security
         )
     except (OSError, ValueError, TypeError) as error:  # TypeError: no certificates for tls://
         reason = str(error) or type(error).__name__
@@ -55,12 +57,12 @@ def connected(address: str, certificates: Certificates | None = None) -> Iterato
             f"{address}: no response from a scheduler ({reason}). Give the address of a running scheduler, "
             "such as tcp://10.0.0.1:8786."
         ) from error
-    with _quietly(), client:
-        _check(client, address)
+    with _silenced_logs(), client:
+        _check_workers(client, address)
         yield Cluster(client)
 
 
-def _security(certificates: Certificates | None) -> Security:
+def _dask_security(certificates: Certificates | None) -> Security:
     """Return dask's settings with these certificates; those of its own files where there are none."""
     if certificates is None:
         return Security()  # type: ignore[no-untyped-call]
@@ -73,7 +75,7 @@ def _security(certificates: Certificates | None) -> Security:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def _silenced_logs() -> Iterator[None]:
     """Silence dask's messages when a scheduler ends: callers that wait for results get the error."""
     names = "distributed", "distributed.client", "tornado.application"
     logs = [logging.getLogger(name) for name in names]
@@ -87,7 +89,7 @@ def _quietly() -> Iterator[None]:
             log.setLevel(level)
 
 
-def _left(until: float) -> float:
+def _seconds_left(until: float) -> float:
     """Return how many seconds are left; never none, which dask takes for no limit."""
     return max(until - time.monotonic(), 0.1)
 
@@ -106,7 +108,7 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
 
 
 class Cluster(Executor):
-    """The workers of a scheduler; if one of them dies, others take over its work.
+    """The workers of a scheduler; if a worker dies, other workers take over its work.
 
     Parameters
     ----------
@@ -138,7 +140,9 @@ class Cluster(Executor):
         scheduler ends.
         """
         call = pickle.dumps((fn, args))
-        call_future: Any = self._client.submit(_called, call, installed_plugins(), pure=False, **kwargs)
+        call_future: Any = self._client.submit(
+            _call_on_worker, call, installed_plugins(), pure=False, **kwargs
+        )
         future: Future[Value] = Future()
         self._asked.add(call_future)
 
@@ -153,7 +157,7 @@ class Cluster(Executor):
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
         """Write folds to the disk of this machine, and send them to workers that do not share it."""
         files = write_folds(folds)
-        if any(self._client.run(_lacks, files).values()):
+        if any(self._client.run(_lacks_files, files).values()):
             self._client.register_plugin(Delivery(files), name="-".join(("rankstudio", *files.names)))
         return files
 
@@ -204,7 +208,7 @@ class ClusterWorkers:
         if not lacking:
             return
         size = StoredEntry.open(part.path).n_bytes
-        if size > _MOST_SENT:
+        if size > _MAX_SENT_BYTES:
             raise WorkerError(
                 f"The worker {lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
@@ -262,7 +266,7 @@ def installed_plugins() -> tuple[str, ...]:
     return tuple(f"{item.package} {item.version}" for item in plugins().loaded if not item.built_in)
 
 
-def _called(call: bytes, packages: tuple[str, ...]) -> Any:
+def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
     """Carry out a call; dask calls this on the worker.
 
     Raises
@@ -297,7 +301,7 @@ async def _settle(dask_future: Any, future: Future[Value]) -> None:
             future.set_result(value)
 
 
-def _lacks(files: FoldFiles) -> bool:
+def _lacks_files(files: FoldFiles) -> bool:
     return not all(store.is_whole(files.path_of(name)) for name in files.names)
 
 
@@ -305,10 +309,10 @@ def _lacks_part(part: PartFile) -> bool:
     return not store.is_whole(part.path)
 
 
-def _check(client: Client, address: str) -> None:
+def _check_workers(client: Client, address: str) -> None:
     """Refuse a scheduler without workers, and workers that compute by other versions."""
     try:
-        client.wait_for_workers(1, timeout=_SECONDS)
+        client.wait_for_workers(1, timeout=_TIMEOUT_SECONDS)
         theirs: Mapping[str, dict[str, str]] = client.run(versions)
     except TimeoutError as error:
         raise WorkerError(f"{address}: the scheduler has no workers; expected at least one.") from error

@@ -56,7 +56,7 @@ def drift_result(
     """
     if isinstance(subject, RunResult):
         assert data is not None
-        return _transferred(transfer(subject, data, location), subject)
+        return _transfer_result(transfer(subject, data, location), subject)
     data = subject if data is None else data
     first_part = part_of(subject, first, fold)
     second_part = part_of(data, second, fold)
@@ -129,12 +129,14 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
     return parts[name]
 
 
-def _transferred(moved: Transfer, run: RunResult) -> AnalysisResult:
+def _transfer_result(moved: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables of a selection made elsewhere, beside the one made here."""
     own_run = moved.own
     folds = moved.folds_of_features()
     n_folds = len(own_run.folds)
-    measures = {name: _means(moved, name) | asdict(moved.compared(name)) for name in own_run.plan.evaluated}
+    measures = {
+        name: _means_of_both(moved, name) | asdict(moved.compared(name)) for name in own_run.plan.evaluated
+    }
     features = {i: i in moved.features for i in (*moved.features, *(i for i, _ in folds.most_common()))}
     header = (
         tr("measure"),
@@ -189,7 +191,7 @@ def _transferred(moved: Transfer, run: RunResult) -> AnalysisResult:
     return AnalysisResult(tables, ends | {"measures": measures, "features": rows}, (note,) if note else ())
 
 
-def _means(moved: Transfer, name: str) -> dict[str, float]:
+def _means_of_both(moved: Transfer, name: str) -> dict[str, float]:
     """Return a measure of both over the same queries, those where both have one."""
     values = (moved.given.per_query(name), moved.own.per_query(name))
     measured = ~(np.isnan(values[0]) | np.isnan(values[1]))

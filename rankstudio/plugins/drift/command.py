@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the compared data, and the parameters of the analysis."""
     if args.study is not None:
-        return _of_study(args), {}
+        return _subject_of_study(args), {}
     if args.number is not None:
         raise PlanError("--run: expected --study with the study of the run, got none.")
     text = args.parts or ("train,test" if args.other is None else "train,train")
@@ -61,12 +61,12 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if len(parts) != 2 or not set(parts) <= {"train", "vali", "test"}:
         raise PlanError(f"--parts: expected two of train, vali and test, as in train,test; got {text!r}.")
     places = (args.data,) if args.other is None else (args.data, args.other)
-    subject = tuple(_opened(args, path) for path in places)
-    _refuse_absent(subject, parts, args.fold)
+    subject = tuple(_opened_data(args, path) for path in places)
+    _refuse_absent_parts(subject, parts, args.fold)
     return subject, {"first": parts[0], "second": parts[1], "fold": args.fold}
 
 
-def _of_study(args: argparse.Namespace) -> tuple[Any, ...]:
+def _subject_of_study(args: argparse.Namespace) -> tuple[Any, ...]:
     """Return a run with its data, and the place of the other data."""
     for option, value in (("OTHER", args.other), ("--parts", args.parts), ("--fold", args.fold)):
         if value is not None:
@@ -77,14 +77,14 @@ def _of_study(args: argparse.Namespace) -> tuple[Any, ...]:
     return opened.result, opened.dataset, data_place(args.data)
 
 
-def _opened(args: argparse.Namespace, location: Path) -> FoldedDataset:
+def _opened_data(args: argparse.Namespace, location: Path) -> FoldedDataset:
     from rankstudio.engine.experiment.runner import open_data
 
     fields = {"missing": args.missing, "normalize": args.normalize, "columns": columns_from(args)}
     return open_data(Plan(data_place(location), **fields))
 
 
-def _refuse_absent(data: tuple[FoldedDataset, ...], parts: tuple[str, ...], fold: int | None) -> None:
+def _refuse_absent_parts(data: tuple[FoldedDataset, ...], parts: tuple[str, ...], fold: int | None) -> None:
     """Refuse a fold or a part that the data do not have."""
     from rankstudio.plugins.drift.analysis import part_of
 

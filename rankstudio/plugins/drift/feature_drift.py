@@ -14,7 +14,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_AT_ONCE = 8  # features whose values of both datasets are in memory as columns
+_FEATURES_PER_BLOCK = 8  # features whose values of both datasets are in memory as columns
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ def feature_drift(
     -----
     O(n m log m) for n features and m documents.
     """
-    pairs = _shared(first, second)
+    pairs = _shared_columns(first, second)
     measuring = [_Correlation(part, convention) for part in (first, second)]
     drifts: list[FeatureDrift] = []
-    for start in range(0, len(pairs), _AT_ONCE):
+    for start in range(0, len(pairs), _FEATURES_PER_BLOCK):
         yield WorkProgress(tr("comparing features"), start / len(pairs))
-        block = pairs[start : start + _AT_ONCE]
+        block = pairs[start : start + _FEATURES_PER_BLOCK]
         values = [
             np.ascontiguousarray(part.X[:, list(columns)].T)
             for part, columns in zip((first, second), zip(*block, strict=True), strict=True)
@@ -98,7 +98,10 @@ def feature_drift(
                     distribution_distance(first_values, second_values),
                     float(second_values.mean() - first_values.mean()) / deviation if varies else float("nan"),
                     float(second_values.std()) / deviation if varies else float("nan"),
-                    (_constant(first_values, first.query_ptr), _constant(second_values, second.query_ptr)),
+                    (
+                        _share_of_constant_queries(first_values, first.query_ptr),
+                        _share_of_constant_queries(second_values, second.query_ptr),
+                    ),
                     (float(taus[0][index]), float(taus[1][index])),
                 )
             )
@@ -130,13 +133,13 @@ class _Correlation:
         return self._evaluator.evaluate_many(columns)["Tau"]
 
 
-def _constant(values: Floats, query_ptr: Ints) -> float:
+def _share_of_constant_queries(values: Floats, query_ptr: Ints) -> float:
     starts = query_ptr[:-1]
     is_constant = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
     return float(is_constant.mean())
 
 
-def _shared(first: RankingDataset, second: RankingDataset) -> Sequence[tuple[int, int]]:
+def _shared_columns(first: RankingDataset, second: RankingDataset) -> Sequence[tuple[int, int]]:
     """Return the columns of the features that both have."""
     by_id = {int(i): column for column, i in enumerate(second.feature_ids)}
     pairs = [(column, by_id[int(i)]) for column, i in enumerate(first.feature_ids) if int(i) in by_id]

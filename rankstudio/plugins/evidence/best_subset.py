@@ -26,7 +26,7 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-_WRITTEN = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}
+_WRITTEN_NAMES = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,9 @@ class SubsetSpace:
                 groups, self.n_features, self.required, self.excluded, None, 0, self.costs, self.budget, 0.0
             )
         except ParameterError as error:
-            raise ParameterError(_WRITTEN.get(error.name, error.name), error.value, error.expected) from None
+            raise ParameterError(
+                _WRITTEN_NAMES.get(error.name, error.name), error.value, error.expected
+            ) from None
         rows = summed_rows(data, self.cost)
         return rows, SubsetProblem.of(rows, self.regularization, groups, rules), rules
 
@@ -317,11 +319,12 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialRe
             if len(states) <= largest - least:
                 continue
             searched = sum(search.share * search.n_sets for search in states.values())
-            best = BestSubset(tuple(map(_sized, states.values())))
+            best = BestSubset(tuple(map(_subset_of_state, states.values())))
             yield PartialResult("best set", searched / total, best)
 
 
-def _sized(state: SizeSearch) -> SizedSubset:
+def _subset_of_state(state: SizeSearch) -> SizedSubset:
+    """Return the best subset of one size that a search knows by now."""
     return SizedSubset(
         state.size,
         state.columns,

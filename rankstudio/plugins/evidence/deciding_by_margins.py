@@ -13,9 +13,9 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.evidence.decided_step import DecidedStep
 
-_WHAT = "comparing queries by margins"
-_TIE = 1e-12  # of a score
-_AT_ONCE = 4_000_000  # leads of rivals in queries
+_PROGRESS_TEXT = "comparing queries by margins"
+_TIE_TOLERANCE = 1e-12  # of a score
+_LEADS_PER_BLOCK = 4_000_000  # leads of rivals in queries
 
 
 def margin_steps(
@@ -60,12 +60,12 @@ def margin_steps(
         if isinstance(event, WorkProgress):
             yield event
             continue
-        steps += _decided(event)
-        yield WorkProgress(_WHAT, min(1.0, len(steps) / n_steps))
+        steps += _decided_steps(event)
+        yield WorkProgress(_PROGRESS_TEXT, min(1.0, len(steps) / n_steps))
     return tuple(steps)
 
 
-def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
+def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     """Return the fewest queries without which a rival is ahead of the feature that a step selects."""
     winner = compared.winners[0]
     scores = compared.scores
@@ -75,7 +75,7 @@ def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
     counted = np.flatnonzero(compared.counted)
     queries = np.empty(0, dtype=np.int64)
     instead = None
-    step = max(1, _AT_ONCE // max(1, counted.size))
+    step = max(1, _LEADS_PER_BLOCK // max(1, counted.size))
     if np.isnan(scores[winner]) or counted.size < 3:
         rivals = rivals[:0]
     for first in range(0, rivals.size, step):
@@ -85,7 +85,7 @@ def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
         lead += ((total_lead - lead.sum(axis=1)) / counted.size)[:, None]
         order = np.argsort(-lead, axis=1, kind="stable")
         rest = total_lead[:, None] - np.cumsum(np.take_along_axis(lead, order, axis=1), axis=1)
-        behind = rest[:, : counted.size - 2] < -_TIE * max(1.0, abs(scores[winner]))
+        behind = rest[:, : counted.size - 2] < -_TIE_TOLERANCE * max(1.0, abs(scores[winner]))
         needed = np.where(behind.any(axis=1), behind.argmax(axis=1) + 1, counted.size)
         best = int(needed.argmin())
         if needed[best] < (queries.size or counted.size):

@@ -15,8 +15,8 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, without_notes
 from rankstudio.plugins.evidence.decided_step import MOST_REFITS, DecidedStep
 from rankstudio.plugins.evidence.stability_selection import Path, path_of_steps
 
-_MOST = 1_000_000  # a greater number is taken for a slip
-_WHAT = "selecting without some queries"
+_MAX_REFITS = 1_000_000  # a greater number is taken for a slip
+_PROGRESS_TEXT = "selecting without some queries"
 
 
 def refit_steps(
@@ -48,12 +48,12 @@ def refit_steps(
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
-    search = _RefitSearch(estimator, rows, between("n_refits", n_refits, 0, _MOST))
+    search = _RefitSearch(estimator, rows, between("n_refits", n_refits, 0, _MAX_REFITS))
     path = yield from search.path(np.empty(0, dtype=np.int64))
     order = path[-1] if n_features is None else path[-1][:n_features]
     decided: list[DecidedStep] = []
     for position in range(len(order)):
-        yield WorkProgress(_WHAT, position / len(order))
+        yield WorkProgress(_PROGRESS_TEXT, position / len(order))
         decided.append((yield from search.decided(path, position)))
     return tuple(decided)
 

@@ -21,8 +21,8 @@ from rankstudio.plugins.evidence.deciding_by_margins import margin_steps
 from rankstudio.plugins.evidence.deciding_by_refits import refit_steps
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-_WHAT = "searching for deciding queries"
-_RIVALS = 3  # features whose queries are tried: the runner-up is not always the first to win
+_PROGRESS_TEXT = "searching for deciding queries"
+_N_TRIED_RIVALS = 3  # features whose queries are tried: the runner-up is not always the first to win
 
 
 def deciding_queries(
@@ -103,7 +103,7 @@ def deciding_steps(
     for step in range(len(search.selected)):
         with STEADY:
             steps = (*steps, search.decided(step))
-        yield PartialResult(_WHAT, len(steps) / len(search.selected), steps)
+        yield PartialResult(_PROGRESS_TEXT, len(steps) / len(search.selected), steps)
     return steps
 
 
@@ -127,7 +127,7 @@ class _QuerySearch:
         for rival in self._rivals(step, errors):
             lead = errors[:, rival] - errors[:, winner]
             order = np.argsort(-lead, kind="stable")
-            candidate = self._fewest(step, order, _estimate(lead[order]))
+            candidate = self._fewest(step, order, _n_leads_to_lose(lead[order]))
             if candidate.queries and (not best.queries or len(candidate.queries) < len(best.queries)):
                 best = candidate
         return best
@@ -139,9 +139,9 @@ class _QuerySearch:
         candidates = prefer(np.flatnonzero(~np.isnan(compared)), self._paths.informative)
         candidates = candidates[candidates != winner]
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
-        needed = np.array([_estimate(leads[:, index]) for index in range(candidates.size)])
+        needed = np.array([_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)])
         order = np.lexsort((compared[candidates], needed))
-        return [int(rival) for rival in candidates[order[:_RIVALS]]]
+        return [int(rival) for rival in candidates[order[:_N_TRIED_RIVALS]]]
 
     def _fewest(self, step: int, order: Ints, estimate: int) -> DecidedStep:
         """Return the fewest of the first queries of an order, near an estimate, that decide a step."""
@@ -174,7 +174,7 @@ class _QuerySearch:
         return steps[-1].selected[step] if len(steps[-1].selected) > step else None
 
 
-def _estimate(lead: Floats) -> int:
-    """Return how many of the leads, greatest first, have to go for a sum below 0."""
+def _n_leads_to_lose(lead: Floats) -> int:
+    """Return how many of the leads, greatest first, must be removed for a sum below 0."""
     rest = lead.sum() - np.cumsum(lead)
     return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

@@ -29,8 +29,8 @@ from rankstudio.plugins.evidence.stability_selection import StabilitySelection
 from rankstudio.plugins.evidence.step_significance import StepSignificance
 from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference
 
-_MOST = 1 << 31  # of what is counted
-_DTYPES = {np.dtype(np.float64): "f", np.dtype(np.int64): "i"}
+_MAX_COUNT = 1 << 31  # of what is counted
+_DTYPE_KINDS = {np.dtype(np.float64): "f", np.dtype(np.int64): "i"}
 
 
 def check_evidence(value: Any, n_features: int | None) -> None:
@@ -44,11 +44,11 @@ def check_evidence(value: Any, n_features: int | None) -> None:
         How many columns the data have; None where that is not known, and only what evidence says of itself is
         held against each other.
     """
-    for name, kind in _types(type(value)).items():
+    for name, kind in _field_types(type(value)).items():
         _check_type(getattr(value, name), kind, name)
-    for part in _parts(vars_of(value).values()):
+    for part in _dataclasses_in(vars_of(value).values()):
         check_evidence(part, n_features)
-    rule = _RULES.get(type(value))
+    rule = _CHECKS_BY_TYPE.get(type(value))
     if rule is not None:
         rule(value, n_features)
 
@@ -58,29 +58,30 @@ def vars_of(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-_TYPES: dict[type, dict[str, Any]] = {}
+_KNOWN_FIELD_TYPES: dict[type, dict[str, Any]] = {}
 
 
-def _types(kind: type[Any]) -> dict[str, Any]:
+def _field_types(kind: type[Any]) -> dict[str, Any]:
     """Return the types of the fields of a dataclass, by name."""
-    if kind not in _TYPES:
+    if kind not in _KNOWN_FIELD_TYPES:
         hints = get_type_hints(kind)
-        _TYPES[kind] = {field.name: hints[field.name] for field in fields(kind)}
-    return _TYPES[kind]
+        _KNOWN_FIELD_TYPES[kind] = {field.name: hints[field.name] for field in fields(kind)}
+    return _KNOWN_FIELD_TYPES[kind]
 
 
-def _parts(values: Iterable[Any]) -> Iterable[Any]:
-    """Yield the dataclasses in values, but not those in them; a measure is found by its name, and sound."""
+def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
+    """Yield the dataclasses in values and containers, except measures; not the fields' dataclasses."""
     for value in values:
         if is_dataclass(value) and not isinstance(value, Measure):
             yield value
         elif isinstance(value, tuple):
-            yield from _parts(value)
+            yield from _dataclasses_in(value)
         elif isinstance(value, Mapping):
-            yield from _parts(value.values())
+            yield from _dataclasses_in(value.values())
 
 
 def _check_type(value: Any, kind: Any, name: str) -> None:
+    """Raise a ValueError unless a value has the type of its annotation, members included."""
     origin = get_origin(kind)
     arguments = get_args(kind)
     if origin in (Union, types.UnionType):
@@ -92,7 +93,7 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
             _check_type(value, matching[0], name)
     elif origin is np.ndarray:
         dtype = np.dtype(get_args(arguments[1])[0])
-        letter = _DTYPES.get(dtype)
+        letter = _DTYPE_KINDS.get(dtype)
         _require(isinstance(value, np.ndarray) and (value.dtype.kind == letter or value.dtype == dtype), name)
     elif origin is tuple:
         _require(isinstance(value, tuple), name)
@@ -118,32 +119,33 @@ def _require(is_so: bool, description: str) -> None:
 
 
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
-    """Require different columns, each one that there is."""
+    """Require distinct columns that exist."""
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
-    _require(all(0 <= column < (_MOST if n is None else n) for column in all_columns), description)
+    _require(all(0 <= column < (_MAX_COUNT if n is None else n) for column in all_columns), description)
 
 
 def _check_shape(array: np.ndarray[Any, Any], shape: tuple[int | None, ...], description: str) -> None:
-    """Require as many axes, of the same lengths where these are known."""
+    """Require an array of this shape; None stands for any length."""
     _require(array.ndim == len(shape), description)
     _require(all(n in (None, size) for n, size in zip(shape, array.shape, strict=True)), description)
 
 
 def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
-    """Require numbers in a range; unknown ones are NaN, and pass."""
+    """Require numbers within a range; NaN stands for an unknown number and passes."""
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
     _require(not numbers.size or bool(numbers.min() >= least and numbers.max() <= greatest), description)
 
 
-def _selection(evidence: SelectionEvidence, n: int | None) -> None:
+def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
+    """Check the columns and lengths of the evidence for a selection."""
     k = len(evidence.selected)
     _check_columns(evidence.selected, n, "selected")
     _check_columns(evidence.candidates, n, "candidates")
     _check_columns([column for group in evidence.groups for column in group], n, "groups")
     _check_columns(evidence.required, n, "required")
-    _check_range(evidence.n_queries, 0, _MOST, "n_queries")
+    _check_range(evidence.n_queries, 0, _MAX_COUNT, "n_queries")
     _require(all(map(len, evidence.groups)), "groups")
     _require(len(set(evidence.done)) == len(evidence.done), "done")
     for part, name in (
@@ -166,13 +168,13 @@ def _selection(evidence: SelectionEvidence, n: int | None) -> None:
         _require(all(0 <= query < evidence.n_queries for query in step.queries), "deciding")
 
 
-def _step(step: DecidedStep, n: int | None) -> None:
+def _check_step(step: DecidedStep, n: int | None) -> None:
     _check_columns([step.feature], n, "feature")
     _check_columns([] if step.instead is None else [step.instead], n, "instead")
     _require(len(set(step.queries)) == len(step.queries), "queries")
 
 
-def _sized(subset: SizedSubset, n: int | None) -> None:
+def _check_sized_subset(subset: SizedSubset, n: int | None) -> None:
     _check_columns(subset.features, n, "features")
     _check_range(
         [subset.size, subset.n_sets, subset.n_evaluated, subset.seconds], 0, np.inf, "numbers of sets"
@@ -180,14 +182,14 @@ def _sized(subset: SizedSubset, n: int | None) -> None:
     _check_range(subset.share, 0, 1, "share")
 
 
-def _near_best(near_best: SizedNearBestSets, n: int | None) -> None:
+def _check_near_best(near_best: SizedNearBestSets, n: int | None) -> None:
     _check_shape(near_best.inclusion, (n,), "inclusion")
     _check_range(near_best.inclusion, 0, 1, "inclusion")
     _check_range(near_best.n_evaluated, 0, np.inf, "n_evaluated")
     _require(bool(near_best.sets), "sets")
 
 
-def _losses(losses: FeatureLosses, n: int | None) -> None:
+def _check_losses(losses: FeatureLosses, n: int | None) -> None:
     _check_columns(losses.features, n, "features")
     if losses.measure:
         measure(losses.measure)
@@ -195,7 +197,7 @@ def _losses(losses: FeatureLosses, n: int | None) -> None:
     _check_shape(losses.without, (len(losses.features), losses.whole.size), "without")
 
 
-def _changes(changes: SetChanges, n: int | None) -> None:
+def _check_changes(changes: SetChanges, n: int | None) -> None:
     k = len(changes.features)
     _check_columns(changes.features, n, "features")
     _check_shape(changes.added, (n,), "added")
@@ -203,13 +205,13 @@ def _changes(changes: SetChanges, n: int | None) -> None:
     _check_shape(changes.swapped, (k, changes.added.size), "swapped")
 
 
-def _shares(shares: ShapleyShares, n: int | None) -> None:
+def _check_shares(shares: ShapleyShares, n: int | None) -> None:
     _check_columns(shares.features, n, "features")
     for part in (shares.values, shares.in_order):
         _check_shape(part, (len(shares.features),), "values")
 
 
-def _stability(stability: StabilitySelection, n: int | None) -> None:
+def _check_stability(stability: StabilitySelection, n: int | None) -> None:
     _check_shape(stability.counts, (None, n), "counts")
     _check_shape(stability.places, (None, stability.counts.shape[1]), "places")
     _check_range(stability.counts, 0, stability.places.shape[0], "counts")
@@ -217,14 +219,14 @@ def _stability(stability: StabilitySelection, n: int | None) -> None:
     _check_range(stability.n_candidates, 0, stability.counts.shape[1], "n_candidates")
 
 
-def _significance(significance: StepSignificance, n: int | None) -> None:
+def _check_significance(significance: StepSignificance, n: int | None) -> None:
     k = len(significance.selected)
     _check_columns(significance.selected, n, "selected")
     _check_shape(significance.drops, (k,), "drops")
     _check_shape(significance.permuted, (None, k), "permuted")
 
 
-def _repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
+def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")
     _check_shape(repeated.repeated, repeated.usual.shape, "repeated")
@@ -233,7 +235,7 @@ def _repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
         _check_columns(columns, n, "selected")
 
 
-def _permutation(importance: PermutationImportance, n: int | None) -> None:
+def _check_permutation(importance: PermutationImportance, n: int | None) -> None:
     _check_columns([column for group in importance.groups for column in group], n, "groups")
     _require(all(map(len, importance.groups)), "groups")
     _check_shape(importance.baseline, (None,), "baseline")
@@ -241,34 +243,34 @@ def _permutation(importance: PermutationImportance, n: int | None) -> None:
     _require(0 < importance.level < 1, "level")
 
 
-def _importance(measured: MeasuredImportance, n: int | None) -> None:
+def _check_importance(measured: MeasuredImportance, n: int | None) -> None:
     _require(measured.part in ("validation", "training"), "part")
-    _check_range(measured.n_features, 0, _MOST if n is None else n, "n_features")
+    _check_range(measured.n_features, 0, _MAX_COUNT if n is None else n, "n_features")
     convention(measured.convention)
 
 
-def _columns(feature_set: SetDifference | NearBestSet, n: int | None) -> None:
+def _check_feature_set(feature_set: SetDifference | NearBestSet, n: int | None) -> None:
     _check_columns(feature_set.features, n, "features")
 
 
-def _exchange(exchange: Exchange, n: int | None) -> None:
+def _check_exchange(exchange: Exchange, n: int | None) -> None:
     _check_columns([exchange.column], n, "column")
 
 
-_RULES: Mapping[type[Any], Callable[[Any, int | None], None]] = {
-    SelectionEvidence: _selection,
-    DecidedStep: _step,
-    SizedSubset: _sized,
-    SizedNearBestSets: _near_best,
-    NearBestSet: _columns,
-    SetDifference: _columns,
-    Exchange: _exchange,
-    FeatureLosses: _losses,
-    SetChanges: _changes,
-    ShapleyShares: _shares,
-    StabilitySelection: _stability,
-    StepSignificance: _significance,
-    RepeatedLeftOut: _repeated,
-    PermutationImportance: _permutation,
-    MeasuredImportance: _importance,
+_CHECKS_BY_TYPE: Mapping[type[Any], Callable[[Any, int | None], None]] = {
+    SelectionEvidence: _check_selection,
+    DecidedStep: _check_step,
+    SizedSubset: _check_sized_subset,
+    SizedNearBestSets: _check_near_best,
+    NearBestSet: _check_feature_set,
+    SetDifference: _check_feature_set,
+    Exchange: _check_exchange,
+    FeatureLosses: _check_losses,
+    SetChanges: _check_changes,
+    ShapleyShares: _check_shares,
+    StabilitySelection: _check_stability,
+    StepSignificance: _check_significance,
+    RepeatedLeftOut: _check_repeated,
+    PermutationImportance: _check_permutation,
+    MeasuredImportance: _check_importance,
 }

@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.plan.as_code import (
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.support.escaping import markdown_escaped, shell_command
 
-_IMPORTS = (
+_IMPORT_LINES = (
     "from rankstudio.engine import Plan",
     "from rankstudio.plugins.evidence.evidence_table import evidence_rows, evidence_sentences",
     "from rankstudio.plugins.evidence.judged_selection import JudgedSelection",
@@ -63,12 +63,12 @@ def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str
         Versions that give the same bits, where these are known.
     """
     lines = [
-        *(plan_code(plan), *_gathering(measure)),
+        *(plan_code(plan), *_gathering_lines(measure)),
         "for row in evidence_rows(last.found, ids, lambda column: str(ids[column])):",
         "    print(row)",
-        *_sentences(),
+        *_sentence_lines(),
     ]
-    return program(_IMPORTS, lines, computed_with)
+    return program(_IMPORT_LINES, lines, computed_with)
 
 
 def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
@@ -77,15 +77,15 @@ def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, s
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
     return notebook(
         ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(caption)}"),
-        ("code", "\n".join(["import pandas as pd", "", *_IMPORTS])),
+        ("code", "\n".join(["import pandas as pd", "", *_IMPORT_LINES])),
         ("code", plan_code(plan)),
-        ("code", "\n".join(_gathering(measure))),
+        ("code", "\n".join(_gathering_lines(measure))),
         ("code", table),
-        ("code", "\n".join(_sentences())),
+        ("code", "\n".join(_sentence_lines())),
     )
 
 
-def _gathering(measure: str) -> list[str]:
+def _gathering_lines(measure: str) -> list[str]:
     options = f"EvidenceOptions(measure={measure!r}, convention=convention, seed=plan.seed)"
     return [
         "dataset = open_data(plan)",
@@ -95,7 +95,7 @@ def _gathering(measure: str) -> list[str]:
     ]
 
 
-def _sentences() -> list[str]:
+def _sentence_lines() -> list[str]:
     return [
         "for sentence in evidence_sentences(last.found, lambda column: str(ids[column])):",
         "    print(sentence)",

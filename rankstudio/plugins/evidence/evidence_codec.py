@@ -34,7 +34,7 @@ from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference, Verdic
 
 Kind = TypeVar("Kind")
 
-_CLASSES: Mapping[str, type[Any]] = {
+_CLASSES_BY_NAME: Mapping[str, type[Any]] = {
     known.__name__: known
     for known in (
         *(SelectionEvidence, VerdictRules, StabilitySelection, FeatureLosses, SetChanges, ShapleyShares),
@@ -42,19 +42,19 @@ _CLASSES: Mapping[str, type[Any]] = {
         *(StepSignificance, RepeatedLeftOut, MeasuredImportance, PermutationImportance),
     )
 }
-_MOST = 1 << 29  # bytes of evidence, of which most is a number for each query and selected feature
-_MOST_PER_FEATURE = 1 << 14  # bytes beyond: 1000 halves, and the exchanges of as many selected features
-_CLASS = "class"
-_ARRAY = "array"
-_ITEMS = "items"
-_VALUES = "values"
-_MEASURE = "measure"
+_MAX_BYTES = 1 << 29  # bytes of evidence, of which most is a number for each query and selected feature
+_MAX_BYTES_PER_FEATURE = 1 << 14  # bytes beyond: 1000 halves, and the exchanges of as many selected features
+_CLASS_KEY = "class"
+_ARRAY_KEY = "array"
+_ITEMS_KEY = "items"
+_VALUES_KEY = "values"
+_MEASURE_KEY = "measure"
 
 
 def pack_evidence(evidence: SelectionEvidence | MeasuredImportance) -> bytes:
     """Return evidence as bytes for :func:`unpack_evidence` or :func:`unpack_importance`."""
     arrays: list[Any] = []
-    tree = json.dumps(_plain(evidence, arrays)).encode()
+    tree = json.dumps(_as_json_value(evidence, arrays)).encode()
     buffer = BytesIO()
     named = {f"a{index}": values for index, values in enumerate(arrays)}
     np.savez_compressed(buffer, tree=np.frombuffer(tree, dtype=np.uint8), **named)
@@ -75,7 +75,7 @@ def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionE
     StoreError
         If the bytes are not the evidence for a selection, or cannot be that of these data.
     """
-    return _unpacked(content, SelectionEvidence, n_features)
+    return _unpacked_evidence(content, SelectionEvidence, n_features)
 
 
 def unpack_importance(content: bytes, n_features: int | None = None) -> MeasuredImportance:
@@ -92,13 +92,13 @@ def unpack_importance(content: bytes, n_features: int | None = None) -> Measured
     StoreError
         If the bytes are none, or cannot be that of these data.
     """
-    return _unpacked(content, MeasuredImportance, n_features)
+    return _unpacked_evidence(content, MeasuredImportance, n_features)
 
 
-def _unpacked(content: bytes, kind: type[Kind], n_features: int | None) -> Kind:
+def _unpacked_evidence(content: bytes, kind: type[Kind], n_features: int | None) -> Kind:
     try:
-        stored = archived_arrays(content, _MOST + _MOST_PER_FEATURE * (n_features or 0))
-        evidence = _value(json.loads(stored["tree"].tobytes()), stored)
+        stored = archived_arrays(content, _MAX_BYTES + _MAX_BYTES_PER_FEATURE * (n_features or 0))
+        evidence = _from_json_value(json.loads(stored["tree"].tobytes()), stored)
         if isinstance(evidence, kind):
             check_evidence(evidence, n_features)
     except (*IMPOSSIBLE, BadZipFile, zlib_error, struct_error) as error:
@@ -108,37 +108,44 @@ def _unpacked(content: bytes, kind: type[Kind], n_features: int | None) -> Kind:
     return evidence
 
 
-def _plain(value: Any, arrays: list[Any]) -> Any:
-    """Return a value in terms of JSON, with its arrays aside."""
+def _as_json_value(value: Any, arrays: list[Any]) -> Any:
+    """Return a value as JSON can store it; arrays are appended to ``arrays``."""
     if isinstance(value, np.ndarray):
         arrays.append(value)
-        return {_ARRAY: len(arrays) - 1}
+        return {_ARRAY_KEY: len(arrays) - 1}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, tuple | list):
-        return [_plain(member, arrays) for member in value]
+        return [_as_json_value(member, arrays) for member in value]
     if isinstance(value, Measure):
-        return {_MEASURE: value.name}
+        return {_MEASURE_KEY: value.name}
     if isinstance(value, Mapping):
-        return {_ITEMS: [[_plain(key, arrays), _plain(member, arrays)] for key, member in value.items()]}
+        return {
+            _ITEMS_KEY: [
+                [_as_json_value(key, arrays), _as_json_value(member, arrays)] for key, member in value.items()
+            ]
+        }
     if is_dataclass(value):
-        values = {field.name: _plain(getattr(value, field.name), arrays) for field in fields(value)}
-        return {_CLASS: type(value).__name__, _VALUES: values}
+        values = {field.name: _as_json_value(getattr(value, field.name), arrays) for field in fields(value)}
+        return {_CLASS_KEY: type(value).__name__, _VALUES_KEY: values}
     return value
 
 
-def _value(plain: Any, stored: Mapping[str, Any]) -> Any:
-    """Return the value that was made plain."""
+def _from_json_value(plain: Any, stored: Mapping[str, Any]) -> Any:
+    """Return the value that `_as_json_value` converted."""
     if isinstance(plain, list):
-        return tuple(_value(member, stored) for member in plain)
+        return tuple(_from_json_value(member, stored) for member in plain)
     if not isinstance(plain, dict):
         return plain
-    if _ARRAY in plain:
-        return stored[f"a{plain[_ARRAY]}"]
-    if _MEASURE in plain:
-        return measure(plain[_MEASURE])
-    if _ITEMS in plain:
-        return {_value(key, stored): _value(member, stored) for key, member in plain[_ITEMS]}
-    return _CLASSES[plain[_CLASS]](
-        **{name: _value(member, stored) for name, member in plain[_VALUES].items()}
+    if _ARRAY_KEY in plain:
+        return stored[f"a{plain[_ARRAY_KEY]}"]
+    if _MEASURE_KEY in plain:
+        return measure(plain[_MEASURE_KEY])
+    if _ITEMS_KEY in plain:
+        return {
+            _from_json_value(key, stored): _from_json_value(member, stored)
+            for key, member in plain[_ITEMS_KEY]
+        }
+    return _CLASSES_BY_NAME[plain[_CLASS_KEY]](
+        **{name: _from_json_value(member, stored) for name, member in plain[_VALUES_KEY].items()}
     )

@@ -24,8 +24,8 @@ from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 from rankstudio.plugins.evidence.verdicts import Named
 
-_MOST_SETS = 20
-_MOST_FEATURES = 30
+_MAX_SETS = 20
+_MAX_FEATURES = 30
 
 
 def evidence_figures(evidence: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
@@ -39,22 +39,23 @@ def evidence_figures(evidence: SelectionEvidence, of: str, named: Named) -> Iter
     named : callable
         Returns the name of a column.
     """
-    for make in (_probabilities, _losses, _near_best, _steps, _left_out):
+    for make in (_probability_figure, _loss_figure, _near_best_figure, _step_figure, _left_out_figure):
         figure = make(evidence, of, named)
         if figure is not None and not figure.empty:
             yield figure
 
 
-def _sizes() -> FigureAxis:
+def _size_axis() -> FigureAxis:
     return FigureAxis(tr("number of features, k"), whole=True)
 
 
-def _probabilities(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+def _probability_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    """Return the selection probability of each feature by set size; None without half-samples."""
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
     probability = evidence.stability.probability
     series = [
-        _curve(named(row.column), probability[:, row.column], index)
+        _series(named(row.column), probability[:, row.column], index)
         for index, row in enumerate(evidence.rows)
     ]
     caption = tr(
@@ -65,18 +66,19 @@ def _probabilities(evidence: SelectionEvidence, of: str, named: Named) -> Curves
         "evidence-probability",
         f"{of}: {tr('selection probability')}",
         f"{of}. {caption}",
-        _sizes(),
+        _size_axis(),
         FigureAxis(tr("selection probability"), low=0.0, high=1.0),
         tuple(series),
         (Level(tr("threshold"), evidence.rules.threshold), Level("k", float(evidence.k), vertical=True)),
     )
 
 
-def _curve(label: str, values: Floats, number: int) -> Series:
+def _series(label: str, values: Floats, number: int) -> Series:
     return Series(label, tuple(map(float, range(1, values.size + 1))), tuple(values.tolist()), number=number)
 
 
-def _losses(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
+def _loss_figure(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
+    """Return the loss without each feature with its interval; None without losses."""
     if evidence.losses is None:
         return None
     losses = evidence.losses.losses
@@ -108,7 +110,7 @@ def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> Ro
     """
     importance = measured.found
     index_of = {group[0]: index for index, group in enumerate(importance.groups)}
-    columns = measured.columns[:_MOST_FEATURES]
+    columns = measured.columns[:_MAX_FEATURES]
     order = [index_of[column] for column in columns]
     title = tr("{measure} lost with the feature permuted").format(measure=importance.measure.name)
     value, low, high = (
@@ -127,14 +129,15 @@ def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> Ro
     return RowsFigure(name, f"{of}: {title}", text, axis, rows, (RowSeries("", value, low, high),), zero=True)
 
 
-def _near_best(evidence: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
+def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
+    """Return the map of the features in the sets as good as the best; None without sets."""
     near = evidence.near_best_of_k
     if near is None:
         return None
-    sets = near.sets[:_MOST_SETS]
+    sets = near.sets[:_MAX_SETS]
     order = np.argsort(-near.inclusion, kind="stable").tolist()
     columns = [column for column in order if any(column in near_set.features for near_set in sets)][
-        :_MOST_FEATURES
+        :_MAX_FEATURES
     ]
     above = [100 * relative_excess(near_set.criterion, sets[0].criterion) for near_set in sets]
     rows = [
@@ -165,7 +168,8 @@ def _near_best(evidence: SelectionEvidence, of: str, named: Named) -> MapFigure 
     )
 
 
-def _steps(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    """Return the p-value of each step with the suggested stop; None without significance tests."""
     if evidence.stop is None or evidence.significance is None:
         return None
     p = evidence.significance.p_values
@@ -176,14 +180,15 @@ def _steps(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure |
         "evidence-steps",
         f"{of}: {tr('p of each step')}",
         f"{of}. {caption.format(n=evidence.significance.permuted.shape[0])} {evidence.stop.sentence}",
-        _sizes(),
+        _size_axis(),
         FigureAxis("p", low=0.0, high=1.0),
         (points,),
         (stop,) if evidence.stop.n_features else (),
     )
 
 
-def _left_out(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+def _left_out_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    """Return the left-out error with the selection kept and repeated; None where not computed."""
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None
     usual = evidence.repeated.usual.mean(axis=0)
@@ -194,7 +199,7 @@ def _left_out(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigur
         "evidence-left-out",
         f"{of}: {title}",
         f"{of}. {caption}",
-        _sizes(),
+        _size_axis(),
         FigureAxis(tr("squared error per query")),
-        (_curve(tr("selection kept"), usual, 0), _curve(tr("selection repeated"), repeated, 1)),
+        (_series(tr("selection kept"), usual, 0), _series(tr("selection repeated"), repeated, 1)),
     )

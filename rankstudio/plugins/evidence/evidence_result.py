@@ -233,10 +233,11 @@ class SelectionEvidence:
             )
         near = self.near_best_of_k
         if near is not None:
-            sentences.append(_as_good(near))
+            sentences.append(_near_best_sentence(near))
         return tuple(sentences)
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
+        """Return the sentence on how far the error of the selection is above the lowest one."""
         if not proved:
             sentence = (
                 tr("No set with a lower left-out error has been found so far.")
@@ -245,7 +246,7 @@ class SelectionEvidence:
             ).format(above=_percent(above))
             least = (
                 tr("How much lower an error can be is not known yet.")
-                if gap > _USELESS
+                if gap > _MAX_USEFUL_GAP
                 else tr("Other sets may reach an error up to {gap} % lower.").format(gap=_percent(gap))
             )
             return f"{sentence} {least}"
@@ -304,7 +305,7 @@ class SelectionEvidence:
         return row
 
     def _judged(self, row: FeatureEvidence) -> FeatureEvidence:
-        """Add the verdict, and what it depends on."""
+        """Return a row with its verdict and the values that the verdict depends on."""
         ready = "stability" in self.done and "alternatives" in self.done and row.column not in self.required
         if not ready or self.stability is None or self.n_queries < LEAST_PAIRS:
             return row
@@ -323,7 +324,7 @@ class SelectionEvidence:
         return replace(row, verdict=verdict_of(row, self.rules))
 
 
-def _as_good(near: SizedNearBestSets) -> str:
+def _near_best_sentence(near: SizedNearBestSets) -> str:
     """Return how many sets are as good as the best one."""
     n_others = len(near.sets) - 1
     if near.best.n_sets == 1:
@@ -346,7 +347,7 @@ def _as_good(near: SizedNearBestSets) -> str:
     return text.format(n=count_text(n_others), share=_percent(n_others / max(near.best.n_sets, 1)))
 
 
-_USELESS = 0.5  # share of the criterion: what may be lower by more says nothing
+_MAX_USEFUL_GAP = 0.5  # share of the criterion: what may be lower by more says nothing
 _ROUNDING = 1e-9  # share of the criterion up to which two are equal
 
 

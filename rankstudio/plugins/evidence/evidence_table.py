@@ -41,7 +41,7 @@ HEADER = (
 
 
 def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]) -> float | None:
-    """Return a feature's loss per millisecond of its cost; None if one of them is not known or 0.
+    """Return a feature's loss per millisecond of its cost; None if either is unknown or 0.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def evidence_rows(
             feature(row.substitute),
             row.price,
         ]
-        values += [row.near_best_share, _verdict(row), feature(row.partner), row.pair_probability]
+        values += [row.near_best_share, _verdict_value(row), feature(row.partner), row.pair_probability]
         rows.append(dict(zip(HEADER, [*values, row.reason(named)], strict=True)))
     return rows
 
@@ -134,24 +134,24 @@ def evidence_text(
 
     columns: dict[str, Callable[[FeatureEvidence], str]] = {
         "feature": lambda row: named(row.column) if row.selected else f"({named(row.column)})",
-        "selected on": lambda row: _percent(row.probability),
-        "place": lambda row: _place(row, steps),
-        "share": lambda row: _percent(row.share),
+        "selected on": lambda row: _percentage_or_dash(row.probability),
+        "place": lambda row: _position_text(row, steps),
+        "share": lambda row: _percentage_or_dash(row.share),
         lost: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
         "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
         "per ms": per_millisecond,
         "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
-        "substitute": lambda row: _substitute(row, id_of),
+        "substitute": lambda row: _substitute_text(row, id_of),
         "verdict": lambda row: _verdict_text(row, id_of),
     }
     cells = {header: [text(row) for row in features] for header, text in columns.items()}
     filled = {header: texts for header, texts in cells.items() if any(text != NOTHING for text in texts)}
     return TextTable(
-        title, tuple(filled), list(zip(*filled.values(), strict=True)), (0, len(filled) - 1), _NOTE
+        title, tuple(filled), list(zip(*filled.values(), strict=True)), (0, len(filled) - 1), _TABLE_NOTE
     )
 
 
-def _place(row: FeatureEvidence, steps: int) -> str:
+def _position_text(row: FeatureEvidence, steps: int) -> str:
     """Return the median position of a feature with its range; beyond the last step it has none."""
     if row.position is None:
         return NOTHING
@@ -159,7 +159,7 @@ def _place(row: FeatureEvidence, steps: int) -> str:
     return f"{median} ({low}–{high})"
 
 
-def _substitute(row: FeatureEvidence, id_of: Named) -> str:
+def _substitute_text(row: FeatureEvidence, id_of: Named) -> str:
     if row.substitute is None or row.price is None:
         return NOTHING
     return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
@@ -198,17 +198,17 @@ def importance_text(
     return TextTable(title, header, rows, (0,), note)
 
 
-_NOTE = (
+_TABLE_NOTE = (
     "Selected on: share of the half-samples. Lost: without the feature, on left-out queries. "
     "Queries: how many decide the step."
 )
 
 
-def _percent(share: float | None) -> str:
+def _percentage_or_dash(share: float | None) -> str:
     return NOTHING if share is None else percentage(share)
 
 
-def _verdict(row: FeatureEvidence) -> str | None:
+def _verdict_value(row: FeatureEvidence) -> str | None:
     return None if row.verdict is None else row.verdict.value
 
 

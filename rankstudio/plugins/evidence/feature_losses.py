@@ -85,11 +85,13 @@ def feature_losses(
         loss = judge.cost
         ranker = RankRLS(judge.regularization, cost=loss.cost, ties=loss.ties, weighting=loss.weighting)
         with STEADY:
-            values = np.array([_measured(ranker, data, subset, measure, convention) for subset in sets])
+            values = np.array(
+                [_measure_of_each_query(ranker, data, subset, measure, convention) for subset in sets]
+            )
     return FeatureLosses(columns, measure, values[0], values[1:])
 
 
-def _measured(
+def _measure_of_each_query(
     ranker: RankRLS, data: TrainingData, columns: Sequence[int], measure: str, convention: str
 ) -> Floats:
     """Return a measure of each query ranked by RankRLS with some columns, learned without it, (Q,)."""

@@ -79,7 +79,7 @@ class JudgedSelection:
         _check_selects(plan)
         path = SinglePath.of(plan, dataset, given_words)
         combination = path.plan.combinations[0]
-        judge = _judge(path.plan, combination.parameters, combination.ranker, dataset.feature_ids)
+        judge = _exact_ranker(path.plan, combination.parameters, combination.ranker, dataset.feature_ids)
         train = next(fold for fold in dataset.folds if fold.number == path.fold).train
         options = replace(options, judge=judge, n_refits=refits_of(plan.entry))
         return cls(path.plan, path.fold, path.method, train, path.data, options)
@@ -110,7 +110,7 @@ class JudgedSelection:
         selected = result.chosen.step.selected
         ids = dataset.feature_ids
         method = estimator(plan, plan.entry, unit.parameters, ids)
-        judge = _judge(plan, unit.parameters, unit.combination.ranker, ids)
+        judge = _exact_ranker(plan, unit.parameters, unit.combination.ranker, ids)
         selected_first = selected if options.n_features is None else None
         options = replace(options, judge=judge, selected=selected_first, n_refits=refits_of(plan.entry))
         data = with_preferences(plan, fold, group_training(fold))
@@ -182,7 +182,7 @@ def refits_of(entry: Method) -> int:
     return MOST_REFITS if entry.origin is not None else 0
 
 
-def _judge(
+def _exact_ranker(
     plan: Plan, parameters: Mapping[str, Any], ranker: Mapping[str, Any], feature_ids: Ints
 ) -> LinearRanker | None:
     """Return the ranker of the selected features, if it has exact left-out errors.

@@ -95,10 +95,10 @@ def step_importance(
     ------
     WorkProgress
     """
-    return _importance(*_of_step(step, part), measure, convention, n_repeats, seed)
+    return _measure_importance(*_scoring_of_step(step, part), measure, convention, n_repeats, seed)
 
 
-def _of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+def _scoring_of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a score function of the columns of the data, the data, and the columns that count."""
     if not step.learned:
         raise ParameterError("model", type(step).__name__, "a model that was learned from features")
@@ -132,10 +132,10 @@ def model_importance(
     ------
     WorkProgress
     """
-    return _importance(*_scored(model, data), measure, convention, n_repeats, seed)
+    return _measure_importance(*_scoring_of_model(model, data), measure, convention, n_repeats, seed)
 
 
-def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+def _scoring_of_model(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a score function of the columns of the data, the data, and the columns that count."""
     ids = data.feature_ids
     # A sparse file leaves out features that are 0 in all documents.
@@ -151,7 +151,7 @@ def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, 
     return score, data, tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
 
 
-def _importance(
+def _measure_importance(
     score: Score,
     part: RankingDataset,
     used: tuple[int, ...],
@@ -160,9 +160,10 @@ def _importance(
     n_repeats: int | None,
     seed: int,
 ) -> Importance:
+    """Measure the permutation importance of the features that a model uses."""
     if not used:
         raise DataError(tr("The model uses no features, so that no loss without one can be measured."))
-    score, part, columns = _of_few(score, part, used)
+    score, part, columns = _with_used_columns(score, part, used)
     groups = [(column,) for column in columns]
     of_used = tuple((column,) for column in used)
 
@@ -172,11 +173,11 @@ def _importance(
             return replace(progress, found=replace(progress.found, groups=of_used))
         return progress
 
-    work = importance_steps(score, _documents(part), measure, n_repeats, seed, groups, convention)
+    work = importance_steps(score, _measured_documents(part), measure, n_repeats, seed, groups, convention)
     return replace((yield from told_as(work, named)), groups=of_used)
 
 
-def _of_few(
+def _with_used_columns(
     score: Score, part: RankingDataset, used: tuple[int, ...]
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return the same for sparse documents with the columns that count alone, as an array."""
@@ -193,5 +194,5 @@ def _of_few(
     return of_few, part.changed(X=X[:, columns]), tuple(range(len(used)))
 
 
-def _documents(part: RankingDataset) -> MeasuredDocuments:
+def _measured_documents(part: RankingDataset) -> MeasuredDocuments:
     return MeasuredDocuments(part.X, part.y, slice(0, part.n_documents), part.query_ptr, part.grading)

@@ -21,10 +21,10 @@ from rankstudio.plugins.evidence.best_subset import SizedSubset, SubsetSpace, fi
 NORMAL = 1.96
 """Standard errors within which two sets are not distinguishable: a two-sided test at 5 %."""
 
-_WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
-_FEWEST = 1000  # sets in a window: where there are fewer, the next one may be as good, however far it is
-_WIDEST = 0.08  # at which doubling ends: the number of sets to compare grows many times with each
-_MOST_ERRORS = 1e8  # of all sets in all queries: with no more, all are compared in seconds
+_FIRST_WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
+_MIN_SETS = 1000  # sets in a window: where there are fewer, the next one may be as good, however far it is
+_MAX_WINDOW = 0.08  # at which doubling ends: the number of sets to compare grows many times with each
+_MAX_ERRORS = 1e8  # of all sets in all queries: with no more, all are compared in seconds
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def near_sets_of_size(
     """Yield progress, and return the result of :func:`near_best_sets` for one size with a known best set."""
     _, problem, _ = space.problem(data)
     criterion, reference = problem.errors(best.features)
-    width = _WINDOW if window is None else window
+    width = _FIRST_WINDOW if window is None else window
     evaluated = 0
     remaining = 1.0
     while True:
@@ -184,11 +184,11 @@ def near_sets_of_size(
         criteria = np.array(state.criteria)
         within_limit = criteria <= limit
         none_outside = criteria[within_limit].max(initial=0.0) <= criterion * (1 + width / 2)
-        complete = limit == inf or (bool(none_outside) and state.n_evaluated >= _FEWEST)
-        slow = best.n_sets * problem.n_queries > _MOST_ERRORS
-        if complete or window is not None or (slow and width >= _WIDEST):
+        complete = limit == inf or (bool(none_outside) and state.n_evaluated >= _MIN_SETS)
+        slow = best.n_sets * problem.n_queries > _MAX_ERRORS
+        if complete or window is not None or (slow and width >= _MAX_WINDOW):
             break
-        width = width * 2 if width < _WIDEST else inf
+        width = width * 2 if width < _MAX_WINDOW else inf
         remaining /= 2  # the last search takes the longest, and which it is is not known
     sets = [
         NearBestSet(columns, value, value - criterion, deviation)

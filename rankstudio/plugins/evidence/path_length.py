@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_STEPS = 12  # of a path; more where the selection has more
+_USUAL_STEPS = 12  # of a path; more where the selection has more
 
 
 def path_length(k: int, n_features: int) -> int:
@@ -13,4 +13,4 @@ def path_length(k: int, n_features: int) -> int:
     >>> path_length(3, 46), path_length(12, 46), path_length(3, 8)
     (12, 24, 8)
     """
-    return min(n_features, _STEPS * (1 + (k + 1) // _STEPS))
+    return min(n_features, _USUAL_STEPS * (1 + (k + 1) // _USUAL_STEPS))

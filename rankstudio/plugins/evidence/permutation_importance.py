@@ -27,10 +27,10 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-_WHAT = "permuting features within queries"
-_WITHOUT = "scoring without each feature"
-_VALUES = 4_000_000  # of documents with exchanged values that are scored at a time
-_MOST_REPEATS = 10_000  # the standard error falls with the root: a hundredth of that of one repeat
+_PERMUTING_TEXT = "permuting features within queries"
+_SCORING_TEXT = "scoring without each feature"
+_VALUES_PER_BLOCK = 4_000_000  # of documents with exchanged values that are scored at a time
+_MAX_REPEATS = 10_000  # the standard error falls with the root: a hundredth of that of one repeat
 
 Score = Callable[[Floats], ArrayLike]
 """Scores documents by their features alone."""
@@ -224,23 +224,23 @@ def importance_steps(
     """
     n = documents.X.shape[1]
     ptr = documents.ptr
-    repeats = 0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MOST_REPEATS)
+    repeats = 0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MAX_REPEATS)
     start = between("seed", seed, 0, MOST_SEED)
     checked_level(level)
     together = _checked_groups(groups, n)
-    stage = _WHAT if repeats else _WITHOUT
+    stage = _PERMUTING_TEXT if repeats else _SCORING_TEXT
     enough_queries(ptr.size - 1, 2, "Permutation importance" if repeats else "The loss without a feature")
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)
     loss = np.empty((len(together), ptr.size - 1))
-    for shard in shards_of(ptr, max(1, _VALUES // (n * max(1, repeats)))):
+    for shard in shards_of(ptr, max(1, _VALUES_PER_BLOCK // (n * max(1, repeats)))):
         first = shard.first_query
         last = shard.end_query
         part = shard.rows
         local_ptr = ptr[first : last + 1] - part.start
         graded = documents.grading.taken(part)
         evaluator = Evaluator(documents.y[part], local_ptr, convention, [measure], grading=graded)
-        measured = _of_queries(score, documents.features(part), local_ptr, evaluator, together, draws)
+        measured = _losses_of_queries(score, documents.features(part), local_ptr, evaluator, together, draws)
         for index, values in enumerate(measured):
             if index == 0:
                 baseline[first:last] = values
@@ -266,7 +266,7 @@ def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tup
     return checked
 
 
-def _of_queries(
+def _losses_of_queries(
     score: Score,
     X: Floats,
     ptr: Ints,

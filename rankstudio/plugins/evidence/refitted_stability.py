@@ -35,7 +35,7 @@ from rankstudio.plugins.evidence.stability_selection import (
     without_paths,
 )
 
-_WHAT = "selecting on halves of the queries"
+_PROGRESS_TEXT = "selecting on halves of the queries"
 
 
 def stability_by_refitting(
@@ -182,7 +182,7 @@ def refitting_steps(
     missing = [Unit(fold.number, 0, combination) for fold in dataset.folds if fold.number - 1 not in paths]
     with ExitStack() as stack:
         if paths:
-            yield PartialResult(_WHAT, len(paths) / count, known())
+            yield PartialResult(_PROGRESS_TEXT, len(paths) / count, known())
         if missing:
             workers = stack.enter_context(on_threads()) if executor is None else executor
             folds = [dataset.folds[unit.fold - 1] for unit in missing]
@@ -191,11 +191,11 @@ def refitting_steps(
             for unit in missing:
                 for event in scheduler.finish(unit.fold):
                     if not isinstance(event, UnitFinished):
-                        yield WorkProgress(_WHAT, len(paths) / count)
+                        yield WorkProgress(_PROGRESS_TEXT, len(paths) / count)
                         continue
                     if study is not None and key is not None:
                         study.save_unit(key, event.path, event.seconds or 0.0)
                     take(event.path)
                     scheduler.paths.clear()
-                    yield PartialResult(_WHAT, len(paths) / count, known())
+                    yield PartialResult(_PROGRESS_TEXT, len(paths) / count, known())
     return known()

@@ -19,8 +19,8 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, finish
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-_WHAT = "selecting without each query"
-_AT_ONCE = 32  # queries between two partial results
+_PROGRESS_TEXT = "selecting without each query"
+_QUERIES_PER_RESULT = 32  # queries between two partial results
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,19 +149,21 @@ def left_out_steps(
     with pool() as (executor, workers):
 
         def learn(query: int) -> None:
-            coefs, selected[query] = _without(paths, query, usual.shape[1])
+            coefs, selected[query] = _path_without_query(paths, query, usual.shape[1])
             repeated[query] = paths.errors_of(query, coefs)
 
-        for first in range(start, paths.n_queries, _AT_ONCE):
-            end = min(first + _AT_ONCE, paths.n_queries)
+        for first in range(start, paths.n_queries, _QUERIES_PER_RESULT):
+            end = min(first + _QUERIES_PER_RESULT, paths.n_queries)
             with STEADY:
                 share(executor, workers, learn, range(first, end))
             left_out = RepeatedLeftOut(usual[:end], repeated[:end], empty[:end], tuple(selected[:end]))
-            yield PartialResult(_WHAT, end / paths.n_queries, left_out)
+            yield PartialResult(_PROGRESS_TEXT, end / paths.n_queries, left_out)
     return left_out
 
 
-def _without(paths: PathsFromSums, query: int, n_steps: int) -> tuple[list[Floats], tuple[int, ...]]:
+def _path_without_query(
+    paths: PathsFromSums, query: int, n_steps: int
+) -> tuple[list[Floats], tuple[int, ...]]:
     """Return the weights after each step of the path without a query, and its features."""
     steps = paths.path_without(np.array([query]))[:n_steps]
     coefs = [step.coef for step in steps]

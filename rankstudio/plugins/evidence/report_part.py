@@ -27,23 +27,23 @@ from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 Block = Paragraph | TextTable | Figure
 Kind = TypeVar("Kind")
 
-_MOST = 6  # selections, and models, with figures
-_MOST_FEATURES = 30  # of a model: the others lose less
+_MAX_DRAWN = 6  # selections, and models, with figures
+_MAX_FEATURES = 30  # of a model: the others lose less
 
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the stored evidence: a table, sentences and figures for each selection, then those of models."""
-    selections = _stored(source, unpack_evidence)
-    importances = _stored(source, unpack_importance)
+    selections = _stored_evidence(source, unpack_evidence)
+    importances = _stored_evidence(source, unpack_importance)
     if not selections and not importances:
         yield Paragraph("No evidence has been gathered for a selection of these runs.", muted=True)
     for number, (run, fold, evidence) in enumerate(selections):
-        yield from _of_selection(run, fold, evidence, drawn=number < _MOST)
+        yield from _selection_blocks(run, fold, evidence, drawn=number < _MAX_DRAWN)
     for number, (run, fold, measured) in enumerate(importances):
-        yield from _of_model(run, fold, measured, drawn=number < _MOST)
+        yield from _model_blocks(run, fold, measured, drawn=number < _MAX_DRAWN)
 
 
-def _stored(
+def _stored_evidence(
     source: ReportSource, unpack: Callable[[bytes, int], Kind]
 ) -> list[tuple[ReportedRun, int, Kind]]:
     """Return the stored evidence of one kind with its run and fold; damaged entries are left out."""
@@ -55,7 +55,10 @@ def _stored(
     return unpacked
 
 
-def _of_selection(run: ReportedRun, fold: int, evidence: SelectionEvidence, drawn: bool) -> Iterator[Block]:
+def _selection_blocks(
+    run: ReportedRun, fold: int, evidence: SelectionEvidence, drawn: bool
+) -> Iterator[Block]:
+    """Yield the table, the sentences and, if drawn, the figures of one selection's evidence."""
     names = _Names(run)
     result = next((fold_result for fold_result in run.result.folds if fold_result.fold == fold), None)
     sets = smallest_set_beside(run.plan, result, evidence.selected) if result is not None else None
@@ -73,11 +76,12 @@ def _of_selection(run: ReportedRun, fold: int, evidence: SelectionEvidence, draw
         yield from evidence_figures(evidence, of, names.full)
 
 
-def _of_model(run: ReportedRun, fold: int, measured: MeasuredImportance, drawn: bool) -> Iterator[Block]:
+def _model_blocks(run: ReportedRun, fold: int, measured: MeasuredImportance, drawn: bool) -> Iterator[Block]:
+    """Yield the table and, if drawn, the figure of a model's permutation importance."""
     names = _Names(run)
     of = f"Run {run.number}, fold {fold}"
     title = f"{of}: permutation importance in a model with {measured.n_features} features"
-    yield importance_text(title, measured, names.full, _MOST_FEATURES)
+    yield importance_text(title, measured, names.full, _MAX_FEATURES)
     if drawn:
         yield importance_figure(measured, of, names.full)
 

@@ -206,7 +206,7 @@ def evidence_steps(
 
 
 class _Evidence:
-    """The evidence as far as it is gathered."""
+    """The evidence gathered so far."""
 
     def __init__(
         self,
@@ -375,6 +375,7 @@ class _Evidence:
             self._keep(deciding=steps, deciding_by_margins=not all(step.exact for step in steps))
 
     def _best(self) -> Work:
+        """Search for the best set, up to a limit of seconds without compilation."""
         began = inf
         share = 0.0
         compiled = list[str]()
@@ -486,6 +487,7 @@ class _Evidence:
         return last.features if last.size == len(rest) and last.features else rest
 
     def _near_best(self) -> Work:
+        """Find the sets as good as the proved best sets of the selection's size and one below."""
         sizes = self.found.best.sizes if self.found.best is not None else ()
         limit = self._options.most_sets
         pair = (self.found.size - 1, self.found.size)

@@ -19,7 +19,7 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.engine.support.threads import STEADY
 
-_WHAT = "Changes of a set"
+_PURPOSE = "Changes of a set"
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def set_changes(
 def changes_of(estimator: LinearRanker, data: GivenData, features: Sequence[int]) -> SetChanges:
     """Return the result of :func:`set_changes` for grouped data."""
     rows = training_data(data)
-    return exchanged_changes(exact_exchange(estimator, rows, _WHAT), rows, features)
+    return exchanged_changes(exact_exchange(estimator, rows, _PURPOSE), rows, features)
 
 
 def exchanged_changes(judge: ExactExchange, data: GivenData, features: Sequence[int]) -> SetChanges:

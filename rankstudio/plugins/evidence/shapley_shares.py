@@ -22,7 +22,7 @@ from rankstudio.engine.methods.shards.training_data import GivenData, TrainingDa
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-_WHAT = "learning from all subsets"
+_PROGRESS_TEXT = "learning from all subsets"
 MOST_FEATURES = 15
 """Most features whose subsets can all be computed."""
 
@@ -106,7 +106,7 @@ def shapley_steps(
     """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
     rows = training_data(data)
     judge = exact_exchange(estimator, rows, "Shapley shares")
-    return (yield from exchanged_shares(judge, rows, _columns(estimator, rows, features)))
+    return (yield from exchanged_shares(judge, rows, _columns_of_subset(estimator, rows, features)))
 
 
 def exchanged_shares(
@@ -122,7 +122,9 @@ def exchanged_shares(
     return ShapleyShares(columns, shapley_values(gains), np.diff(prefixes), float(gains[-1]))
 
 
-def _columns(estimator: LinearRanker, data: TrainingData, features: Sequence[int] | None) -> tuple[int, ...]:
+def _columns_of_subset(
+    estimator: LinearRanker, data: TrainingData, features: Sequence[int] | None
+) -> tuple[int, ...]:
     """Return the columns of the model, checked."""
     n = data.X.shape[1]
     if features is None and not estimator.entry.selects:
@@ -150,7 +152,7 @@ def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
         errors[number + (1 << later)] = costs
         waiting += [(*subset, column) for column in later[:-1].tolist()]
         if len(subset) <= 2:
-            yield WorkProgress(_WHAT, 1.0 - len(waiting) / k**2)
+            yield WorkProgress(_PROGRESS_TEXT, 1.0 - len(waiting) / k**2)
     return errors
 
 

@@ -24,7 +24,7 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish, without_notes
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-_WHAT = "selecting on halves of the queries"
+_PROGRESS_TEXT = "selecting on halves of the queries"
 MOST_HALVES = 1_000_000  # pairs; a greater number is taken for a slip
 _AT_ONCE = 16  # halves between two partial results, where a path is fast
 _ROUNDING = 1e-9  # of a number of halves
@@ -251,7 +251,7 @@ def stability_steps(
             yield event
         else:
             stability = with_paths(stability, event)
-            yield PartialResult(_WHAT, stability.n_paths / count, stability)
+            yield PartialResult(_PROGRESS_TEXT, stability.n_paths / count, stability)
     return stability
 
 

@@ -19,8 +19,8 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, finish
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-_WHAT = "permuting residuals"
-_MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
+_PROGRESS_TEXT = "permuting residuals"
+_MAX_PERMUTATIONS = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
 _ROUNDING = 1e-12  # of the empty model's error, as in the test of a whole path
 
 
@@ -157,7 +157,7 @@ def significance_steps(
     PartialResult
         :class:`StepSignificance` with fewer permutations.
     """
-    count = between("n_permutations", n_permutations, 1, _MOST)
+    count = between("n_permutations", n_permutations, 1, _MAX_PERMUTATIONS)
     start = between("seed", seed, 0, MOST_SEED)
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 2, "The significance of steps")
@@ -183,5 +183,5 @@ def significance_steps(
                 share(executor, workers, learn, range(tests.drops.size))
             permuted = np.vstack((tests.permuted, drops))
             tests = StepSignificance(tests.selected, tests.drops, permuted, tests.empty)
-            yield PartialResult(_WHAT, numbers.stop / count, tests)
+            yield PartialResult(_PROGRESS_TEXT, numbers.stop / count, tests)
     return tests

@@ -94,6 +94,7 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
 
 
 def _format(key: str, label: str, summary: str, version: str, prints: str, fit: _Fit) -> ModelFormat:
+    """Return a format of SVM-light's model files for one of its programs."""
     return ModelFormat(
         key,
         label,

@@ -94,7 +94,7 @@ class ChoiceContext:
 TOSS_UP = 0.01
 """Share of the score under which a margin says little."""
 
-_FALL = 0.1  # of a score: what loses less with a feature is not displaced by it
+_MIN_FALL = 0.1  # of a score: what loses less with a feature is not displaced by it
 
 
 @dataclass(frozen=True)
@@ -134,23 +134,26 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
         correlations = None if correlations is None else groups.correlations(correlations)
     inside = feature in context.path.steps[context.position].selected
     if context.path.step_kind is not StepKind.FEATURES:
-        title, sentences = _of_weights(context, feature, inside)
+        title, sentences = _weight_explanation(context, feature, inside)
     elif inside:
         step = next(step for step in context.path.steps if feature in step.selected)
         margin = step_margin(context.score, step, feature, context.path.divisor)
         title = tr("Why it was selected at step {step}").format(step=margin.number)
-        sentences = [_lead(context, margin), _first_rank(context, feature, margin.number)]
+        sentences = [_reason_selected(context, margin), _first_rank_sentence(context, feature, margin.number)]
     else:
         title = tr("Why it is not in the model with k = {size}").format(size=context.size)
-        sentences = [_later(context, feature), _closest(context, feature, correlations)]
-        sentences.append(_displaced(context, feature, correlations))
+        sentences = [
+            _later_step_sentence(context, feature),
+            _closest_step_sentence(context, feature, correlations),
+        ]
+        sentences.append(_displacement_sentence(context, feature, correlations))
     if not inside:
-        sentences.append(_likeness(context, feature, correlations, sentences))
-    sentences.append(_elsewhere(context, feature, inside))
+        sentences.append(_similarity_sentence(context, feature, correlations, sentences))
+    sentences.append(_alternatives_sentence(context, feature, inside))
     return ChoiceExplanation(title, tuple(sentence for sentence in (together, *sentences) if sentence))
 
 
-def _lead(context: ChoiceContext, margin: Margin) -> str:
+def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
     """Explain why a feature was selected, and how far ahead of which rival it was."""
     score = context.score
     if np.isnan(margin.score):
@@ -158,11 +161,11 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
             "It was selected without a comparison: no other remaining candidate could change a ranking."
         )
     if score.least and margin.rival is not None:
-        return _dropped_next(context, margin, margin.rival)
+        return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
-        return f"{_worth(score, margin.score)} {tr('It was the only candidate left.')}"
+        return f"{_effect_sentence(score, margin.score)} {tr('It was the only candidate left.')}"
     if lead_without_use(score, margin):
-        return _lead_without_use(context, margin, margin.rival)
+        return _reason_without_use(context, margin, margin.rival)
     rival = f"{context.names[margin.rival]} ({significant(margin.rival_score)})"
     if margin.share == 0:
         text = tr("It was tied with {rival}; the first one in the file was selected.")
@@ -173,10 +176,10 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
     else:
         text = tr("The next candidate, {rival}, was {share} behind.")
     compared = text.format(rival=rival, share=percent(abs(margin.share)))
-    return f"{_worth(score, margin.score)} {compared}"
+    return f"{_effect_sentence(score, margin.score)} {compared}"
 
 
-def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
+def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
     """Explain the selection of a feature where it or its rival did not lower the criterion."""
     score = margin.score
     other = margin.rival_score
@@ -218,7 +221,7 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
     )
 
 
-def _worth(score: CandidateScore, value: float) -> str:
+def _effect_sentence(score: CandidateScore, value: float) -> str:
     """Describe the effect of a feature: "Lowered the leave-query-out error per document by 2.5."."""
     if score.source is ScoreSource.CRITERION:
         text = (
@@ -227,11 +230,11 @@ def _worth(score: CandidateScore, value: float) -> str:
             else tr("Lowered the {name} {unit} by {number}.")
         )
         return text.format(number=significant(abs(value)), name=tr(score.criterion), unit=tr(score.unit))
-    return f"{_capital(tr(score.title))}: {significant(value)}."
+    return f"{_capitalized(tr(score.title))}: {significant(value)}."
 
 
-def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Return in words by how little a feature dropped out, of those that were left."""
+def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
+    """Return the sentence on how close a feature was to staying when it was dropped."""
     text = tr(
         "With {count} features left it was dropped next: its {name}, {score}, was {share} "
         "below that of {rival}."
@@ -249,15 +252,15 @@ def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:
     )
 
 
-def _first_rank(context: ChoiceContext, feature: int, number_: int) -> str:
-    """Return in words how a feature stood at the first step, where it came later."""
+def _first_rank_sentence(context: ChoiceContext, feature: int, number_: int) -> str:
+    """Return the sentence on a feature's rank at the first step; "" for the first feature."""
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if number_ <= 1 or not np.isfinite(values[feature]):
         return ""
-    return tr("At step 1 it was {place}.").format(place=_place(context.score, values, feature))
+    return tr("At step 1 it was {place}.").format(place=_rank_text(context.score, values, feature))
 
 
-def _later(context: ChoiceContext, feature: int) -> str:
+def _later_step_sentence(context: ChoiceContext, feature: int) -> str:
     steps = context.path.steps
     later = next(
         (step.number for step in steps if feature in step.selected and len(step.selected) > context.size), 0
@@ -267,8 +270,8 @@ def _later(context: ChoiceContext, feature: int) -> str:
     return tr("It is selected at step {step}.").format(step=later)
 
 
-def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Return in words at which step up to the chosen one a feature came closest, and who was taken there."""
+def _closest_step_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
+    """Return the sentence on the step at which a feature came closest."""
     path = context.path
     score = context.score
     scores = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
@@ -278,13 +281,13 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
     index = int(np.nanargmax(near))
     selected = taken_at(path, index)
     values = scores[index]
-    details = {"step": path.steps[index].number, "place": _place(score, values, feature)}
+    details = {"step": path.steps[index].number, "place": _rank_text(score, values, feature)}
     if not selected or not np.isfinite(values[selected[0]]):
         return tr("Closest at step {step}: {place}.").format(**details)
     gains = score.gains(values)
     best = float(values[selected[0]])
     own_score = float(values[feature])
-    name = _alike(context.names[selected[0]], correlations, feature, selected[0])
+    name = _name_with_r(context.names[selected[0]], correlations, feature, selected[0])
     if score.source is ScoreSource.CRITERION and min(best, own_score) <= 0:
         return _closest_without_use(best, own_score, details, name)
     size = max(abs(best), abs(own_score))
@@ -314,15 +317,15 @@ def _closest_without_use(best: float, own_score: float, details: Mapping[str, ob
     return text.format(**details, name=name)
 
 
-def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Return in words with which feature its score fell most."""
+def _displacement_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
+    """Return the sentence on the selection that lowered a feature's score most."""
     path = context.path
     score = context.score
     values = [float(score.of(step, path.divisor)[feature]) for step in path.steps[: context.position + 1]]
     falls = [
         (before - after, step_index)
         for step_index, (before, after) in enumerate(pairwise(values))
-        if before - after > _FALL * abs(before)
+        if before - after > _MIN_FALL * abs(before)
     ]
     if not falls or score.least:
         return ""
@@ -330,13 +333,13 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
     selected = taken_at(path, index)
     if not selected:
         return ""
-    name = _alike(context.names[selected[0]], correlations, feature, selected[0])
+    name = _name_with_r(context.names[selected[0]], correlations, feature, selected[0])
     return tr("With {name} in the model it fell from {before} to {after}.").format(
         name=name, before=significant(values[index]), after=significant(values[index + 1])
     )
 
 
-def _likeness(
+def _similarity_sentence(
     context: ChoiceContext, feature: int, correlations: Floats | None, sentences: Sequence[str]
 ) -> str:
     """Return in words which of the model's features a feature is most like, where that was not said yet."""
@@ -346,12 +349,12 @@ def _likeness(
     like = max(model, key=lambda f: abs(correlations[feature, f]))
     if correlations[feature, like] == 0 or any(context.names[like] in sentence for sentence in sentences):
         return ""
-    name = _alike(context.names[like], correlations, feature, like)
+    name = _name_with_r(context.names[like], correlations, feature, like)
     return tr("The most similar feature in the model is {name}.").format(name=name)
 
 
-def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str, list[str]]:
-    """Explain a feature of a model that weighs all at once."""
+def _weight_explanation(context: ChoiceContext, feature: int, inside: bool) -> tuple[str, list[str]]:
+    """Explain a feature of a model that weighs all features at once."""
     path = context.path
     score = context.score
     step = path.steps[context.position]
@@ -364,9 +367,9 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
             text = tr("Its {name} is 0 {at}; the maximum is {most}, {then}.")
         sentence = text.format(
             name=tr(score.name),
-            at=_at(path, step.number),
+            at=_at_round(path, step.number),
             most=significant(history[top]),
-            then=_at(path, path.steps[top].number),
+            then=_at_round(path, path.steps[top].number),
         )
         return tr("Why it is not in the model"), [sentence]
     order = np.argsort(-values, kind="stable").tolist()
@@ -377,10 +380,10 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
         other = order[rank + 1]
         text = tr("{name} {value} {at}, {place}; {share} more than {other} ({less}).")
     sentence = text.format(
-        name=_capital(tr(score.name)),
+        name=_capitalized(tr(score.name)),
         value=significant(float(values[feature])),
-        at=_at(path, step.number),
-        place=_place(score, values, feature),
+        at=_at_round(path, step.number),
+        place=_rank_text(score, values, feature),
         share=percent(float((values[feature] - values[other]) / values[feature])),
         other=context.names[other],
         less=significant(float(values[other])),
@@ -388,39 +391,40 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
     return tr("Why it is in the model"), [sentence]
 
 
-def _at(path: PathResult, number_: int) -> str:
+def _at_round(path: PathResult, number_: int) -> str:
     """Return "at round 8"."""
     if path.step_kind is StepKind.ITERATIONS:
         return tr("at iteration {number}").format(number=number_)
     return tr("at round {number}").format(number=number_)
 
 
-def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
-    """Return in words with which other parameters of the run, and in which folds, it would be otherwise."""
+def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -> str:
+    """Return the sentence on parameters and folds with another outcome."""
     size = context.size
     parts = []
     if inside and size == context.n_candidates:
         return ""
     combinations = [
-        (alternative.label, feature in _model(alternative.path, context))
+        (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.combinations
     ]
     if len(combinations) > 1:
-        parts.append(_where(context.axis, combinations, not inside))
+        parts.append(_state_labels(context.axis, combinations, not inside))
     folds = [
-        (alternative.label, feature in _model(alternative.path, context)) for alternative in context.folds
+        (alternative.label, feature in _comparable_model(alternative.path, context))
+        for alternative in context.folds
     ]
     if folds:
-        parts.append(_where("fold", folds, not inside))
+        parts.append(_state_labels("fold", folds, not inside))
     if not parts:
         return ""
     other = [part for part in parts if part]
     kind = "model" if context.path.step_kind is not StepKind.FEATURES else "several" if size > 1 else "one"
-    text = _otherwise(kind, inside) if other else _same(kind, inside)
+    text = _other_template(kind, inside) if other else _same_template(kind, inside)
     return text.format(size=size, where=either(other))
 
 
-def _otherwise(kind: str, inside: bool) -> str:
+def _other_template(kind: str, inside: bool) -> str:
     """Return where a feature would be with other parameters or in other folds."""
     if kind == "model":
         if inside:
@@ -435,7 +439,7 @@ def _otherwise(kind: str, inside: bool) -> str:
     )
 
 
-def _same(kind: str, inside: bool) -> str:
+def _same_template(kind: str, inside: bool) -> str:
     """Return that a feature is, or is not, in every path or model of the run."""
     if kind == "model":
         return tr("It is in every model of the run.") if inside else tr("It is in no model of the run.")
@@ -446,14 +450,14 @@ def _same(kind: str, inside: bool) -> str:
     return tr("Every path of the run starts with it.") if inside else tr("No path of the run starts with it.")
 
 
-def _model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
-    """Return the features of the model of another path that compares with the chosen one."""
+def _comparable_model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
+    """Return the features of the model of about the same size on another path."""
     if path.step_kind is not StepKind.FEATURES:
         return path.steps[-1].selected
     return path.steps[int(np.abs(path.sizes - context.size).argmin())].selected
 
 
-def _where(axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool) -> str:
+def _state_labels(axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool) -> str:
     """Return which of some ordered labels have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4"."""
     if axis == "combination":
         count = sum(state is wanted_state for _, state in states)
@@ -469,13 +473,13 @@ def _where(axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool) ->
         before = state
     if not runs:
         return ""
-    labels = either([_listed(run) for run in runs])
+    labels = either([_label_range(run) for run in runs])
     if axis == "fold":
         return tr("in fold {labels}").format(labels=labels)
     return tr("with {axis} = {labels}").format(axis=tr(axis), labels=labels)
 
 
-def _listed(run: Sequence[str]) -> str:
+def _label_range(run: Sequence[str]) -> str:
     """Return labels that follow each other: "2⁸", "2⁸ or 2⁹", "2⁸ to 2¹⁵"."""
     if len(run) == 1:
         return run[0]
@@ -483,7 +487,7 @@ def _listed(run: Sequence[str]) -> str:
     return text.format(first=run[0], last=run[-1])
 
 
-def _place(score: CandidateScore, values: Floats, feature: int) -> str:
+def _rank_text(score: CandidateScore, values: Floats, feature: int) -> str:
     """Return a feature's rank among the candidates: "9th of 46"."""
     gains = score.gains(values)
     rank = 1 + int(np.count_nonzero(gains > gains[feature]))
@@ -494,12 +498,12 @@ def _place(score: CandidateScore, values: Floats, feature: int) -> str:
     return text.format(rank=rank, count=int(np.isfinite(values).sum()))
 
 
-def _capital(text: str) -> str:
+def _capitalized(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _alike(name: str, correlations: Floats | None, feature: int, other: int) -> str:
-    """Return a feature with how alike it is to another, where that is known."""
+def _name_with_r(name: str, correlations: Floats | None, feature: int, other: int) -> str:
+    """Return the name of a feature with its correlation to another feature, if known."""
     if correlations is None:
         return name
     r = correlation_text(correlations[feature, other])

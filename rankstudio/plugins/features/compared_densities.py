@@ -83,7 +83,7 @@ def compared_densities(
         compared = method.densities_of(train, column)
         if compared is None:
             raise PlanError(tr("{method} compares no densities.").format(method=plan.entry.label))
-        grid, classes = _drawn(compared, train.y)
+        grid, classes = _grid_and_densities(compared, train.y)
         score = float(scores[column]) if scores.size else float("nan")
         rank = order.index(column) + 1 if column in order else 0
         importance = score - compared.divergence
@@ -107,7 +107,7 @@ def next_best(path: PathResult, column: int) -> int | None:
     return order[index - 1] if index else None
 
 
-def _drawn(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
+def _grid_and_densities(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
     """Return the grid and the densities there, zeros told apart where there are many."""
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     zero = compared.places == 0.0 if has_many_zeros(values) else np.zeros(compared.places.size, dtype=bool)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.capabilities import FeaturePenalties
 
 GRID_POINTS = 128  # a smooth line 400 px wide
-_MANY_ZEROS = 0.15  # share of the documents, from which on zeros are separate from the other values
-_MOST_CLASSES = 5  # lines that stay apart in one plot
-_NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
+_MIN_SHARE_OF_ZEROS = 0.15  # share of the documents, from which on zeros are separate from the other values
+_MAX_CLASSES = 5  # lines that stay apart in one plot
+_CLASS_NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
 _BLOCK_ROWS = 1 << 14  # documents that are centred at a time: 18 MB of 136 features
 
 
@@ -254,10 +254,10 @@ class Inspector:
         """The relevance classes: label and mask of its documents."""
         y = self.dataset.y
         labels = np.unique(y)
-        if labels.size <= _MOST_CLASSES:
+        if labels.size <= _MAX_CLASSES:
             return [(text, y == label) for text, label in zip(class_names(labels), labels, strict=True)]
         # Real-valued labels: as many classes, with about as many distinct labels each.
-        groups = np.array_split(labels, _MOST_CLASSES)
+        groups = np.array_split(labels, _MAX_CLASSES)
         return [(_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups]
 
     @cached_property
@@ -295,6 +295,7 @@ class Inspector:
         return float(np.clip(right @ weights, 0.0, 1.0))
 
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
+        """Return a grid of values and the density of each relevance class on it."""
         low = float(values.min())
         high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
@@ -332,14 +333,16 @@ class Inspector:
 
 def class_names(labels: Floats) -> tuple[str, ...]:
     """Return the names of the classes of some labels: "not relevant", "relevant", or "relevance 3"."""
-    names = _NAMES.get(labels.size) if np.array_equal(labels, np.arange(labels.size)) else None
+    names = _CLASS_NAMES.get(labels.size) if np.array_equal(labels, np.arange(labels.size)) else None
     return names or tuple(tr("relevance {label:g}").format(label=label) for label in labels)
 
 
 def has_many_zeros(values: Floats) -> bool:
     """Return whether zeros would hide the distribution of the other values."""
     rest = values[values != 0.0]
-    return bool(rest.size) and rest.size <= (1.0 - _MANY_ZEROS) * values.size and bool(np.ptp(rest) > 0)
+    return (
+        bool(rest.size) and rest.size <= (1.0 - _MIN_SHARE_OF_ZEROS) * values.size and bool(np.ptp(rest) > 0)
+    )
 
 
 def _range_text(labels: Floats) -> str:

@@ -19,7 +19,7 @@ from rankstudio.engine.support.number_format import NOTHING, fixed, significant
 from rankstudio.plugins.features.feature_profile import Inspector
 from rankstudio.plugins.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
 
-_MOST_NAMED = 6
+_MAX_NAMED_FEATURES = 6
 
 
 def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
@@ -30,10 +30,11 @@ def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
             text = f"{group.title}: the data are not available, or no run selects features."
             yield Paragraph(text, muted=True)
             continue
-        yield from _substitutes(best_of(selecting, group.measure))
+        yield from _substitutes_section(best_of(selecting, group.measure))
 
 
-def _substitutes(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
+def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
+    """Yield paragraphs and tables on substitutes for the features of the run's first fold."""
     first = run.result.folds[0]
     fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
     if fold is None or not first.chosen.step.selected:
@@ -56,12 +57,13 @@ def _substitutes(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
         f"Possible substitutes for the features of {run.name}, in the model of fold {first.fold}. Similarity "
         "is the correlation r within the queries of its training part."
     )
-    yield from _groups(run, model_substitutes)
+    yield from _group_paragraphs(run, model_substitutes)
     if model_substitutes.group_swaps:
-        yield _group_swaps(run, model_substitutes)
+        yield _group_swap_table(run, model_substitutes)
 
 
-def _groups(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragraph | TextTable]:
+def _group_paragraphs(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragraph | TextTable]:
+    """Yield the table of similar features, the features without any, and the improving swaps."""
     names = run.result.feature_names
     alike = [group for group in model_substitutes.groups if len(group.selected) + len(group.others) > 1]
     unlike = [group for group in model_substitutes.groups if group not in alike]
@@ -71,7 +73,7 @@ def _groups(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragr
         header = ["in the model", "like it", "least |r|", "best swap"] + (
             ["change of criterion"] if exact else []
         )
-        note = f"The change is that of {_criterion(run)}; lower is better." if exact else ""
+        note = f"The change is that of {_criterion_name(run)}; lower is better." if exact else ""
         title = f"Run {run.number}: similar features"
         yield TextTable(
             title, tuple(header), rows, (0, 1, 3), f"{note} {model_substitutes.why_no_swaps}".strip()
@@ -87,7 +89,7 @@ def _groups(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragr
         )
 
 
-def _group_swaps(run: ReportedRun, model_substitutes: Substitutes) -> TextTable:
+def _group_swap_table(run: ReportedRun, model_substitutes: Substitutes) -> TextTable:
     """Return the swaps of whole groups, those that lower the criterion most first."""
     names = run.result.feature_names
     group_of = group_names(feature_groups_of(run.plan))
@@ -102,20 +104,21 @@ def _group_swaps(run: ReportedRun, model_substitutes: Substitutes) -> TextTable:
     rows = tuple((called(s.removed), called(s.added), significant(s.change, 2, sign=True)) for s in swaps)
     note = (
         "A group is selected as a whole. The table has the best swap for each group of the model. The change "
-        f"is that of {_criterion(run)}; lower is better."
+        f"is that of {_criterion_name(run)}; lower is better."
     )
     header = ("in the model", "best replaced by", "change of criterion")
     return TextTable(f"Run {run.number}: groups of features swapped as a whole", header, rows, (0, 1), note)
 
 
-def _criterion(run: ReportedRun) -> str:
+def _criterion_name(run: ReportedRun) -> str:
     """Return the criterion as named beside its changes: "the leave-query-out error per document"."""
     return f"the {run.plan.criterion.removesuffix(' per document')} per document"
 
 
 def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> tuple[str, ...]:
+    """Return the table row of a group of similar features, with its best swap."""
     chosen = listed(names[column] for column in group.selected)
-    named_others = [names[column] for column in group.others[:_MOST_NAMED]]
+    named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]
     n_more = len(group.others) - len(named_others)
     others_text = listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
     swap: Swap | None = min(

@@ -25,9 +25,11 @@ from rankstudio.engine.statistics.clusters import Clusters
 MOST_SHOWN = 60
 """Features that a map of correlations can show."""
 
-_MOST_SECONDS = 3.0  # of swaps, before fewer of them are computed
+_MAX_SWAP_SECONDS = 3.0  # of swaps, before fewer of them are computed
 _ROUNDING = 1e-12  # share of the criterion, up to which two are equal
-_SAME = 1e-6  # share of a change: a swap with a constant feature differs from leaving out by rounding alone
+_MIN_RELATIVE_FALL = (
+    1e-6  # share of a change: a swap with a constant feature differs from leaving out by rounding alone
+)
 
 Changes = Mapping[tuple[int, int | None], float]
 """Changes of the criterion, by the column that goes and the one that comes; None where none comes."""
@@ -67,7 +69,7 @@ class Swap:
 
 @dataclass(frozen=True)
 class GroupSwap:
-    """A swap of one candidate of the model for another as a whole; at least one of them is a group.
+    """A swap of two candidates as a whole, at least one of which is a group of features.
 
     Attributes
     ----------
@@ -178,7 +180,7 @@ def substitutes(
     weights = np.abs(step.coef)
     heaviest = set(sorted(selected, key=lambda column: -weights[column])[:MOST_SHOWN])
     ranked = tuple(column for column in selected if column in heaviest)
-    columns = _shown(correlations, clusters, ranked)
+    columns = _shown_columns(correlations, clusters, ranked)
     parameters = path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
     regularization = regularization_of(plan, parameters, data)
     data = PairRows.of(data, PairCost.of(parameters))
@@ -189,7 +191,7 @@ def substitutes(
     if reason == NO_SWAPS and data.ptr.size == 2:
         reason = NO_QUERIES
     if regularization is not None:
-        changes, reason = _changes(data, regularization, selected, clusters, columns)
+        changes, reason = _criterion_changes(data, regularization, selected, clusters, columns)
         if groups is not None and not groups.trivial:
             group_swaps, why_not = _group_swaps(data, regularization, selected, groups, path.divisor)
             reason = reason or why_not
@@ -198,16 +200,16 @@ def substitutes(
         columns,
         correlations[np.ix_(columns, columns)],
         selected,
-        _groups(correlations, clusters, ranked, columns, changes, joint),
-        _better(correlations, changes),
+        _substitute_groups(correlations, clusters, ranked, columns, changes, joint),
+        _improving_swaps(correlations, changes),
         reason,
         correlations.shape[0],
         group_swaps,
     )
 
 
-def _shown(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:
-    """Return the columns to show: all, or the selected ones with those that are most like one of them."""
+def _shown_columns(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:
+    """Return the columns to show: all, or the selected ones and the features most similar to them."""
     if correlations.shape[0] <= MOST_SHOWN:
         return tuple(clusters.order.tolist())
     alike = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
@@ -216,14 +218,14 @@ def _shown(correlations: Floats, clusters: Clusters, selected: Sequence[int]) ->
     return tuple(column for column in clusters.order.tolist() if column in chosen)
 
 
-def _changes(
+def _criterion_changes(
     data: QueryData,
     regularization: float,
     selected: tuple[int, ...],
     clusters: Clusters,
     shown_columns: Sequence[int],
 ) -> tuple[Changes, str]:
-    """Return the change of the criterion for swaps and for leaving out, or why there is none.
+    """Return the change of the criterion for each swap and removal, or why it is not computed.
 
     Where all that are shown would take long, only those of the selected features' clusters come in.
     """
@@ -231,7 +233,7 @@ def _changes(
     alike = {int(other) for column in selected for other in clusters.members(column)} - inside
     Q = data.ptr.size - 1
     for columns in (set(shown_columns) - inside, alike & set(shown_columns)):
-        if swap_seconds(Q, len(selected), len(columns)) <= _MOST_SECONDS:
+        if swap_seconds(Q, len(selected), len(columns)) <= _MAX_SWAP_SECONDS:
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
@@ -254,7 +256,7 @@ def _group_swaps(
     """Return the best swap of each candidate of the model with a group in it, and why there is none."""
     inside = groups.containing(selected)
     n_added = len(inside) * sum(map(len, groups.groups)) - len(selected)
-    if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MOST_SECONDS:
+    if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MAX_SWAP_SECONDS:
         return (), NOT_SWAPPED
     criterion, swapped = group_swap_criteria(data, regularization, selected, groups)
     best: dict[int, tuple[float, int]] = {}
@@ -268,7 +270,7 @@ def _group_swaps(
     return tuple(swaps), ""
 
 
-def _groups(
+def _substitute_groups(
     correlations: Floats,
     clusters: Clusters,
     selected: Sequence[int],
@@ -276,6 +278,7 @@ def _groups(
     changes: Changes,
     joint: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
+    """Return the selected features by cluster, with similar unselected features and the best swaps."""
     groups = []
     inside = set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
@@ -289,7 +292,7 @@ def _groups(
         possible = outside or tuple(c for c in shown_columns if c not in inside and correlations[c, c])
         possible = tuple(column for column in possible if column not in joint)
         swaps = [
-            _swap(correlations, changes, column, possible, exact=bool(outside))
+            _best_swap(correlations, changes, column, possible, exact=bool(outside))
             for column in chosen
             if column not in joint
         ]
@@ -299,10 +302,10 @@ def _groups(
     return tuple(groups)
 
 
-def _swap(
+def _best_swap(
     correlations: Floats, changes: Changes, removed: int, possible: Sequence[int], exact: bool
 ) -> Swap | None:
-    """Return the best of some swaps: by its exact change, or of the most alike where that is not known."""
+    """Return the best of the possible swaps: by its exact change, otherwise the most similar feature."""
     if not possible:
         return None
 
@@ -310,20 +313,20 @@ def _swap(
         change = changes.get((removed, added), float("inf")) if exact else 0.0
         return change, -abs(correlations[removed, added])
 
-    return _made(correlations, changes, removed, min(possible, key=key))
+    return _new_swap(correlations, changes, removed, min(possible, key=key))
 
 
-def _better(correlations: Floats, changes: Changes) -> tuple[Swap, ...]:
+def _improving_swaps(correlations: Floats, changes: Changes) -> tuple[Swap, ...]:
     """Return the swap that lowers the criterion most for each selected feature, the greatest fall first."""
     best: dict[int, tuple[float, int | None]] = {}
     for (removed, added), change in changes.items():  # leaving out stands first
         least = best.get(removed, (0.0, None))[0]
-        if change < least - _SAME * abs(least):
+        if change < least - _MIN_RELATIVE_FALL * abs(least):
             best[removed] = change, added
     falls = sorted(best.items(), key=lambda item: item[1][0])
-    return tuple(_made(correlations, changes, removed, added) for removed, (_, added) in falls)
+    return tuple(_new_swap(correlations, changes, removed, added) for removed, (_, added) in falls)
 
 
-def _made(correlations: Floats, changes: Changes, removed: int, added: int | None) -> Swap:
+def _new_swap(correlations: Floats, changes: Changes, removed: int, added: int | None) -> Swap:
     r = float("nan") if added is None else float(correlations[removed, added])
     return Swap(removed, added, r, changes.get((removed, added), float("nan")))

@@ -14,16 +14,16 @@ from __future__ import annotations
 from rankstudio.engine.plugins.model_reader import ABILITY, ModelReader
 from rankstudio.engine.plugins.plugin import Plugin
 
-_HOME = "rankstudio.plugins.foreign_models.foreign_files"
+_READER = "rankstudio.plugins.foreign_models.foreign_files"
 
 PLUGIN = Plugin(
     name=ABILITY,
     model_readers=(
         ModelReader(
             key="files",
-            recognise=f"{_HOME}:is_foreign_text",
-            parse=f"{_HOME}:parsed_file",
-            place=f"{_HOME}:model_in_data",
+            recognise=f"{_READER}:is_foreign_text",
+            parse=f"{_READER}:parsed_file",
+            place=f"{_READER}:model_in_data",
         ),
     ),
     summary="Models of XGBoost, LightGBM, CatBoost, RankLib, Solr, Elasticsearch and ONNX, as rankers.",

@@ -35,24 +35,24 @@ from rankstudio.plugins.foreign_models.search_engine_models import (
     solr_model,
 )
 
-_ONNX = ".onnx"
-_LIGHTGBM = "tree\n"
-_RANKLIB = ("## ", "<ensemble")
-_HEAD = 1 << 12
-_NAMELESS = re.compile(r"|(Column_|feature_|feature |f)[0-9]+")
-_FIRST = "feature_0"
+_ONNX_SUFFIX = ".onnx"
+_LIGHTGBM_START = "tree\n"
+_RANKLIB_STARTS = ("## ", "<ensemble")
+_HEAD_BYTES = 1 << 12
+_DEFAULT_NAME = re.compile(r"|(Column_|feature_|feature |f)[0-9]+")
+_FIRST_NAME = "feature_0"
 
 
 def is_foreign_text(path: Path) -> bool:
     """Return whether a file that is no JSON begins like a model of another program."""
-    if path.suffix.lower() == _ONNX:
+    if path.suffix.lower() == _ONNX_SUFFIX:
         return path.is_file()
     try:
-        head = read_beginning(path, _HEAD).decode("utf-8", "replace").replace("\r\n", "\n")
+        head = read_beginning(path, _HEAD_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
     except (FileAccessError, OSError):
         return False
     first = head.partition("\n")[0]
-    return head.startswith(f"{_LIGHTGBM}version=") or (
+    return head.startswith(f"{_LIGHTGBM_START}version=") or (
         head.startswith("## ") and first[3:].strip() in _RANKLIB_KINDS
     )
 
@@ -69,14 +69,14 @@ def parsed_file(path: Path) -> ParsedModel | None:
         As of :func:`rankstudio.engine.export.foreign.model_readers.foreign_model`.
     """
     try:
-        parsed = _parsed(path)
+        parsed = _parsed_file(path)
     except UnreadableModelError as error:
         raise DatasetError(f"{shown_path(path)}: {error}") from error
     placed = parsed is not None and parsed.numbering == "set" and not parsed.names
-    return _named_by_set(parsed, path) if parsed and placed else parsed
+    return _with_set_names(parsed, path) if parsed and placed else parsed
 
 
-def _named_by_set(parsed: ParsedModel, path: Path) -> ParsedModel:
+def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
     """Return a model with the names of the feature set that is exported next to it, if it is there.
 
     Raises
@@ -95,16 +95,17 @@ def _named_by_set(parsed: ParsedModel, path: Path) -> ParsedModel:
     return replace(parsed, names=feature_set.names)
 
 
-def _parsed(path: Path) -> ParsedModel | None:
-    if path.suffix.lower() == _ONNX:
+def _parsed_file(path: Path) -> ParsedModel | None:
+    """Return the model in a file of another program; None for a file of no known format."""
+    if path.suffix.lower() == _ONNX_SUFFIX:
         return onnx_model(path)
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
     except OSError:
         return None  # which the reader of our own models tells
-    if text.startswith(_LIGHTGBM):
+    if text.startswith(_LIGHTGBM_START):
         return lightgbm_model(text)
-    if text.startswith(_RANKLIB):
+    if text.startswith(_RANKLIB_STARTS):
         return ranklib_model(text)
     try:
         values = json.loads(text)
@@ -139,7 +140,7 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     """Return a model in the features of some data, which are found by name, otherwise by number."""
     trees, text = _lightgbm_trees(parsed)
     used = sorted({column for tree in trees for column, *_ in tree.splits} or parsed.weights)
-    ids = _found_features(parsed, used, dataset, path)
+    ids = _feature_ids(parsed, used, dataset, path)
     named = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
     names = {column: named.get(feature, f"feature {feature}") for column, feature in ids.items()}
     origin = {"program": parsed.program}
@@ -176,28 +177,28 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
     return trees, checked_trees(text, len(used) + 1).text
 
 
-def _found_features(
+def _feature_ids(
     parsed: ParsedModel, used: Iterable[int], dataset: FoldedDataset, path: Path
 ) -> dict[int, int]:
     """Return the ids of the features that a model uses, by their numbers in it."""
     used = list(used)
     ids = dataset.feature_ids.tolist()
     named = {number: parsed.names[number] for number in used if number < len(parsed.names)}
-    id_of = _known_names(dataset) if named else {}
+    id_of = _named_ids(dataset) if named else {}
     if named and any(name not in id_of for name in named.values()):
-        id_of = {**_exported_names(dataset), **id_of}
+        id_of = {**_exported_ids(dataset), **id_of}
     unknown = [number for number in used if named.get(number, "") not in id_of]
     # A library that names the first column "feature_0" counts columns, not the ids of "feature 1".
-    if used and not unknown and (_FIRST not in parsed.names or _FIRST in id_of):
+    if used and not unknown and (_FIRST_NAME not in parsed.names or _FIRST_NAME in id_of):
         return {number: id_of[named[number]] for number in used}
-    if any(not _NAMELESS.fullmatch(name) for name in named.values()):
+    if any(not _DEFAULT_NAME.fullmatch(name) for name in named.values()):
         text = tr(
             "{file}: the {program} model uses the feature {name}, which the data do not have; expected a "
             "name of one of {data}'s {n} features."
         )
         fields = {"name": shown(named.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
         raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **fields))
-    numbers = _numbers(parsed, dataset)
+    numbers = _numbered_ids(parsed, dataset)
     _refuse_numbers(parsed, used, numbers, dataset, path)
     return {number: numbers[number] for number in used}
 
@@ -234,7 +235,7 @@ def _refuse_numbers(
         raise DatasetError(text.format(**fields, **places))
 
 
-def _known_names(dataset: FoldedDataset) -> dict[str, int]:
+def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of features by their possible names; a name of two features is none."""
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)
@@ -250,13 +251,13 @@ def _known_names(dataset: FoldedDataset) -> dict[str, int]:
     return {form: number for form, number in pairs if counts[form] == 1}
 
 
-def _exported_names(dataset: FoldedDataset) -> dict[str, int]:
+def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of features by the names that exports give them."""
     ids = dataset.feature_ids.tolist()
     return dict(zip(exported_names(list(zip(ids, dataset.feature_names, strict=True))), ids, strict=True))
 
 
-def _numbers(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
+def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model that names none.
 
     A library that read LETOR text has a column for each id, also for 0, which no feature has.

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 _MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT")
 """By their numbers in ``TreeEnsemble``."""
-_UP_TO = ("BRANCH_LEQ", "BRANCH_GT")
+_INCLUSIVE_MODES = ("BRANCH_LEQ", "BRANCH_GT")
 _TRUE_IS_BELOW = ("BRANCH_LEQ", "BRANCH_LT")
 _AVERAGE = "AVERAGE"
 _SUM = "SUM"
-_NODES = ("treeids", "nodeids", "featureids", "modes", "truenodeids", "falsenodeids")
+_NODE_KEYS = ("treeids", "nodeids", "featureids", "modes", "truenodeids", "falsenodeids")
 _SIDES = ("true", "false")
 
 
@@ -89,7 +89,7 @@ def onnx_model(path: Path) -> ParsedModel:
     except ImportError as error:
         raise MissingExtraError(path.name, "onnx", "onnx") from error
     try:
-        return _read(onnx.load(path, load_external_data=False), path.parent)
+        return _parsed_graph(onnx.load(path, load_external_data=False), path.parent)
     except UnreadableModelError:
         raise
     except (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -100,7 +100,7 @@ def onnx_model(path: Path) -> ParsedModel:
         raise unreadable(ONNX, tr("a whole file")) from error
 
 
-def _read(model: onnx.ModelProto, folder: Path) -> ParsedModel:
+def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     """Return the model of a graph, its operators from the input to the score."""
     graph = model.graph
     if model.functions or graph.sparse_initializer:
@@ -131,7 +131,7 @@ def _read(model: onnx.ModelProto, folder: Path) -> ParsedModel:
         if node.input[0] != current:
             raise refused(node, tr("another input"), tr("operators in a row"))
         arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
-        stage = _after(stage, node, attributes, arrays)
+        stage = _stage_after(stage, node, attributes, arrays)
         current = node.output[0]
     if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
@@ -154,7 +154,7 @@ def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
     return _Stage(dtype, dtype == "float32", n)
 
 
-def _after(
+def _stage_after(
     stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
 ) -> _Stage:
     """Return the output of an operator."""
@@ -164,22 +164,22 @@ def _after(
         case "Cast":
             return _cast(stage, node, attributes)
         case "Reshape" | "Flatten" | "Squeeze":
-            return _in_shape(stage, node, attributes, arrays)
+            return _reshaped(stage, node, attributes, arrays)
         case "MatMul":
-            weights, n, is_column = _matrix(stage, node, arrays)
+            weights, n, is_column = _matrix_weights(stage, node, arrays)
             model = ParsedModel(ONNX, weights, n_features=n)
             dtype = stage.dtype
         case "LinearRegressor":
-            model = _linear(stage, node, attributes)
+            model = _linear_model(stage, node, attributes)
             dtype = "float32"
             is_column = True
         case "TreeEnsembleRegressor":
-            trees = _regressor(stage, node, attributes)
+            trees = _regressor_trees(stage, node, attributes)
             model = ParsedModel(ONNX, trees=trees)
             dtype = "float32"
             is_column = True
         case _:
-            trees = _ensemble(stage, node, attributes)
+            trees = _ensemble_trees(stage, node, attributes)
             model = ParsedModel(ONNX, trees=trees)
             dtype = stage.dtype
             is_column = True
@@ -202,7 +202,7 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
     return replace(stage, dtype=dtype, is_rounded=stage.is_rounded or dtype == "float32")
 
 
-def _in_shape(
+def _reshaped(
     stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
 ) -> _Stage:
     """Return values in another shape; a document stays a row, and a score one of a row or a column."""
@@ -213,14 +213,14 @@ def _in_shape(
         is_plain = True
         axis = () if node.op_type == "Squeeze" else (attributes.get("axis", 1),)
         shape = tuple(attributes.get("axes", axis))
-    allowed = _shapes(stage, node.op_type)
+    allowed = _allowed_shapes(stage, node.op_type)
     if shape not in allowed or not is_plain or attributes.get("allowzero", 0):
         text = tr("the shape {shape}").format(shape=of_file(str(list(shape))))
         raise refused(node, text, ", ".join(str(list(accepted)) for accepted in allowed) or tr("none here"))
     return allowed[shape]
 
 
-def _shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
+def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
     """Return the values in each shape that has a meaning for them; an axis is a shape, too."""
     n = stage.n_features
     if stage.model is None:
@@ -240,7 +240,7 @@ def _shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
             return {(-1,): row, (0, 1): column, (-1, 1): column, (0,): row}
 
 
-def _matrix(
+def _matrix_weights(
     stage: _Stage, node: onnx.NodeProto, arrays: list[np.ndarray[Any, Any]]
 ) -> tuple[dict[int, float], int, bool]:
     """Return the weights of a product, how many features it has, and whether it makes a column."""
@@ -254,7 +254,7 @@ def _matrix(
     return _weights(matrix.ravel().tolist()), n, matrix.ndim == 2
 
 
-def _linear(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> ParsedModel:
+def _linear_model(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> ParsedModel:
     """Return the weights of a linear regressor; its constant changes no ranking."""
     coefficients = values["coefficients"]
     n = stage.n_features or len(coefficients)
@@ -277,7 +277,7 @@ def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int
         raise refused(node, tr("the attribute {name}").format(name="post_transform"), "NONE")
 
 
-def _either(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str) -> list[float]:
+def _floats(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str) -> list[float]:
     """Return numbers that are a list of floats or, in the precision of the input, a tensor."""
     tensor = values.get(f"{name}_as_tensor")
     if tensor is None:
@@ -288,7 +288,7 @@ def _either(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: s
     return [finite(ONNX, value) for value in tensor.tolist()]
 
 
-def _split(
+def _checked_split(
     stage: _Stage, node: onnx.NodeProto, feature: int, mode: str, value: float
 ) -> tuple[int, float, bool]:
     """Return the feature of a split, the greatest value below it, and whether true is below.
@@ -302,23 +302,23 @@ def _split(
         nearest = float(np.float32(value)) if abs(value) <= float(np.finfo(np.float32).max) else math.inf
         if nearest != value:
             raise refused(node, tr("thresholds in double precision"), tr("thresholds in single precision"))
-        threshold = (greatest_up_to if mode in _UP_TO else greatest_below)(value)
+        threshold = (greatest_up_to if mode in _INCLUSIVE_MODES else greatest_below)(value)
     else:
-        threshold = value if mode in _UP_TO else math.nextafter(value, -math.inf)
+        threshold = value if mode in _INCLUSIVE_MODES else math.nextafter(value, -math.inf)
     return whole(ONNX, feature), threshold, mode in _TRUE_IS_BELOW
 
 
-def _regressor(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
+def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
     """Return the trees of a ``TreeEnsembleRegressor``, whose nodes have numbers of their own."""
-    constants = _either(node, values, "base_values", stage.dtype)
+    constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
-    thresholds = _either(node, values, "nodes_values", stage.dtype)
+    thresholds = _floats(node, values, "nodes_values", stage.dtype)
     values = {**values, "nodes_modes": [mode.decode() for mode in values["nodes_modes"]]}
-    columns = [values[f"nodes_{key}"] for key in _NODES]
+    columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
     nodes = {(row[0], row[1]): row for row in rows}
-    weights = _either(node, values, "target_weights", stage.dtype)
+    weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
     in_order = [tree for i, (tree, *_) in enumerate(rows) if not i or rows[i - 1][0] != tree]
@@ -334,7 +334,7 @@ def _regressor(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -
         tree, _, feature, mode, true, false, value = nodes[key]
         if mode == "LEAF":
             return leaves[key]
-        column, threshold, true_is_below = _split(stage, node, feature, mode, value)
+        column, threshold, true_is_below = _checked_split(stage, node, feature, mode, value)
         below, above = (true, false) if true_is_below else (false, true)
         return column, threshold, (tree, below), (tree, above)
 
@@ -344,10 +344,10 @@ def _regressor(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -
     trees = [flat_tree(ONNX, (tree, first), look) for tree, first in firsts.items()]
     if sum(len(tree.splits) + len(tree.leaves) for tree in trees) != len(rows):
         raise unreadable(ONNX, tr("each node of a tree once"))
-    return _added(node, trees, kind)
+    return _summed_trees(node, trees, kind)
 
 
-def _ensemble(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
+def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
     """Return the trees of a ``TreeEnsemble``, all of whose splits and leaves are in one row."""
     _check_score(node, values, values.get("n_targets", 1), 0)
     kinds = {0: _AVERAGE, 1: _SUM}
@@ -372,7 +372,7 @@ def _ensemble(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) ->
         node_index = whole(ONNX, index)
         mode = _MODES[modes[node_index]] if modes[node_index] < len(_MODES) else f"{modes[node_index]}"
         value = finite(ONNX, splits[node_index])
-        column, threshold, true_is_below = _split(
+        column, threshold, true_is_below = _checked_split(
             stage, node, values["nodes_featureids"][node_index], mode, value
         )
         true, false = (
@@ -387,10 +387,10 @@ def _ensemble(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) ->
         return (column, threshold, true, false) if true_is_below else (column, threshold, false, true)
 
     trees = [flat_tree(ONNX, (int(root), False, ""), look) for root in values["tree_roots"]]
-    return _added(node, trees, kinds.get(number, str(number)))
+    return _summed_trees(node, trees, kinds.get(number, str(number)))
 
 
-def _added(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tuple[ScoreTree, ...]:
+def _summed_trees(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tuple[ScoreTree, ...]:
     """Return trees whose leaves add up to the score."""
     if kind not in (_SUM, _AVERAGE):
         text = tr("the attribute {name}").format(name="aggregate_function")

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 ONNX = "ONNX"
 STANDARD = ""
 ML = "ai.onnx.ml"
-_MOST_NAME = 60
-_MOST_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
+_MAX_NAME = 60
+_MAX_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Operator:
     inputs: range = range(1, 2)
 
 
-_MODERN = range(7, 26)
+_VERSIONS = range(7, 26)
 _TREE_INTS = ("featureids", "truenodeids", "falsenodeids", "missing_value_tracks_true")
 _REGRESSOR = {
     **dict.fromkeys((f"nodes_{key}" for key in (*_TREE_INTS, "treeids", "nodeids")), "INTS"),
@@ -70,29 +70,34 @@ _ENSEMBLE = {
     **dict.fromkeys(("nodes_splits", "nodes_modes", "nodes_hitrates", "leaf_weights"), "TENSOR"),
     **dict.fromkeys(("n_targets", "aggregate_function", "post_transform"), "INT"),
 }
-_LINEAR = {"coefficients": "FLOATS", "intercepts": "FLOATS", "targets": "INT", "post_transform": "STRING"}
+_LINEAR = {
+    "coefficients": "FLOATS",
+    "intercepts": "FLOATS",
+    "targets": "INT",
+    "post_transform": "STRING",
+}
 
 SCORING: Mapping[str, Operator] = {
-    "MatMul": Operator(STANDARD, _MODERN, {}, range(2, 3)),
+    "MatMul": Operator(STANDARD, _VERSIONS, {}, range(2, 3)),
     "LinearRegressor": Operator(ML, range(1, 6), _LINEAR),
     "TreeEnsembleRegressor": Operator(ML, range(1, 5), _REGRESSOR),
     "TreeEnsemble": Operator(ML, range(5, 6), _ENSEMBLE),
 }
 OPERATORS: Mapping[str, Operator] = {
     **SCORING,
-    "Identity": Operator(STANDARD, _MODERN, {}),
+    "Identity": Operator(STANDARD, _VERSIONS, {}),
     # The others are for types that are refused.
-    "Cast": Operator(STANDARD, _MODERN, {"to": "INT", "saturate": "INT", "round_mode": "STRING"}),
-    "Reshape": Operator(STANDARD, _MODERN, {"allowzero": "INT"}, range(2, 3)),
-    "Flatten": Operator(STANDARD, _MODERN, {"axis": "INT"}),
-    "Squeeze": Operator(STANDARD, _MODERN, {"axes": "INTS"}, range(1, 3)),
-    "Constant": Operator(STANDARD, _MODERN, {"value": "TENSOR"}, range(1)),
+    "Cast": Operator(STANDARD, _VERSIONS, {"to": "INT", "saturate": "INT", "round_mode": "STRING"}),
+    "Reshape": Operator(STANDARD, _VERSIONS, {"allowzero": "INT"}, range(2, 3)),
+    "Flatten": Operator(STANDARD, _VERSIONS, {"axis": "INT"}),
+    "Squeeze": Operator(STANDARD, _VERSIONS, {"axes": "INTS"}, range(1, 3)),
+    "Constant": Operator(STANDARD, _VERSIONS, {"value": "TENSOR"}, range(1)),
 }
 
 
 def of_file(text: str) -> str:
     """Return a name from a file for a sentence."""
-    return one_line(text if len(text) <= _MOST_NAME else f"{text[:_MOST_NAME]}…")
+    return one_line(text if len(text) <= _MAX_NAME else f"{text[:_MAX_NAME]}…")
 
 
 def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
@@ -186,10 +191,10 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     error = UnreadableModelError(text.format(file=of_file(described.get("location", "")), n=size))
     if len(described) != len(entries) or not described.keys() <= {"location", "offset", "length", "checksum"}:
         raise error
-    offset = _count(described.get("offset", "0"))
-    length = _count(described.get("length", str(size)))
-    path = _inside(folder, described.get("location", ""))
-    if path is None or length != size or offset is None or size > _MOST_BYTES:
+    offset = _n_bytes(described.get("offset", "0"))
+    length = _n_bytes(described.get("length", str(size)))
+    path = _file_inside(folder, described.get("location", ""))
+    if path is None or length != size or offset is None or size > _MAX_BYTES:
         raise error
     with path.open("rb") as stream:
         stream.seek(offset)
@@ -199,12 +204,12 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     return np.frombuffer(content, dtype).reshape(tuple(tensor.dims))
 
 
-def _count(text: str) -> int | None:
+def _n_bytes(text: str) -> int | None:
     """Return a number of bytes; None for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
-def _inside(folder: Path, location: str) -> Path | None:
+def _file_inside(folder: Path, location: str) -> Path | None:
     """Return the file of a folder that a place names; None where it is outside, or is no file.
 
     A place that any system takes for one elsewhere is refused on all.

@@ -31,8 +31,8 @@ from rankstudio.engine.language import tr
 _RANKLIB = "RankLib"
 _SOLR = "Solr"
 _ELASTIC = "Elasticsearch"
-_SUMS = ("Coordinate Ascent", "Linear Regression")
-_ENSEMBLES = ("LambdaMART", "MART", "Random Forests")
+_LINEAR_KINDS = ("Coordinate Ascent", "Linear Regression")
+_TREE_KINDS = ("LambdaMART", "MART", "Random Forests")
 _PAIR = re.compile(r"([0-9]{1,9}):(\S+)")
 _SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
@@ -44,15 +44,15 @@ def ranklib_model(text: str) -> ParsedModel:
     """
     kind = text.partition("\n")[0].strip("# \r")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
-    if kind in _SUMS:
+    if kind in _LINEAR_KINDS:
         matches = [_PAIR.fullmatch(word) for word in body.split()]
         if not matches or None in matches:
             raise unreadable(_RANKLIB, tr("pairs of id and weight"))
         pairs = [(int(pair[1]), finite(_RANKLIB, pair[2])) for pair in matches if pair is not None]
         # The number 0 is the constant of a regression, which changes no ranking.
         return ParsedModel(_RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id")
-    if kind not in _ENSEMBLES and not body.lstrip().startswith("<ensemble"):
-        expected = ", ".join((*_SUMS, *_ENSEMBLES))
+    if kind not in _TREE_KINDS and not body.lstrip().startswith("<ensemble"):
+        expected = ", ".join((*_LINEAR_KINDS, *_TREE_KINDS))
         raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
     if "<!" in body or "<?" in body:  # neither entities nor anything else that a parser would follow
         raise unreadable(_RANKLIB, tr("an ensemble of trees"))
@@ -68,6 +68,7 @@ def ranklib_model(text: str) -> ParsedModel:
 
 
 def _ranklib_tree(tree: Element) -> ScoreTree:
+    """Return a tree of RankLib, its leaves multiplied by the weight of the tree."""
     factor = finite(_RANKLIB, tree.get("weight", "1"))
     nodes = {id(node): node for node in tree.iter("split")}
 
@@ -126,6 +127,7 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
 def _solr_tree(
     tree: Mapping[str, Any], numbers: Mapping[str, int], norms: list[tuple[float, float]]
 ) -> ScoreTree:
+    """Return a tree of Solr, with thresholds for values that are not normalised."""
     factor = finite(_SOLR, tree["weight"])
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
@@ -163,7 +165,7 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         if kind == "model/ranklib":
             parsed = ranklib_model(definition)
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
-            trees = tuple(_renumbered(tree) for tree in parsed.trees)
+            trees = tuple(_from_column_0(tree) for tree in parsed.trees)
             return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
         inside = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":
@@ -178,5 +180,5 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     raise unreadable(_ELASTIC, tr("one of {kinds} as its type").format(kinds=expected))
 
 
-def _renumbered(tree: ScoreTree) -> ScoreTree:
+def _from_column_0(tree: ScoreTree) -> ScoreTree:
     return replace(tree, splits=tuple((number - 1, t, low, high) for number, t, low, high in tree.splits))

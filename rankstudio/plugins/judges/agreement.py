@@ -120,12 +120,18 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     return Agreement(
         names,
         tuple(query_id for part in judgments for query_id in part.query_ids),
-        tuple(_pair(names, labels, query, sizes.size, i, j) for i, j in combinations(range(len(names)), 2)),
+        tuple(
+            _pair_agreement(names, labels, query, sizes.size, i, j)
+            for i, j in combinations(range(len(names)), 2)
+        ),
         krippendorff_alpha(labels),
     )
 
 
-def _pair(names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int) -> PairAgreement:
+def _pair_agreement(
+    names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
+) -> PairAgreement:
+    """Return the agreement of two judges: Kendall's tau in each query, and Krippendorff's alpha."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
 

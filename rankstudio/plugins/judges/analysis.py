@@ -29,13 +29,13 @@ from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.judges.agreement import Agreement, agreement, selection_by_judge
 from rankstudio.plugins.judges.flipped_labels import FlippedLabels, flip_steps
 
-_USUAL = ("measures", "convention", "select_by")
+_CHOSEN_FIELDS = ("measures", "convention", "select_by")
 
 
 def judges_result(
     plan: Plan,
     data: FoldedDataset,
-    chosen: Collection[str] = _USUAL,
+    chosen: Collection[str] = _CHOSEN_FIELDS,
     /,
     *,
     agrees: bool = True,
@@ -85,8 +85,8 @@ def judges_result(
         yield AnalysisResult(tuple(tables), dict(values))
     n_before = len(tables)
     if selects and judged is not None:
-        for results in _runs(plan, judges, data, chosen):
-            values["selection"], table = _selection(judges, results)
+        for results in _runs_by_judge(plan, judges, data, chosen):
+            values["selection"], table = _selection_table(judges, results)
             tables[n_before:] = [table]
             yield WorkProgress(tr("running the plan under each judge"), len(results) / len(judges))
             yield AnalysisResult(tuple(tables), dict(values))
@@ -119,7 +119,7 @@ def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
     return [*words, *(["--queries", str(values["n_queries"])] if values["agrees"] else [])]
 
 
-def _runs(
+def _runs_by_judge(
     plan: Plan, judges: Sequence[str], data: FoldedDataset, chosen: Collection[str]
 ) -> Iterator[list[RunResult]]:
     """Run one plan under each judge, without test parts if the data have none; yield the results so far."""
@@ -137,6 +137,7 @@ def _runs(
 
 
 def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
+    """Return the agreement of the judges as plain values."""
     return {
         "alpha": agreed.alpha,
         "pairs": [
@@ -156,6 +157,7 @@ def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
 
 
 def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
+    """Return the table of the agreement of each pair of judges."""
     rows = tuple(
         (
             f"{pair.first}, {pair.second}",
@@ -184,7 +186,9 @@ def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
     return [AnalysisTable(tr("Queries in which the judges agree least"), header, rows)] if rows else []
 
 
-def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dict[str, Any], AnalysisTable]:
+def _selection_table(
+    judges: Sequence[str], results: Sequence[RunResult]
+) -> tuple[dict[str, Any], AnalysisTable]:
     """Return the selections and measures under each judge whose run is finished."""
     first = results[0]
     finished = list(judges[: len(results)])
@@ -229,6 +233,7 @@ def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dic
 
 
 def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
+    """Return the selections and measures under flipped labels as plain values."""
     return {
         "draws": flipped.n_draws,
         "shares": list(flipped.shares),
@@ -246,6 +251,7 @@ def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
 
 
 def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
+    """Return the table of selection probabilities and measures by the share of flipped labels."""
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(int(flipped.feature_ids[column]), flipped.feature_names[column]),

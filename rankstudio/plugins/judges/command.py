@@ -47,7 +47,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     refuse_both(args)
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)
-    shares = _percentages(args)
+    shares = _flip_percentages(args)
     judges = DataColumns.of(plan.columns).judges
     runs = args.method is not None or args.plan is not None
     if not judges and not shares:
@@ -69,7 +69,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return subject, values | ({"shares": shares} if shares else {})
 
 
-def _percentages(args: argparse.Namespace) -> tuple[float, ...]:
+def _flip_percentages(args: argparse.Namespace) -> tuple[float, ...]:
     """Return the percentages of flipped labels; none without the option."""
     if args.draws < 1:
         raise ParameterError("--draws", args.draws, "a whole number from 1 up")

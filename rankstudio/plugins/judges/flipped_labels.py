@@ -22,7 +22,7 @@ from rankstudio.engine.language import tr
 SHARES = (0.05, 0.1, 0.2)
 """Shares of flipped labels that are usually tried."""
 
-_MOST_DRAWS = 10_000
+_MAX_DRAWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +148,12 @@ def flip_steps(
     sorted_shares = tuple(sorted(set(map(float, shares))))
     if not sorted_shares or not (sorted_shares[0] > 0 and sorted_shares[-1] <= 1):
         raise ParameterError("shares", shares, tr("shares above 0 and up to 1"))
-    between("n_draws", n_draws, 1, _MOST_DRAWS)
+    between("n_draws", n_draws, 1, _MAX_DRAWS)
     if not plan.entry.selects or preferences_of(plan):
         raise PlanError(tr("Flipped labels need a method that selects features and learns from labels."))
     divided = parse_protocol(plan.protocol).divide(dataset, plan.seed)
-    grades = _grades(divided)
-    original = yield from _run(plan, divided)
+    grades = _distinct_grades(divided)
+    original = yield from _run_steps(plan, divided)
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     chosen = [frozenset(fold.selected) for fold in original.folds]
     counts = np.zeros((1 + len(sorted_shares), len(columns)))
@@ -174,7 +174,9 @@ def flip_steps(
     for draw in range(n_draws):
         take(0, original)
         for index, share in enumerate(sorted_shares, start=1):
-            take(index, (yield from _run(plan, _flipped(divided, share, grades, seed, draw))))
+            take(
+                index, (yield from _run_steps(plan, _with_flipped_labels(divided, share, grades, seed, draw)))
+            )
         state = FlippedLabels(
             plan,
             original.feature_ids,
@@ -189,7 +191,7 @@ def flip_steps(
     return state
 
 
-def _grades(dataset: FoldedDataset) -> Floats:
+def _distinct_grades(dataset: FoldedDataset) -> Floats:
     """Return the distinct labels of all parts; DatasetError unless there are two."""
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     grades = np.unique(np.concatenate([np.unique(part.y) for part in parts]))
@@ -200,7 +202,7 @@ def _grades(dataset: FoldedDataset) -> Floats:
     return grades
 
 
-def _run(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
+def _run_steps(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
     """Run a plan, which can be left after each event."""
     for event in run(plan, dataset):
         if isinstance(event, RunFinished):
@@ -209,7 +211,9 @@ def _run(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]
     raise AssertionError("a run ends with its results")
 
 
-def _flipped(dataset: FoldedDataset, share: float, grades: Floats, seed: int, draw: int) -> FoldedDataset:
+def _with_flipped_labels(
+    dataset: FoldedDataset, share: float, grades: Floats, seed: int, draw: int
+) -> FoldedDataset:
     """Return a dataset with flipped labels in the parts that select."""
 
     def flip(part: RankingDataset | None) -> RankingDataset | None:

@@ -80,7 +80,7 @@ def all_paths_kernel(
     right = left
     if other_graphs is not None:
         right = [_connections(graph, number, combine, numbers) for number, graph in enumerate(other_graphs)]
-    values: Floats = (_sparse(left, len(numbers)) @ _sparse(right, len(numbers)).T).toarray()
+    values: Floats = (_sparse_matrix(left, len(numbers)) @ _sparse_matrix(right, len(numbers)).T).toarray()
     return values
 
 
@@ -124,7 +124,7 @@ def _connections(
     return connections
 
 
-def _sparse(rows: Sequence[dict[int, float]], width: int) -> Any:
+def _sparse_matrix(rows: Sequence[dict[int, float]], width: int) -> Any:
     """Return a sparse matrix of rows that are given by column."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 

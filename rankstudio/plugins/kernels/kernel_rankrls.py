@@ -45,7 +45,7 @@ from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 from rankstudio.plugins.kernels.entries import KERNEL_RANKRLS
 from rankstudio.plugins.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
 
-_ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
+_MAX_ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
             coef = np.zeros(n_features)
-            coef[_original(rows, decomposed.basis)] = weights
+            coef[_original_rows(rows, decomposed.basis)] = weights
             yield BasisStep(
                 number=1,
                 selected=columns,
@@ -269,6 +269,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
+        """Return the predictor of held-out documents of the exact kernel model."""
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
                 "n_basis", self.n_basis, "None, because held-out predictions need the exact model"
@@ -301,7 +302,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         assert isinstance(last, BasisStep)
         self.criterion_ = last.criterion
         self.dual_coef_ = last.dual
-        self.basis_ = _original(data, last.basis)
+        self.basis_ = _original_rows(data, last.basis)
         self.basis_vectors_ = data.X[last.basis]
 
     def _score(self, X: Floats) -> Floats:
@@ -316,7 +317,7 @@ def _decompose(
 ) -> _Decomposed:
     """Decompose RankRLS on a kernel."""
     m = len(data.y)
-    factor = _factor(data, cost)
+    factor = _loss_factor(data, cost)
     exact = n_basis is None or n_basis >= m
     if exact:
         refuse_too_large(m, None, exact=True)
@@ -331,7 +332,7 @@ def _decompose(
     )
 
 
-def _factor(data: QueryData, cost: PairCost) -> QueryFactor:
+def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
     """Return the factor of scores in the loss of the pairs."""
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
@@ -342,15 +343,15 @@ def _factor(data: QueryData, cost: PairCost) -> QueryFactor:
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
     """Return the function from rows of documents (r,) to the kernel's values between them and all (r, m)."""
     if kernel.function == PRECOMPUTED:
-        return _precomputed(data).__getitem__
-    return partial(_between, kernel, data.X)
+        return _checked_precomputed(data).__getitem__
+    return partial(_kernel_of_rows, kernel, data.X)
 
 
-def _between(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
+def _kernel_of_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
     return kernel.matrix(X[rows], X)
 
 
-def _precomputed(data: QueryData) -> Floats:
+def _checked_precomputed(data: QueryData) -> Floats:
     """Return the kernel of grouped documents, checked."""
     m, n = data.X.shape
     if m != n:
@@ -359,11 +360,11 @@ def _precomputed(data: QueryData) -> Floats:
         )
     kernel = data.X if data.order is None else data.X[:, data.order]
     away = float(np.abs(kernel - kernel.T).max())
-    if away > _ASYMMETRY * float(np.abs(kernel).max()):
+    if away > _MAX_ASYMMETRY * float(np.abs(kernel).max()):
         raise DatasetError(f"X: expected a symmetric kernel, found an asymmetry of {away:.3g}.")
     return kernel
 
 
-def _original(data: QueryData, rows: Ints) -> Ints:
+def _original_rows(data: QueryData, rows: Ints) -> Ints:
     """Return rows as they were given, of grouped ones."""
     return rows if data.order is None else data.order[rows]

@@ -22,8 +22,10 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.kernels.nystrom import as_columns
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
-_INDEFINITE = 1e-8  # share of the greatest eigenvalue by which another may be below 0, which is rounding
-_VALUES = 1 << 18  # of what is multiplied at once
+_MAX_NEGATIVE_SHARE = (
+    1e-8  # share of the greatest eigenvalue by which another may be below 0, which is rounding
+)
+_VALUES_PER_BLOCK = 1 << 18  # of what is multiplied at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ class KernelSystem(ABC):
         def work(q: int) -> None:
             span = slice(ptr[q], ptr[q + 1])
             rows = slice(documents[q], documents[q + 1])
-            step = max(1, _VALUES // max(1, (ptr[q + 1] - ptr[q] + 1) * len(self.values)))
+            step = max(1, _VALUES_PER_BLOCK // max(1, (ptr[q + 1] - ptr[q] + 1) * len(self.values)))
             for first in range(0, count, step):
                 grid = np.array(regularizations[first : first + step])
                 left_out[first : first + step, rows] = self._without(q, grid, targets[span], outputs)
@@ -132,7 +134,7 @@ class DualSystem(KernelSystem):
         projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
         values, vectors = np.linalg.eigh(projected)
         greatest = float(np.abs(values).max(initial=0.0))
-        if values.size and values[0] < -_INDEFINITE * greatest:
+        if values.size and values[0] < -_MAX_NEGATIVE_SHARE * greatest:
             raise DatasetError(
                 "The kernel is not positive semidefinite: expected no eigenvalue below 0, found "
                 f"{values[0]:.3g} and a largest eigenvalue of {greatest:.3g}."
@@ -294,7 +296,7 @@ class QueryFactor:
 
 
 _ROUNDINGS = 16  # of the one decomposition, in its own measure: six were the most in 30,000 left-out queries
-_STEPS = 3  # of refinement; one is enough as a rule
+_REFINEMENT_STEPS = 3  # of refinement; one is enough as a rule
 
 
 class LeftOutSolution(NamedTuple):
@@ -353,10 +355,10 @@ class LeftOutSystem:
         It is refined for each λ with a correction larger than the decomposition's error, which remains.
         """
         solution = self._solve(along, targets, np.zeros((len(self._held), 1)))
-        for _ in range(_STEPS):
+        for _ in range(_REFINEMENT_STEPS):
             change = self._solve(*self._residuals(along, targets, solution))
-            size = np.maximum(np.abs(targets).max(initial=0.0), _largest(solution.left_out))
-            off = _largest(change.left_out) > self._rounding * size
+            size = np.maximum(np.abs(targets).max(initial=0.0), _largest_magnitudes(solution.left_out))
+            off = _largest_magnitudes(change.left_out) > self._rounding * size
             if not off.any():
                 break
             pairs = zip(solution, change, strict=True)
@@ -411,7 +413,7 @@ def long_query(
     return np.asarray(np.linalg.solve(system, np.broadcast_to(bordered, (grid.size, *bordered.shape)))[:, :k])
 
 
-def _largest(values: Floats) -> Floats:
+def _largest_magnitudes(values: Floats) -> Floats:
     """Return the largest magnitude for each λ, shape (L,)."""
     largest: Floats = np.abs(values).max(axis=(1, 2), initial=0.0)
     return largest

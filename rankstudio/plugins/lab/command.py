@@ -75,18 +75,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
     """Add the options of a simulation, from its parameters."""
     for p in PARAMETERS[kind]:
-        parser.add_argument(p.option, dest=p.name, metavar=METAVARS[p.kind], help=_help(p))
+        parser.add_argument(p.option, dest=p.name, metavar=METAVARS[p.kind], help=_option_help(p))
     varied = parser.add_argument_group("varying one quantity")
     names = {option_of(kind, quantity): values for quantity, values in VARIED[kind].items()}
     help_text = f"quantity to vary: {', '.join(names)}; none by default"
     varied.add_argument("--vary", metavar="NAME", choices=list(names), help=help_text)
     usual = "; ".join(f"{p.format(p.default)} for {name}" for name, p in names.items())
     varied.add_argument("--values", metavar="GRID", help=f"values to use; by default {usual}")
-    varied.add_argument(EACH[kind].option, dest="each", metavar="R", help=_help(EACH[kind]))
+    varied.add_argument(EACH[kind].option, dest="each", metavar="R", help=_option_help(EACH[kind]))
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
-def _help(p: Parameter) -> str:
+def _option_help(p: Parameter) -> str:
     usual = p.written(p.default) or p.none_label
     only = ""
     if p.only_with:
@@ -105,29 +105,35 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         tell(as_json({**settings, **state.as_dict()}))
     else:
-        words = [f"{name.removeprefix('n_')} {_shown(value)}" for name, value in settings.items()]
+        words = [f"{name.removeprefix('n_')} {_value_text(value)}" for name, value in settings.items()]
         tell(", ".join(word for word in words if not word.endswith(" None")))
         tell(f"truth of {summary.done:,} models: mean {summary.truth:.4f}, sd {summary.truth_sd:.4f}")
         tell()
-        tell(_table(summary))
+        tell(_summary_table(summary))
         if varied is not None:
             tell(_varied_tables(simulation, varied))
     return status(stopped, f"Stopped after {state.done:,} of {simulation.asked:,} repetitions.")
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _simulation(
     args: argparse.Namespace,
 ) -> tuple[Simulation, FoldedDataset | RankingDataset | None, dict[str, Any]]:
-    """Return the simulation, its data, and its settings by name."""
+    """Return the simulation, its data, and its settings by name.
+
+    Raises
+    ------
+    ParameterError
+        For an invalid option, by its name on the command line.
+    """
     from rankstudio.plugins.lab.simulation.simulation import Simulation
 
     kind = args.what
-    values = {p.name: _one(p, getattr(args, p.name)) for p in PARAMETERS[kind]}
-    _check_counting(kind, args, values)
+    values = {p.name: _single_value(p, getattr(args, p.name)) for p in PARAMETERS[kind]}
+    _refuse_unused_options(kind, args, values)
     quantity = {option_of(kind, name): name for name in VARIED[kind]}.get(args.vary, "")
     tried: tuple[float, ...] = ()
     if quantity:
@@ -137,14 +143,14 @@ def _simulation(
             raise ParameterError("--vary", args.vary, f"a quantity used with --kernel {values['kernel']}")
     elif args.values is not None:
         raise ParameterError("--values", args.values, "--vary with the name of a quantity")
-    n_each = _one(EACH[kind], args.each) if quantity else 0
+    n_each = _single_value(EACH[kind], args.each) if quantity else 0
     dataset = None
     data = {}
     if kind == "selection":
         from rankstudio.engine.experiment.runner import open_data
         from rankstudio.plugins.lab.simulation.simulation import without_test
 
-        opened = open_data(_plan(args))
+        opened = open_data(_data_plan(args))
         data = {"data": opened.name}
         values["convention"] = args.convention or opened.convention
         dataset = without_test(opened) if args.no_test else opened
@@ -160,7 +166,7 @@ def _simulation(
     return simulation, dataset, {**data, **settings}
 
 
-def _plan(args: argparse.Namespace) -> Plan:
+def _data_plan(args: argparse.Namespace) -> Plan:
     """Return the plan that says which data are opened, and how."""
     refuse_both(args)
     options = {name: getattr(args, name) for name in ("missing", "normalize", "protocol")}
@@ -169,8 +175,14 @@ def _plan(args: argparse.Namespace) -> Plan:
     return Plan(location, **{name: value for name, value in options.items() if value is not None})
 
 
-def _check_counting(kind: str, args: argparse.Namespace, values: Mapping[str, Any]) -> None:
-    """Refuse options that have no effect with the other ones."""
+def _refuse_unused_options(kind: str, args: argparse.Namespace, values: Mapping[str, Any]) -> None:
+    """Refuse options that have no effect with the other options.
+
+    Raises
+    ------
+    ParameterError
+        For the first such option.
+    """
     for p in PARAMETERS[kind]:
         argument = getattr(args, p.name)
         if argument is not None and p.only_with and not p.counts(values):
@@ -178,8 +190,14 @@ def _check_counting(kind: str, args: argparse.Namespace, values: Mapping[str, An
             raise ParameterError(p.option, argument, f"this option only with --{name} {' or '.join(needed)}")
 
 
-def _one(p: Parameter, text: str | None) -> Any:
-    """Return the one value that an option gives; ParameterError where there is none, or there are several."""
+def _single_value(p: Parameter, text: str | None) -> Any:
+    """Return the value of an option that takes a single value.
+
+    Raises
+    ------
+    ParameterError
+        If the text has no valid value, or several.
+    """
     if text is None:
         return p.default
     try:
@@ -191,7 +209,7 @@ def _one(p: Parameter, text: str | None) -> Any:
     return value
 
 
-def _table(summary: DeviationSummary) -> Block:
+def _summary_table(summary: DeviationSummary) -> Block:
     scatter = summary.standard_error, summary.sd, summary.unconditional_sd
     rows = [
         [

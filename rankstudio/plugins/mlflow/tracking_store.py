@@ -22,12 +22,12 @@ from rankstudio.engine.experiment.reports import MODELS, write_results
 from rankstudio.engine.experiment.results.events import Event, FoldFinished, RunStarted, UnitFinished
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 
-_FOLDER = "mlruns"
-_BATCH = 1000  # metrics that a server takes in one request
-_UNSEALED = ("plan.toml", "selection_path.csv")  # files of a run without a number of the test part
+_STORE_FOLDER = "mlruns"
+_MAX_METRICS = 1000  # metrics that a server takes in one request
+_FILES_WITHOUT_TEST = ("plan.toml", "selection_path.csv")  # files of a run without a number of the test part
 
-_FORCED = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}  # nothing leaves the machine
-_USUAL = {
+_FORCED_VARIABLES = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}  # nothing leaves the machine
+_DEFAULT_VARIABLES = {
     "MLFLOW_ALLOW_FILE_STORE": "true",  # the one store on disk that needs no database
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",  # a run does not wait minutes for a server that is not there
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
@@ -63,10 +63,10 @@ class MlflowLog:
 
     def __init__(self, store: str, data_name: str, say: Callable[[str], object]) -> None:
         self.sealed = False
-        self._mlflow = _library()
+        self._mlflow = _mlflow_library()
         self._store = store
         self._say = say
-        self._experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or f"RankStudio {_key(data_name)}"
+        self._experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or f"RankStudio {_allowed_key(data_name)}"
         self._client: Any = None
         self._run = ""  # the id of the run; empty before it began, and once something failed
         self._units: dict[tuple[int, int], str] = {}
@@ -98,7 +98,7 @@ class MlflowLog:
         except Exception as error:  # the library, a server or a disk: whatever it is, the run is worth more
             self._run = ""
             store = _without_password(self._store)
-            reason = _without_password(_reason(error))
+            reason = _without_password(_failure_reason(error))
             self._say(f"MLflow at {store}: {reason}. The run continues without this log.")
 
     def _begin(self, plan: Plan) -> None:
@@ -112,7 +112,7 @@ class MlflowLog:
         self._experiment_id = experiment
         self._run = run.info.run_id
         self._plan = plan
-        self._log_params(self._run, _parameters(plan))
+        self._log_params(self._run, _plan_as_parameters(plan))
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
         """Log the path of a unit as a run under the run."""
@@ -155,7 +155,7 @@ class MlflowLog:
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             write_results(result, folder)
             if self.sealed:
-                for name in _UNSEALED:
+                for name in _FILES_WITHOUT_TEST:
                     self._client.log_artifact(self._run, str(Path(folder, name)))
             else:
                 self._client.log_artifacts(self._run, folder)
@@ -165,17 +165,21 @@ class MlflowLog:
 
     def _log_params(self, run: str, params: Mapping[str, str]) -> None:
         param = self._mlflow.entities.Param
-        self._client.log_batch(run, params=[param(_key(name), value) for name, value in params.items()])
+        self._client.log_batch(
+            run, params=[param(_allowed_key(name), value) for name, value in params.items()]
+        )
 
     def _log_metrics(self, run: str, rows: list[tuple[str, float, int]]) -> None:
         """Log values with their steps; undefined ones are left out."""
         milliseconds = int(time.time() * 1000)
         metric = self._mlflow.entities.Metric
         values = [
-            metric(_key(name), float(v), milliseconds, step) for name, v, step in rows if math.isfinite(v)
+            metric(_allowed_key(name), float(v), milliseconds, step)
+            for name, v, step in rows
+            if math.isfinite(v)
         ]
-        for first in range(0, len(values), _BATCH):
-            self._client.log_batch(run, metrics=values[first : first + _BATCH])
+        for first in range(0, len(values), _MAX_METRICS):
+            self._client.log_batch(run, metrics=values[first : first + _MAX_METRICS])
 
 
 def tracking_store(location: str) -> str:
@@ -191,15 +195,15 @@ def tracking_store(location: str) -> str:
     MissingExtraError
         If MLflow is not installed.
     """
-    _library()
-    store = location or os.environ.get("MLFLOW_TRACKING_URI") or _FOLDER
+    _mlflow_library()
+    store = location or os.environ.get("MLFLOW_TRACKING_URI") or _STORE_FOLDER
     return store if "://" in store or store == "databricks" else str(Path(store).absolute())
 
 
-def _library() -> Any:
+def _mlflow_library() -> Any:
     """Return MLflow, which sends nothing to anybody but the store and prints nothing."""
-    os.environ.update(_FORCED)
-    for name, value in _USUAL.items():
+    os.environ.update(_FORCED_VARIABLES)
+    for name, value in _DEFAULT_VARIABLES.items():
         os.environ.setdefault(name, value)
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     try:
@@ -212,7 +216,7 @@ def _library() -> Any:
     return mlflow
 
 
-def _parameters(plan: Plan) -> dict[str, str]:
+def _plan_as_parameters(plan: Plan) -> dict[str, str]:
     """Return a plan as MLflow's parameters, each a text; those of methods have the method's word before."""
     flat: dict[str, Any] = {}
     for name, value in plan_as_dict(plan).items():
@@ -226,12 +230,12 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _key(name: str) -> str:
+def _allowed_key(name: str) -> str:
     """Return a name as MLflow allows it: letters, digits, and ``_ - . /`` and spaces."""
     return re.sub(r"[^/\w.\- ]", "_", name.replace("@", "_at_"))
 
 
-def _reason(error: BaseException | None) -> str:
+def _failure_reason(error: BaseException | None) -> str:
     """Return a failure in one line: the library describes an absent server in a paragraph."""
     first = error
     while error is not None:

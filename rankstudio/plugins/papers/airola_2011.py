@@ -81,7 +81,7 @@ class PrintedExperiment:
     def text_rows(self) -> list[list[str]]:
         """Return the values as they are shown."""
         return [
-            [_text(value, column.form) for value, column in zip(row, self.columns, strict=True)]
+            [_cell_text(value, column.form) for value, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
 
@@ -96,7 +96,7 @@ class PrintedExperiment:
         }
 
 
-def _text(value: Any, form: str) -> str:
+def _cell_text(value: Any, form: str) -> str:
     if value is None:
         return ""
     if form == P_VALUE:
@@ -124,7 +124,10 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     The scores 2, 1 and 4, 3 fall within the objects and rise between them.
     """
     weights = {
-        equation: (_weight(regularization, cost, "query"), _weight(regularization, cost, "all"))
+        equation: (
+            _learned_weight(regularization, cost, "query"),
+            _learned_weight(regularization, cost, "all"),
+        )
         for equation, cost in COSTS.items()
     }
     turned = all(relevant < 0 < all_pairs for relevant, all_pairs in weights.values())
@@ -141,16 +144,16 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     )
 
 
-def _weight(regularization: float, cost: str, pairs: str) -> float:
+def _learned_weight(regularization: float, cost: str, pairs: str) -> float:
     model = RankRLS(regularization, cost=cost, ties=False, weighting="none", pairs=pairs)
     return float(model.fit(X, SCORES, qid=OBJECTS).coef_[0])
 
 
 SIZES = (200, 500, 750, 1000, 1500)
-_FEATURES = 20  # of the positive documents as in the set acq
-_POSITIVE = 94 / 500
+_N_FEATURES = 20  # of the positive documents as in the set acq
+_SHARE_OF_POSITIVES = 94 / 500
 _SHIFT = 0.5
-_LEAST = 750  # documents, below which what does not grow takes a part of the time
+_MIN_DOCUMENTS = 750  # documents, below which what does not grow takes a part of the time
 
 _GROWTH_COLUMNS = (
     ExperimentColumn("documents", "documents", ","),
@@ -178,15 +181,17 @@ def training_growth(
     ours: dict[str, dict[float, float]] = {name: {} for name in old}
     for m in (50, *sizes):  # the first compiles
         for name, estimator in _estimators().items():
-            ours[name][m] = _training_seconds(*_drawn(m, seed), estimator)
+            ours[name][m] = _training_seconds(*_drawn_documents(m, seed), estimator)
     rows = tuple((m, *(value for name in old for value in (ours[name][m], old[name].get(m)))) for m in sizes)
-    growth = [f"{name} {_exponent(ours[name])} here, {_exponent(old[name])} as printed" for name in old]
+    growth = [
+        f"{name} {_exponent_text(ours[name])} here, {_exponent_text(old[name])} as printed" for name in old
+    ]
     notes = (
         "The Reuters data set acq is not available. Documents are simulated from two normal classes with the "
         "same share of positives, so only the growth of the printed times can be compared.",
-        f"From {_LEAST:,} documents up, time grows as m^e with e = {'; '.join(growth)}. The printed RankSVM "
-        "enumerates pairs; ours trains on the Nyström map of all documents, as the paper proposes after the "
-        "table.",
+        f"From {_MIN_DOCUMENTS:,} documents up, time grows as m^e with e = {'; '.join(growth)}. The printed "
+        "RankSVM enumerates pairs; ours trains on the Nyström map of all documents, as the paper proposes "
+        "after the table.",
     )
     return PrintedExperiment(
         "Paper I, Table 1",
@@ -201,10 +206,10 @@ def _estimators() -> dict[str, Any]:
     return {"RankRLS": KernelRankRLS(), "RankSVM": RankSVM(kernel="rbf", loss="hinge", tol=1e-3)}
 
 
-def _drawn(m: int, seed: int) -> tuple[Floats, Floats]:
+def _drawn_documents(m: int, seed: int) -> tuple[Floats, Floats]:
     rng = np.random.default_rng([seed, m])
-    y = (np.arange(m) < round(m * _POSITIVE)).astype(np.float64)
-    X: Floats = rng.standard_normal((m, _FEATURES))
+    y = (np.arange(m) < round(m * _SHARE_OF_POSITIVES)).astype(np.float64)
+    X: Floats = rng.standard_normal((m, _N_FEATURES))
     X[y > 0] += _SHIFT
     return X, y
 
@@ -215,10 +220,10 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
     return process_time() - began
 
 
-def _exponent(seconds: Mapping[float, float]) -> str:
+def _exponent_text(seconds: Mapping[float, float]) -> str:
     """Return the slope of log seconds over log documents, of those large enough."""
     # A clock too coarse tells 0 seconds, of which there is no logarithm.
-    large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _LEAST}
+    large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _MIN_DOCUMENTS}
     if len(large) < 2:
         return "too few sizes"
     slope = np.polyfit(np.log(list(large)), np.log(list(large.values())), 1)[0]
@@ -226,7 +231,7 @@ def _exponent(seconds: Mapping[float, float]) -> str:
 
 
 MEASURE = "Disagreement"
-_STRICT = "StrictDisagreement"
+_STRICT_MEASURE = "StrictDisagreement"
 REFERENCE = "RankRLS (21)"
 ALL_PAIRS = " All pairs"
 """Ending of the names of rows that learn from pairs of different queries too."""
@@ -280,11 +285,12 @@ def cost_rows(
         f"disagreement error on {reference.data_name}, graded, mean over {len(reference.folds)} folds",
         _COST_COLUMNS,
         tuple(rows),
-        tuple(_costs_said(results)),
+        tuple(_cost_sentences(results)),
     )
 
 
-def _costs_said(results: Mapping[str, RunResult]) -> Iterator[str]:
+def _cost_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
+    """Yield the notes on the table of costs: missing data, tests, and the effect of pooled pairs."""
     n = int((~np.isnan(results[REFERENCE].per_query(MEASURE))).sum())
     yield (
         "BioInfer and Jester are not available: the printed numbers are from other data, so only the order "
@@ -322,7 +328,7 @@ def ohsumed_rows(
     rows = []
     agrees = []
     for name, value in printed.items():
-        result = results.get(_run_of(name))
+        result = results.get(_run_name(name))
         ours = None if result is None else bipartite_error(result, dataset)
         agree = ours is not None and f"{ours:.3f}" == f"{value:.3f}"
         if is_letor2 and ours is not None:
@@ -343,7 +349,7 @@ def ohsumed_rows(
         data_note,
         pairs,
         "A pair with equal scores counts as an error, as in (1).",
-        *_rounds_said(results),
+        *_round_sentences(results),
     )
     return PrintedExperiment(
         "Paper I, Table 3",
@@ -355,7 +361,7 @@ def ohsumed_rows(
     )
 
 
-def _rounds_said(results: Mapping[str, RunResult]) -> Iterator[str]:
+def _round_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
     boosted = results.get("RankBoost")
     if boosted is not None:
         rounds = ", ".join(str(fold.chosen.step.number) for fold in boosted.folds)
@@ -366,7 +372,7 @@ def _rounds_said(results: Mapping[str, RunResult]) -> Iterator[str]:
         )
 
 
-def _run_of(name: str) -> str:
+def _run_name(name: str) -> str:
     """Return the name of the run of a row of Table 3: relevant pairs alone are a row of Table 2, too."""
     return REFERENCE if name == "RankRLS" else name
 
@@ -384,8 +390,8 @@ def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float =
         if test is None:
             continue
         labels = (test.y >= relevant).astype(np.float64)
-        evaluator = Evaluator(labels, test.query_ptr, measures=(_STRICT,), grading=Grading.of(labels))
-        errors.append(evaluator.evaluate(ScoredPart(test).scores(fold_result.chosen.step))[_STRICT])
+        evaluator = Evaluator(labels, test.query_ptr, measures=(_STRICT_MEASURE,), grading=Grading.of(labels))
+        errors.append(evaluator.evaluate(ScoredPart(test).scores(fold_result.chosen.step))[_STRICT_MEASURE])
     return float(np.mean(errors))
 
 
@@ -393,8 +399,8 @@ GRID = tuple(10.0**e for e in range(-9, 10))
 GAMMA = 4.0
 """Width of the Gaussian kernel: documents of a query are alike, as parses of a sentence are, others less."""
 
-_FOLDS = 10
-_QUERIES = 3  # held out one after the other to be timed, of all
+_N_FOLDS = 10
+_N_TIMED_QUERIES = 3  # held out one after the other to be timed, of all
 
 _ERROR_COLUMNS = (
     ExperimentColumn("λ", "regularization", ".0e"),
@@ -426,10 +432,10 @@ def held_out_errors(
     """
     kernel = Kernel("rbf", gamma)
     y = data.y
-    mapped = _mapped(kernel, data, per_query, seed)
-    fold = _folds(data, seed)[data.query_index]
+    mapped = _mapped_documents(kernel, data, per_query, seed)
+    fold = _fold_of_each_query(data, seed)[data.query_index]
     errors = {"removed": np.zeros(len(GRID)), "kept": np.zeros(len(GRID))}
-    for number in range(_FOLDS):
+    for number in range(_N_FOLDS):
         is_held_out = fold == number
         removed = mapped.without(np.flatnonzero(is_held_out))
         for name, nystrom in (("removed", removed), ("kept", mapped)):
@@ -499,17 +505,24 @@ def removal_time(
     """
     kernel = Kernel("rbf", GAMMA)
     query = data.query_index
-    ways = {"leave-query-out": np.arange(data.n_queries), "10 folds of queries": _folds(data, 0)}
+    ways = {"leave-query-out": np.arange(data.n_queries), "10 folds of queries": _fold_of_each_query(data, 0)}
     rows: dict[str, list[tuple[float | int | None, ...]]] = {way: [] for way in ways}
     for index, per_query in enumerate(sizes):
         began = process_time()
-        mapped = _mapped(kernel, data, per_query, 0)
+        mapped = _mapped_documents(kernel, data, per_query, 0)
         initial = process_time() - began
         for way, fold in ways.items():
             count = int(fold.max()) + 1
-            parts = [np.flatnonzero(fold[query] == number) for number in range(count)][:_QUERIES]
-            efficient = _seconds(mapped.without, parts) * count / len(parts)
-            anew = _seconds(lambda part: _anew(kernel, data, mapped.basis, part), parts) * count / len(parts)  # noqa: B023
+            parts = [np.flatnonzero(fold[query] == number) for number in range(count)][:_N_TIMED_QUERIES]
+            efficient = _work_seconds(mapped.without, parts) * count / len(parts)
+            anew = (
+                _work_seconds(
+                    lambda part: _mapped_without_held_out(kernel, data, mapped.basis, part),  # noqa: B023
+                    parts,
+                )
+                * count
+                / len(parts)
+            )
             old = printed[way]["efficient"][index], printed[way]["baseline"][index]
             rows[way].append(
                 (per_query, mapped.basis.size, initial, efficient, anew, anew / efficient, old[1] / old[0])
@@ -520,7 +533,7 @@ def removal_time(
             f"processor time in seconds, {way} on {name}",
             _TIME_COLUMNS,
             tuple(rows[way]),
-            _time_said(ways[way]),
+            _time_sentences(ways[way]),
         )
         for number, way in enumerate(ways, start=1)
     ]
@@ -537,33 +550,35 @@ _TIME_COLUMNS = (
 )
 
 
-def _time_said(fold: Ints) -> tuple[str, ...]:
+def _time_sentences(fold: Ints) -> tuple[str, ...]:
     count = int(fold.max()) + 1
-    timed = min(count, _QUERIES)
+    timed = min(count, _N_TIMED_QUERIES)
     return (
         f"{timed} of {count} hold-outs were timed and scaled by {count / timed:.3g}. The ratio compares a "
         "new map of all documents with removing the held-out basis vectors (Theorem 1).",
     )
 
 
-def _seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
+def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
     began = process_time()
     for rows in parts:
         work(rows)
     return process_time() - began
 
 
-def _folds(data: RankingDataset, seed: int) -> Ints:
+def _fold_of_each_query(data: RankingDataset, seed: int) -> Ints:
     """Return the fold of each query."""
-    return np.asarray(np.random.default_rng(seed).permutation(np.arange(data.n_queries) % _FOLDS))
+    return np.asarray(np.random.default_rng(seed).permutation(np.arange(data.n_queries) % _N_FOLDS))
 
 
-def _mapped(kernel: Kernel, data: RankingDataset, per_query: int, seed: int) -> NystromFeatures:
+def _mapped_documents(kernel: Kernel, data: RankingDataset, per_query: int, seed: int) -> NystromFeatures:
     basis = basis_rows(data.query_ptr, per_query * data.n_queries, "per_query", seed)
     return NystromFeatures.of(kernel.matrix(data.X[basis], data.X), basis)
 
 
-def _anew(kernel: Kernel, data: RankingDataset, basis: Ints, held_out: Ints) -> NystromFeatures:
+def _mapped_without_held_out(
+    kernel: Kernel, data: RankingDataset, basis: Ints, held_out: Ints
+) -> NystromFeatures:
     """Map all documents with the basis vectors that are not held out."""
     remaining = np.setdiff1d(basis, held_out)
     return NystromFeatures.of(kernel.matrix(data.X[remaining], data.X), remaining)
@@ -647,16 +662,17 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
 def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     """Return each conclusion with its numbers, and whether it holds."""
     none, signal, few_positives, hundred, many = deviations.values()
-    worst = max(abs(_of(deviation.bias, PAIRS)) for deviation in (none, signal))
-    sd = {name: _of(few_positives.conditional_sd, name) for name in (PAIRS, AVERAGED)}
-    apart = {n: abs(_of(deviation.conditional_sd, AVERAGED) - _of(deviation.conditional_sd, PAIRS))
+    worst = max(abs(_estimate(deviation.bias, PAIRS)) for deviation in (none, signal))
+    sd = {name: _estimate(few_positives.conditional_sd, name) for name in (PAIRS, AVERAGED)}
+    apart = {n: abs(_estimate(deviation.conditional_sd, AVERAGED)
+                    - _estimate(deviation.conditional_sd, PAIRS))
              for n, deviation in ((100, hundred), (400, many))}  # fmt: skip
-    least = min(_of(few_positives.conditional_sd, name) for name in ESTIMATORS)
+    least = min(_estimate(few_positives.conditional_sd, name) for name in ESTIMATORS)
     return [
         (
-            f"pooling has a clear negative bias (without signal: {ONE} {_of(none.bias, ONE):+.3f}, {POOLED} "
-            f"{_of(none.bias, POOLED):+.3f})",
-            _of(none.bias, ONE) < -NEARLY_UNBIASED,
+            f"pooling has a clear negative bias (without signal: {ONE} {_estimate(none.bias, ONE):+.3f}, "
+            f"{POOLED} {_estimate(none.bias, POOLED):+.3f})",
+            _estimate(none.bias, ONE) < -NEARLY_UNBIASED,
         ),
         (
             f"{PAIRS} is nearly unbiased, with and without signal (bias at most {worst:.3f})",
@@ -680,13 +696,13 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     ]
 
 
-def _of(values: Any, estimator: str) -> float:
+def _estimate(values: Any, estimator: str) -> float:
     return float(values[ESTIMATORS.index(estimator)])
 
 
 _MEASURE = "AUC"  # basis vectors of a query
 _BASIS = 10
-_FIFTHS = 5
+_N_FIFTHS = 5
 
 
 def folds_of_queries_in_fifths(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
@@ -694,8 +710,8 @@ def folds_of_queries_in_fifths(learner: Learner, data: QueryData, rng: np.random
 
     Folds of documents are measured this way: each model ranks only the documents of its fold.
     """
-    scores, _ = yield from folds_of_queries(learner, data, rng, _FIFTHS)
-    return HeldOutScores(scores, rng.permutation(np.arange(data.y.size) % _FIFTHS))
+    scores, _ = yield from folds_of_queries(learner, data, rng, _N_FIFTHS)
+    return HeldOutScores(scores, rng.permutation(np.arange(data.y.size) % _N_FIFTHS))
 
 
 _ESTIMATORS: Mapping[str, Estimator] = {
@@ -814,7 +830,7 @@ def experiments(
     effort : Effort, optional
     """
     how = effort or Effort()
-    printed = _values()["printed"]
+    printed = _published_values()["printed"]
     train = dataset.folds[0].train
     costs = {name: result for name, result in results.items() if name in printed["BioInfer"]}
     by_name: dict[str, Experiment] = {
@@ -832,19 +848,19 @@ def experiments(
         "Section 5.4": lambda: [auc_estimates(how.share)],
         "Section 5.5": lambda: [split_queries(dataset, repetitions=how.repetitions)],
     }
-    return {name: partial(_steady, work) for name, work in by_name.items()}
+    return {name: partial(_results_on_one_processor, work) for name, work in by_name.items()}
 
 
 def absent() -> dict[str, str]:
     """Return the parts of the thesis without available data, by name, with the reason."""
-    return {name: str(reason) for name, reason in _values()["absent"].items()}
+    return {name: str(reason) for name, reason in _published_values()["absent"].items()}
 
 
-def _values() -> dict[str, Any]:
+def _published_values() -> dict[str, Any]:
     return table("published", f"{KEY}.toml")
 
 
-def _steady(work: Experiment) -> Sequence[PrintedExperiment]:
+def _results_on_one_processor(work: Experiment) -> Sequence[PrintedExperiment]:
     """Carry an experiment out on one processor, so that its seconds and its last bits are its own."""
     with STEADY:
         return work()

@@ -23,7 +23,7 @@ def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTabl
         If there are none.
     """
     decisions = run_decisions(run, data, sealed=sealed)
-    return RunTableRows(tuple(map(_row, decision_rows(decisions))), _sentence(decisions))
+    return RunTableRows(tuple(map(_decision_row, decision_rows(decisions))), _auc_sentence(decisions))
 
 
 def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
@@ -35,13 +35,14 @@ def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
         If there are none.
     """
     decided = run_decisions(run, data)
-    tables = [_decisions(run, decided)]
+    tables = [_decisions_table(run, decided)]
     if not isnan(decided.mean_auc_interval[0]):
-        tables.append(_areas(decided))
+        tables.append(_auc_table(decided))
     return AnalysisResult(tuple(tables), asdict(decided))
 
 
-def _decisions(run: RunResult, fold_decisions: Decisions) -> AnalysisTable:
+def _decisions_table(run: RunResult, fold_decisions: Decisions) -> AnalysisTable:
+    """Return the table of the decisions by thresholds on each fold."""
     text = tr("{run} on {data}: {part} documents of a fold pooled")
     title = text.format(run=run.plan.title, data=run.data_name, part=tr(fold_decisions.part))
     about = tr(
@@ -57,18 +58,18 @@ def _decisions(run: RunResult, fold_decisions: Decisions) -> AnalysisTable:
         tr("greatest F"),
         tr("difference"),
     )
-    rows = tuple(_cells(row) for row in decision_rows(fold_decisions))
+    rows = tuple(_decision_cells(row) for row in decision_rows(fold_decisions))
     return AnalysisTable(tr("Decisions by thresholds"), header, rows, above=f"{one_line(title)}\n{about}\n")
 
 
-def _cells(row: DecisionRow) -> tuple[Cell, ...]:
+def _decision_cells(row: DecisionRow) -> tuple[Cell, ...]:
     decision = row.decision
     threshold = None if isnan(decision.threshold) else formatted(decision.threshold, ".4g")
     values = (decision.precision, decision.recall, decision.f, row.greatest, row.difference)
     return (row.label, row.rule, threshold, *(formatted(value, ".4f") for value in values))
 
 
-def _areas(fold_decisions: Decisions) -> AnalysisTable:
+def _auc_table(fold_decisions: Decisions) -> AnalysisTable:
     areas = [(str(fold.fold), fold.auc, fold.auc_interval) for fold in fold_decisions.folds]
     if len(areas) > 1:
         areas.append((tr("mean"), fold_decisions.mean_auc, fold_decisions.mean_auc_interval))
@@ -79,7 +80,7 @@ def _areas(fold_decisions: Decisions) -> AnalysisTable:
     return AnalysisTable("AUC", (tr("fold"), "AUC", tr("low"), tr("high")), rows, note, above="")
 
 
-def _row(row: DecisionRow) -> RunTableRow:
+def _decision_row(row: DecisionRow) -> RunTableRow:
     values: dict[str, float | str] = {
         "rule": row.rule,
         "threshold": row.decision.threshold,
@@ -92,7 +93,7 @@ def _row(row: DecisionRow) -> RunTableRow:
     return RunTableRow(row.label, row.fold, values)
 
 
-def _sentence(decisions: Decisions) -> str:
+def _auc_sentence(decisions: Decisions) -> str:
     low, high = decisions.mean_auc_interval
     text = tr("Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)")
     if isnan(low):

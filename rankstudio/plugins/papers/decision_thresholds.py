@@ -169,8 +169,8 @@ def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) 
             raise PlanError(text.format(fold=fold_result.fold))
         train = ScoredPart(fold.train).scores(step)
         scores = ScoredPart(part).scores(step)
-        relevant = _relevant(part, least)
-        train_relevant = _relevant(fold.train, least)
+        relevant = _is_relevant(part, least)
+        train_relevant = _is_relevant(fold.train, least)
         rankings.append((scores, relevant))
         single = part.n_queries == 1
         decisions.append(
@@ -232,15 +232,17 @@ def decision_rows(decisions: Decisions) -> list[DecisionRow]:
         return rows
     greatest = float(np.mean([fold.greatest.f for fold in folds]))
     return rows + [
-        DecisionRow("mean", None, rule, _mean([row.decision for row in rows if row.rule == rule]), greatest)
+        DecisionRow(
+            "mean", None, rule, _mean_decision([row.decision for row in rows if row.rule == rule]), greatest
+        )
         for rule in (BEST_F, CLASS_SHARE)
     ]
 
 
-def _mean(decisions: Sequence[Decision]) -> Decision:
+def _mean_decision(decisions: Sequence[Decision]) -> Decision:
     table = np.array([(decision.precision, decision.recall, decision.f) for decision in decisions])
     return Decision(float("nan"), *(float(value) for value in table.mean(axis=0)))
 
 
-def _relevant(part: RankingDataset, least: float) -> Bools:
+def _is_relevant(part: RankingDataset, least: float) -> Bools:
     return np.asarray(part.y >= least)

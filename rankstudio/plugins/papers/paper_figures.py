@@ -68,8 +68,8 @@ def paper_figures(
     Figures of times and learning curves train models when they are made.
     """
     if paper.key == airola_2011.KEY:
-        return tuple(_airola(data, findings))
-    return tuple(_BY_PAPER[paper.key](results, data))
+        return tuple(_airola_figures(data, findings))
+    return tuple(_FIGURES_BY_PAPER[paper.key](results, data))
 
 
 def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, RunResult]:
@@ -84,7 +84,7 @@ def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, R
         names = [
             n for n, settings in paper.runs.items() if (settings["method"], settings.get("ranker", "")) == key
         ]
-        agreed = {name: _agreement(run.plan, paper.runs[name].get("parameters", {})) for name in names}
+        agreed = {name: _n_agreeing(run.plan, paper.runs[name].get("parameters", {})) for name in names}
         if agreed:
             name = max(agreed, key=agreed.__getitem__)
             if name not in best_runs or agreed[name] >= best_runs[name][0]:
@@ -92,8 +92,8 @@ def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, R
     return {name: run for name, (_, run) in best_runs.items()}
 
 
-def _agreement(plan: Plan, stated: Mapping[str, Any]) -> int:
-    """Return how many of some parameters a plan has, minus how many have other values."""
+def _n_agreeing(plan: Plan, stated: Mapping[str, Any]) -> int:
+    """Return how many of the stated parameters a plan has, minus the number with other values."""
     stated_parameters = plan_from_dict(
         {"data": plan.data, "method": plan.method, "parameters": stated}
     ).parameters
@@ -105,7 +105,7 @@ def figure_files_of(figures: Sequence[StudyFigure], folder: Path) -> list[Figure
     return figure_files(tuple(made(figures)), folder)
 
 
-def _greedy(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+def _greedy_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
     """Yield Figures 1 and 2 for MQ2007, 3 and 4 for other data: validation measures by k and λ."""
     run = results.get("GRankRLS")
     first = 1 if data.name.lower().startswith("mq2007") else 3
@@ -119,14 +119,15 @@ BY_SIZE = ("GAS-E", "FSMSVM", "FSMRank, first k")
 """Runs of Figures 1 to 3 of Lai et al. 2013; the last one has a model for each number of features."""
 
 
-def _fsmrank(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+def _fsmrank_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+    """Yield Figures 1 to 5 of the paper on FSMRank, as far as its runs are there."""
     runs = [(number, results[name]) for number, name in enumerate(BY_SIZE, start=1) if name in results]
     for name in ("NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "MAP"):
         if runs and all(name in run.plan.evaluated for _, run in runs):
             yield StudyFigure(
                 f"figures1to3-{name.replace('@', '')}",
                 f"test {name} by number of features",
-                partial(_by_size, data, runs, name),
+                partial(_figure_by_size, data, runs, name),
             )
     run = results.get("FSMRank")
     if run is not None:
@@ -136,7 +137,9 @@ def _fsmrank(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
         yield StudyFigure("figure5", "objective of both solvers by seconds", seconds)
 
 
-def _by_size(data: FoldedDataset, runs: Sequence[tuple[int, RunResult]], name: str) -> CurvesFigure | None:
+def _figure_by_size(
+    data: FoldedDataset, runs: Sequence[tuple[int, RunResult]], name: str
+) -> CurvesFigure | None:
     curves = run_curves([run for _, run in runs], name, 0, [data] * len(runs), part="test")
     named = [(number, run.plan.title) for number, run in runs]
     return run_curves_figure(data.name, named, curves, runs[0][0], name, part="test")
@@ -188,7 +191,8 @@ def timed_steps(method: LinearRanker, train: TrainingData) -> Iterator[tuple[flo
             begun = moment if begun is None else begun
 
 
-def _fs_ed(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+def _fs_ed_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
+    """Yield Figures 2 and 3 of the paper on FS-ED, as far as its runs are there."""
     rankers = tuple(dict.fromkeys(name.partition(", ")[2] for name in results))
     selectors = tuple(dict.fromkeys(name.partition(", ")[0] for name in results))
     if results:
@@ -218,7 +222,9 @@ def significance_bars(
         for ranker in rankers:
             run = results.get(f"{selector}, {ranker}")
             values.append(run.average[name] if run is not None else float("nan"))
-            marks.append("" if run is None else _marks(results, run, selector, ranker, selectors, name))
+            marks.append(
+                "" if run is None else _significance_marks(results, run, selector, ranker, selectors, name)
+            )
         series.append(RowSeries(selector, tuple(values), number=number, marks=tuple(marks)))
     return RowsFigure(
         "bars",
@@ -235,7 +241,7 @@ def significance_bars(
     )
 
 
-def _marks(
+def _significance_marks(
     results: Results, run: RunResult, selector: str, ranker: str, selectors: Sequence[str], name: str
 ) -> str:
     if selector == "WAF":
@@ -291,7 +297,7 @@ def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure
     )
 
 
-def _airola(data: FoldedDataset, findings: Sequence[PrintedExperiment]) -> Iterator[StudyFigure]:
+def _airola_figures(data: FoldedDataset, findings: Sequence[PrintedExperiment]) -> Iterator[StudyFigure]:
     yield StudyFigure("paper1-figure1", "costs of a pair by its predicted difference", pair_costs)
     yield StudyFigure("paper1-figure2", "irrelevant pairs turn the direction", turned_directions)
     experiment = next((finding for finding in findings if finding.source == "Paper III, Figure 1"), None)
@@ -392,8 +398,8 @@ def learning_curve(data: FoldedDataset) -> CurvesFigure:
     )
 
 
-_BY_PAPER = {
-    "greedy-rankrls": _greedy,
-    "fsmrank": _fsmrank,
-    "fs-ed": _fs_ed,
+_FIGURES_BY_PAPER = {
+    "greedy-rankrls": _greedy_figures,
+    "fsmrank": _fsmrank_figures,
+    "fs-ed": _fs_ed_figures,
 }

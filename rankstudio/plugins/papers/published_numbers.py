@@ -19,14 +19,14 @@ def numbers() -> tuple[Published, ...]:
         ]
     # The paper repeats LETOR's own numbers.
     letor_numbers = {(p.dataset, p.method, p.when, p.measure, p.value) for p in listed if "LETOR" in p.source}
-    paper = _of_paper("fsmrank", "Lai et al. 2013")
+    paper = _averages_of_paper("fsmrank", "Lai et al. 2013")
     return (
         *listed,
         *(p for p in paper if (p.dataset, p.method, p.when, p.measure, p.value) not in letor_numbers),
     )
 
 
-def _of_paper(key: str, authors: str) -> Iterator[Published]:
+def _averages_of_paper(key: str, authors: str) -> Iterator[Published]:
     """Yield the averages over folds that a paper prints, with the conditions of its runs."""
     paper = load_reproduction(key)
     for printed in paper.tables:

@@ -153,9 +153,11 @@ class Reproduction:
             Whether those that only figures need are among them.
         """
         tables = self.of(data)
-        measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
+        measures = tuple(dict.fromkeys(name for table in tables for name in _measures_of_table(table))) or (
+            "MAP",
+        )
         extra_runs = self.figure_runs if figures else ()
-        names = dict.fromkeys((*(name for table in tables for name in _runs(table)), *extra_runs))
+        names = dict.fromkeys((*(name for table in tables for name in _runs_of_table(table)), *extra_runs))
         return {name: self._plan(name, location, convention, measures) for name in names}
 
     def _plan(self, name: str, location: str, convention: str, measures: tuple[str, ...]) -> Plan:
@@ -173,8 +175,8 @@ class Reproduction:
         if "rows" in printed:
             return self._table_of_averages(title, printed, results)
         if "used" in printed:
-            return _used(title, printed, results, data)
-        return _selected(title, printed, results[printed["run"]])
+            return _used_features_table(title, printed, results, data)
+        return _selected_features_table(title, printed, results[printed["run"]])
 
     def _table_of_folds(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
@@ -204,7 +206,7 @@ class Reproduction:
         return PaperTable(title, columns=measures, rows=tuple(rows), promised=(False,) * len(measures))
 
 
-def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
+def _selected_features_table(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
     """Return the table of the features that each fold's model has."""
     columns = tuple(f"fold {fold.fold}" for fold in result.folds)
     values = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
@@ -216,14 +218,17 @@ def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> Pape
         *(
             (f"selected {rank}", _cells(theirs, ours))
             for rank, (theirs, ours) in enumerate(
-                zip_longest(_ranks(firsts), _ranks(chosen), fillvalue=("",) * len(columns)), start=1
+                zip_longest(
+                    _features_by_rank(firsts), _features_by_rank(chosen), fillvalue=("",) * len(columns)
+                ),
+                start=1,
             )
         ),
     ]
     return PaperTable(title, columns, tuple(rows), (True,) * len(columns))
 
 
-def _ranks(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
+def _features_by_rank(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
     """Yield the first features of the folds, then the second ones and so on; "" for a fold without one."""
     return zip_longest(*selected, fillvalue="")
 
@@ -231,15 +236,15 @@ def _ranks(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]
 def _cells(printed: Iterable[float | str], ours: Iterable[float | str]) -> tuple[Cell, ...]:
     """Return cells side by side; measures, which are no whole numbers, with the paper's four decimals."""
     return tuple(
-        Cell(_shown(theirs), _shown(our_cell)) for theirs, our_cell in zip(printed, ours, strict=True)
+        Cell(_cell_text(theirs), _cell_text(our_cell)) for theirs, our_cell in zip(printed, ours, strict=True)
     )
 
 
-def _shown(value: float | str) -> str:
+def _cell_text(value: float | str) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _used(
+def _used_features_table(
     title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None
 ) -> PaperTable:
     """Return the table of how many features each selector gave to each ranker, and of what ours measured.
@@ -256,7 +261,7 @@ def _used(
         if data is None:
             break
         ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
-        best = [_best_tested(result, measure, sizes, data) for result in ours]
+        best = [_best_test_size(result, measure, sizes, data) for result in ours]
         label = f"{selector}, best test result of {', '.join(map(str, sizes))}"
         numbers = printed["used"][selector]
         measured.append((label, _cells((numbers[ranker] for ranker in rankers), best)))
@@ -269,8 +274,8 @@ def _used(
     return PaperTable(title, rankers, (*rows, *measured), (False,) * len(rankers))
 
 
-def _best_tested(result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset) -> int | str:
-    """Return which of some sizes has the best test measure, mean over folds; "" if no path has any.
+def _best_test_size(result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset) -> int | str:
+    """Return the size with the best mean test measure; "" if no model of these sizes exists.
 
     This chooses by the test part, as a paper should not; parameters are chosen by validation at each size.
     """
@@ -299,14 +304,14 @@ def steps_of_all_folds(result: RunResult, measure: str) -> int:
     return int(np.argmax(np.mean(best, axis=0))) + 1
 
 
-def _measures(table: Mapping[str, Any]) -> tuple[str, ...]:
+def _measures_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the measures of a table."""
     if "measures" in table:
         return tuple(table["measures"])
     return (table["measure"],) if "measure" in table else ()
 
 
-def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:
+def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
     if "run" in table:
         return (table["run"],)
     if "used" in table:
@@ -314,8 +319,8 @@ def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(table["columns"] if "columns" in table else table["rows"])
 
 
-def _on(runs: Mapping[str, Mapping[str, Any]], data: str) -> tuple[str, ...]:
-    """Return the names of the runs that are of a dataset."""
+def _runs_on_data(runs: Mapping[str, Mapping[str, Any]], data: str) -> tuple[str, ...]:
+    """Return the names of the runs that belong to a dataset."""
     return tuple(name for name, run in runs.items() if data in run.get("datasets", (data,)))
 
 
@@ -348,7 +353,7 @@ def load_reproduction(key: str) -> Reproduction:
         {
             "dataset": data,
             "measures": values["measures"],
-            "rows": dict.fromkeys(_on(values["runs"], data), ()),
+            "rows": dict.fromkeys(_runs_on_data(values["runs"], data), ()),
         }
         for data in values["datasets"]
     ]

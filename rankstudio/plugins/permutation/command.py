@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         tell(as_json(as_dict(path, test, dataset)))
     else:
-        tell(*_heading(path, test, dataset), "", _table(path, test, dataset))
+        tell(*_heading_lines(path, test, dataset), "", _test_table(path, test, dataset))
     progress = f"{test.permuted.shape[0]:,} of {args.permutations:,}"
     return status(stopped, f"Stopped after {progress} permutations.")
 
@@ -89,7 +89,7 @@ def as_dict(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> 
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     band = CriterionBand.of(test, path.divisor).as_dict()
-    features = _features(path, test, dataset)
+    features = _feature_of_each_step(path, test, dataset)
     steps = [{"feature": f, **step} for f, step in zip(features, band["steps"], strict=True)]
     return {
         "data": dataset.name,
@@ -104,7 +104,9 @@ def as_dict(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> 
     }
 
 
-def _features(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> list[int | None]:
+def _feature_of_each_step(
+    path: SinglePath, test: PermutationTest, dataset: FoldedDataset
+) -> list[int | None]:
     """Return the id of the feature of each step; None where the steps are not features."""
     selected = path.selected()
     if len(selected) != test.observed.size:
@@ -112,7 +114,7 @@ def _features(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -
     return [int(dataset.feature_ids[column]) for column in selected]
 
 
-def _heading(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
+def _heading_lines(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
     N = test.permuted.shape[0]
     part = f", training part of fold {path.fold}" if len(dataset.folds) > 1 else ""
     n_queries = path.data.ptr.size - 1
@@ -125,13 +127,13 @@ def _heading(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) ->
     )
 
 
-def _table(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> Block:
+def _test_table(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> Block:
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
     band = CriterionBand.of(test, path.divisor)
     rows = []
-    for k, feature in enumerate(_features(path, test, dataset)):
+    for k, feature in enumerate(_feature_of_each_step(path, test, dataset)):
         name = "" if feature is None else id_and_name(feature, names[feature])
         criteria = (f"{criterion:#.6g}" for criterion in (band.observed[k], band.low[k], band.high[k]))
         rows.append([str(k + 1), name, *criteria, f"{band.p_values[k]:.4g}"])

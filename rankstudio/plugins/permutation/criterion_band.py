@@ -26,8 +26,8 @@ from rankstudio.plugins.permutation.label_permutation import PermutationTest, pe
 LEVEL = 0.95
 """The share of permuted criteria that the band has."""
 
-_BLOCK = 32  # permutations of a step: a tenth of a second for a greedy path
-_BLOCK_OF_PREFERENCES = 4  # the same, as each learns anew
+_PERMUTATIONS_PER_STEP = 32  # permutations of a step: a tenth of a second for a greedy path
+_PREFERENCE_PERMUTATIONS_PER_STEP = 4  # the same, as each learns anew
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def band_steps(
         If the plan cannot be trained this way.
     """
     path = SinglePath.of(plan, dataset, plan.entry.defaults)
-    block = _BLOCK_OF_PREFERENCES if preferences_of(plan) else _BLOCK
+    block = _PREFERENCE_PERMUTATIONS_PER_STEP if preferences_of(plan) else _PERMUTATIONS_PER_STEP
     for test in permutation_steps(path.method, path.data, n_permutations, plan.seed, block):
         yield CriterionBand.of(test, path.divisor) if test is not None else None
 

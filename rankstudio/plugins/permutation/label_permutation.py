@@ -58,18 +58,18 @@ def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Perm
     data : TrainingData
     """
     if data.several:
-        yield _refitted(estimator, lambda order: replace(data, y=data.y[order]))
+        yield _refitting_paths(estimator, lambda order: replace(data, y=data.y[order]))
         return
     rows: QueryData = data.whole("The permutation test")
     shared = None if rows.sparse else estimator.paths_of_labels(rows)
     if shared is None:
-        yield _refitted(estimator, lambda order: _relabelled(rows, data.y[order]))
+        yield _refitting_paths(estimator, lambda order: _with_labels(rows, data.y[order]))
         return
     with pool() as (executor, workers):
-        yield PermutedPaths(_shared(shared, data.y, partial(share, executor, workers)))
+        yield PermutedPaths(_shared_learner(shared, data.y, partial(share, executor, workers)))
 
 
-def _shared(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable[[Sequence[Ints]], Criteria]:
+def _shared_learner(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable[[Sequence[Ints]], Criteria]:
     """Return a function that learns several paths with shared computations."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
@@ -79,7 +79,7 @@ def _shared(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable[[Sequen
     return learn
 
 
-def _refitted(estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]) -> PermutedPaths:
+def _refitting_paths(estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]) -> PermutedPaths:
     """Return a function that learns each path anew."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
@@ -92,7 +92,7 @@ def _refitted(estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]) 
     return PermutedPaths(learn, refits=True)
 
 
-def _relabelled(data: QueryData, labels: Floats) -> QueryData:
+def _with_labels(data: QueryData, labels: Floats) -> QueryData:
     """Return documents with other labels."""
     if data.sparse:
         return replace(data, y=labels)
@@ -104,7 +104,7 @@ def _relabelled(data: QueryData, labels: Floats) -> QueryData:
 def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
     """Train; if all steps have the same features, as for an optimiser, only the last one counts."""
     method = type(estimator)(**estimator.get_params(deep=False))
-    steps = yield from steps_of(method.work(data), lambda _: WorkProgress(_REFITTING, 0.0))
+    steps = yield from steps_of(method.work(data), lambda _: WorkProgress(_REFITTING_TEXT, 0.0))
     path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
     return np.array([step.criterion for step in path])
 
@@ -144,15 +144,15 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
         yield PermutedPaths(paths)
 
 
-_MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
+_MAX_PERMUTATIONS = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
 _ROUNDING = 1e-12  # of a criterion: labels that are permuted among equal ones give the same, but for rounding
-_BLOCK = 64  # permutations of a step
-_REFITTING = "training with permuted labels"
+_PERMUTATIONS_PER_STEP = 64  # permutations of a step
+_REFITTING_TEXT = "training with permuted labels"
 
 
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    """A criterion compared with those of permuted labels.
+    """A criterion compared with the criteria of permuted labels.
 
     Attributes
     ----------
@@ -232,7 +232,11 @@ def permutation_test(
 
 
 def permutation_steps(
-    estimator: LinearRanker, data: GivenData, n_permutations: int = 999, seed: int = 0, block: int = _BLOCK
+    estimator: LinearRanker,
+    data: GivenData,
+    n_permutations: int = 999,
+    seed: int = 0,
+    block: int = _PERMUTATIONS_PER_STEP,
 ) -> Generator[PermutationTest | None, None, PermutationTest]:
     """Yield the test with a growing number of permutations, and return the complete test.
 
@@ -250,14 +254,14 @@ def permutation_steps(
     PermutationTest or None
         Result of all permutations so far; None between two steps of a path.
     """
-    count = between("n_permutations", n_permutations, 1, _MOST)
+    count = between("n_permutations", n_permutations, 1, _MAX_PERMUTATIONS)
     start = between("seed", seed, 0, MOST_SEED)
     data = training_data(data)
     with ExitStack() as stack:
         with STEADY:
-            shared, among = _paths(estimator, data)
+            shared, among = _permuted_paths(estimator, data)
             paths = stack.enter_context(shared)
-        (observed,) = yield from _moments(steadily(paths.of([np.arange(data.y.size)])))
+        (observed,) = yield from _progress_then_criteria(steadily(paths.of([np.arange(data.y.size)])))
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
         criteria = np.empty((count, observed.size))
@@ -265,15 +269,17 @@ def permutation_steps(
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
             orders = [permuted_rows(data.ptr, start, number, among) for number in numbers]
-            for number, path in zip(numbers, (yield from _moments(steadily(paths.of(orders)))), strict=True):
-                criteria[number] = _of_length(path, observed.size)
+            for number, path in zip(
+                numbers, (yield from _progress_then_criteria(steadily(paths.of(orders)))), strict=True
+            ):
+                criteria[number] = _path_of_length(path, observed.size)
             test = PermutationTest(observed, criteria[: numbers.stop])
             yield test
     return test
 
 
-def _moments(work: Criteria) -> Generator[None, None, list[Floats]]:
-    """Yield None at each progress of a work, and return its value."""
+def _progress_then_criteria(work: Criteria) -> Generator[None, None, list[Floats]]:
+    """Yield None at each step of a computation, and return its criteria."""
     while True:
         try:
             next(work)
@@ -283,7 +289,7 @@ def _moments(work: Criteria) -> Generator[None, None, list[Floats]]:
         yield
 
 
-def _paths(
+def _permuted_paths(
     estimator: LinearRanker, data: TrainingData
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
     """Return the source of the paths, and the rows that change places (m,), None for all."""
@@ -295,6 +301,6 @@ def _paths(
     return preferred_paths(estimator, rows), compared_rows(rows)
 
 
-def _of_length(path: Floats, size: int) -> Floats:
-    """Return a path cut off, or continued by its last value."""
+def _path_of_length(path: Floats, size: int) -> Floats:
+    """Return a path with this number of steps: cut off, or extended by its last value."""
     return np.append(path, np.full(max(0, size - path.size), path[-1]))[:size]

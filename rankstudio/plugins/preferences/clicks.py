@@ -30,7 +30,7 @@ PAIR_RULES: tuple[str, ...] = get_args(PairRule)
 GIVEN = "given"
 ESTIMATED = "estimated"
 
-_NAMES = {
+_COLUMN_NAMES = {
     "session": ("session", "session_id", "list", "list_id"),
     "query": ("qid", "query_id", "query"),
     "document": ("docid", "doc_id", "document_id", "document", "doc"),
@@ -38,13 +38,13 @@ _NAMES = {
     "click": ("click", "clicked", "clicks"),
     "propensity": ("propensity",),
 }
-_NEEDED = ("query", "document", "position", "click")
-_EXPECTED = "qid, docid, position and click, and optionally session and propensity"
-_MOST_ETA = 10.0
-_LEAST_PROPENSITY = 1e-6
-_MOST_POSITION = 1_000_000
-_BLOCK = 1 << 18  # documents that are counted at once
-_PARTS = 8  # of counts, until they are merged
+_NEEDED_COLUMNS = ("query", "document", "position", "click")
+_EXPECTED_COLUMNS = "qid, docid, position and click, and optionally session and propensity"
+_MAX_ETA = 10.0
+_MIN_PROPENSITY = 1e-6
+_MAX_POSITION = 1_000_000
+_DOCUMENTS_PER_BLOCK = 1 << 18  # documents that are counted at once
+_MAX_PARTS = 8  # of counts, until they are merged
 
 
 class PositionBiasError(DatasetError):
@@ -76,8 +76,8 @@ class ClickRule:
         if self.pairs not in PAIR_RULES:
             raise ParameterError("pairs", self.pairs, tr("one of {keys}").format(keys=", ".join(PAIR_RULES)))
         value = number(self.eta)
-        if self.eta not in ("", GIVEN, ESTIMATED) and (value is None or not 0 <= value <= _MOST_ETA):
-            expected = tr('"given", "estimated" or a number from 0 to {most:g}').format(most=_MOST_ETA)
+        if self.eta not in ("", GIVEN, ESTIMATED) and (value is None or not 0 <= value <= _MAX_ETA):
+            expected = tr('"given", "estimated" or a number from 0 to {most:g}').format(most=_MAX_ETA)
             raise ParameterError("eta", self.eta, expected)
 
 
@@ -190,16 +190,16 @@ class ClickPairs:
 
 def is_click_header(cells: Sequence[str]) -> bool:
     """Return whether the header of a table is that of a click log."""
-    columns = set(_places(cells))
-    return columns.issuperset(_NEEDED)
+    columns = set(_column_positions(cells))
+    return columns.issuperset(_NEEDED_COLUMNS)
 
 
-def _places(cells: Sequence[str]) -> dict[str, int]:
+def _column_positions(cells: Sequence[str]) -> dict[str, int]:
     """Return the columns of a header by what they are."""
     names = [cell.strip().strip('"').lower() for cell in cells]
     positions = {
         role: next((names.index(n) for n in common_names if n in names), -1)
-        for role, common_names in _NAMES.items()
+        for role, common_names in _COLUMN_NAMES.items()
     }
     return {role: position for role, position in positions.items() if position >= 0}
 
@@ -262,9 +262,9 @@ class _ClickReader:
         )
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
-        self._places = _places(self._cells(1, header)) if header else {}
-        if not set(self._places).issuperset(_NEEDED):
-            raise line_error(self._path, first, header, _EXPECTED)
+        self._places = _column_positions(self._cells(1, header)) if header else {}
+        if not set(self._places).issuperset(_NEEDED_COLUMNS):
+            raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
         rule = self._resolved()
         for line, content in lines:
             self._add(line, content)
@@ -300,14 +300,14 @@ class _ClickReader:
         places = self._places
         cells = self._cells(line, content)
         if len(cells) <= max(places.values()) or not (cells[places["query"]] and cells[places["document"]]):
-            raise line_error(self._path, line, content, _EXPECTED)
+            raise line_error(self._path, line, content, _EXPECTED_COLUMNS)
         query = cells[places["query"]]
         document = cells[places["document"]]
-        position = _whole(self._path, line, cells[places["position"]])
-        clicked = _click(self._path, line, cells[places["click"]])
+        position = _parsed_position(self._path, line, cells[places["position"]])
+        clicked = _parsed_click(self._path, line, cells[places["click"]])
         session = cells[places["session"]] if "session" in places else ""
         if "propensity" in places:
-            self._propensities.append(_propensity(self._path, line, cells[places["propensity"]]))
+            self._propensities.append(_parsed_propensity(self._path, line, cells[places["propensity"]]))
         number = self._list(session, query, position)
         q = self._queries.setdefault(query, len(self._queries))
         d = self._documents.setdefault(document, len(self._documents))
@@ -327,7 +327,7 @@ class _ClickReader:
         if not is_same_query or (
             "session" not in self._places and before is not None and position <= before[2]
         ):
-            if len(self._rows[0]) >= _BLOCK:
+            if len(self._rows[0]) >= _DOCUMENTS_PER_BLOCK:
                 self._count(keep_last=len(self._propensities) > len(self._rows[0]))
             self._n_lists += 1
             if "session" in self._places:
@@ -346,7 +346,7 @@ class _ClickReader:
         self._check_lists(table)
         ones = np.ones(len(table))
         self._shown.add(table[:, 2:5], np.column_stack([ones, table[:, 5]]), table[:, 0])
-        winner, loser = _paired(table, self._rule.pairs)
+        winner, loser = _clicked_pairs(table, self._rule.pairs)
         position = np.zeros_like(winner) if self._given else table[winner, 4]
         keys = np.column_stack([table[winner, 2], table[winner, 3], table[loser, 3], position])
         weight = 1.0 / propensities[order][winner] if self._given else ones[winner]
@@ -356,7 +356,7 @@ class _ClickReader:
         try:
             cells = next(csv.reader([content], delimiter=self._delimiter, strict=True))
         except csv.Error:
-            raise line_error(self._path, line, content, _EXPECTED) from None
+            raise line_error(self._path, line, content, _EXPECTED_COLUMNS) from None
         return [unguarded(cell.strip()).strip() for cell in cells]
 
     def _check_lists(self, table: Ints) -> None:
@@ -387,7 +387,7 @@ class _Counts:
     def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
         """Add some rows; of equal ones the first line is kept."""
         self._parts.append(self._merged([(keys, sums, lines)]))
-        if len(self._parts) > _PARTS:
+        if len(self._parts) > _MAX_PARTS:
             self._parts = [self._merged(self._parts)]
 
     def result(self) -> tuple[Ints, Floats, Ints]:
@@ -406,7 +406,7 @@ class _Counts:
         return keys[begins], sums, np.minimum.reduceat(lines[order], begins)
 
 
-def _paired(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
+def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     """Return the rows of the winner and the loser of each pair in lists, one after the other."""
     begins = np.flatnonzero(np.diff(table[:, 1], prepend=-1))
     sizes = np.diff(begins, append=len(table))
@@ -422,23 +422,23 @@ def _paired(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     return winner[is_pair], loser[is_pair]
 
 
-def _whole(path: Path, line: int, cell: str) -> int:
+def _parsed_position(path: Path, line: int, cell: str) -> int:
     value = number(cell)
-    if value is None or not 1 <= value <= _MOST_POSITION or value != int(value):
-        raise line_error(path, line, cell, f"a position, a whole number from 1 to {_MOST_POSITION:,}")
+    if value is None or not 1 <= value <= _MAX_POSITION or value != int(value):
+        raise line_error(path, line, cell, f"a position, a whole number from 1 to {_MAX_POSITION:,}")
     return int(value)
 
 
-def _click(path: Path, line: int, cell: str) -> bool:
+def _parsed_click(path: Path, line: int, cell: str) -> bool:
     if cell not in ("0", "1"):
         raise line_error(path, line, cell, "0 or 1 as the click")
     return cell == "1"
 
 
-def _propensity(path: Path, line: int, cell: str) -> float:
+def _parsed_propensity(path: Path, line: int, cell: str) -> float:
     value = number(cell)
-    if value is None or not _LEAST_PROPENSITY <= value <= 1:
-        raise line_error(path, line, cell, f"a propensity from {_LEAST_PROPENSITY:g} to 1")
+    if value is None or not _MIN_PROPENSITY <= value <= 1:
+        raise line_error(path, line, cell, f"a propensity from {_MIN_PROPENSITY:g} to 1")
     return value
 
 
@@ -494,10 +494,10 @@ def estimate_bias(log: Impressions) -> PositionBias:
     def slope(eta: float) -> float:
         return float(clicks @ moments(eta)[0] - depth @ clicked)
 
-    if slope(_MOST_ETA) > 0:
+    if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
-        raise PositionBiasError(text.format(most=_MOST_ETA))
-    eta = float(brentq(slope, 0.0, _MOST_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
+        raise PositionBiasError(text.format(most=_MAX_ETA))
+    eta = float(brentq(slope, 0.0, _MAX_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
     information = float(clicks @ moments(eta)[1])
     return PositionBias(eta, information**-0.5, int(useful.sum()))
 

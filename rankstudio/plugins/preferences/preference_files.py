@@ -36,9 +36,9 @@ from rankstudio.plugins.preferences.clicks import (
     read_clicks,
 )
 
-_BEGINNING = 1 << 12  # bytes in which a header stands
-_NOWHERE = -1
-_ELSEWHERE = -2
+_HEADER_BYTES = 1 << 12  # bytes in which a header stands
+_NOT_IN_DATA = -1
+_IN_OTHER_PART = -2
 """In place of the number of a query: no part has it, or another one."""
 
 
@@ -130,10 +130,11 @@ class PreferenceFile:
         columns = self._columns
         numbers = {query: q for q, query in enumerate(data.query_ids)}
         query_indices = [
-            numbers.get(query, _ELSEWHERE if query in elsewhere else _NOWHERE) for query in columns.queries
+            numbers.get(query, _IN_OTHER_PART if query in elsewhere else _NOT_IN_DATA)
+            for query in columns.queries
         ]
         query = np.array(query_indices, dtype=np.int64)[columns.query]
-        in_part = np.flatnonzero(query != _ELSEWHERE)
+        in_part = np.flatnonzero(query != _IN_OTHER_PART)
         if not in_part.size:
             raise DatasetError(
                 f"{self.path}: found no preference between documents of the data; expected at least one."
@@ -141,7 +142,7 @@ class PreferenceFile:
         query = query[in_part]
         documents = DocumentRows.of(data, columns.documents)
         winner, loser = (documents.find(query, names[in_part]) for names in (columns.winner, columns.loser))
-        wrong = np.flatnonzero((query == _NOWHERE) | (winner < 0) | (loser < 0) | (winner == loser))
+        wrong = np.flatnonzero((query == _NOT_IN_DATA) | (winner < 0) | (loser < 0) | (winner == loser))
         if wrong.size:
             index = int(wrong[0])
             raise self._error(
@@ -155,7 +156,7 @@ class PreferenceFile:
         query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
         name = columns.documents[int(names[preference])]
-        if q == _NOWHERE:
+        if q == _NOT_IN_DATA:
             name = query
             expected = f"a query of the data, such as {quoted(data.query_ids[0])}"
         elif row == SEVERAL:
@@ -173,13 +174,13 @@ def holds_preferences(path: Path) -> bool:
     if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
         return False
     try:
-        cells = _header(read_beginning(path, _BEGINNING))
+        cells = _header_cells(read_beginning(path, _HEADER_BYTES))
     except RankStudioError:
         return False  # whoever opens it says why
     return tuple(cells[:3]) == COLUMNS[:3] or is_click_header(cells)
 
 
-def _header(beginning: bytes) -> list[str]:
+def _header_cells(beginning: bytes) -> list[str]:
     """Return the cells of the first line, in small letters."""
     lines = beginning.decode("utf-8-sig", errors="replace").splitlines()
     header = next((line for line in lines if line.strip()), "")
@@ -214,8 +215,8 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
         If the file has no preferences, η cannot be estimated, or the rule is for clicks and there are none.
     """
     path = Path(path)
-    if is_click_header(_header(read_beginning(path, _BEGINNING))):
-        return _of_clicks(path, checksum_of(path), rule)
+    if is_click_header(_header_cells(read_beginning(path, _HEADER_BYTES))):
+        return _preferences_of_clicks(path, checksum_of(path), rule)
     if rule is not None:
         raise DatasetError(
             tr(
@@ -223,11 +224,11 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
             ).format(path=path)
         )
     file = read_text(path)
-    return _parsed(file.path, file.checksum)
+    return _parsed_file(file.path, file.checksum)
 
 
 @lru_cache(maxsize=2)
-def _parsed(path: Path, checksum: str) -> PreferenceFile:
+def _parsed_file(path: Path, checksum: str) -> PreferenceFile:
     """Read a file whose bytes have this checksum; every fold of a run asks for it."""
     file = read_text(path)
     columns = columns_of_bytes(file.content) or columns_of_lines(file.in_lines())
@@ -235,7 +236,7 @@ def _parsed(path: Path, checksum: str) -> PreferenceFile:
 
 
 @lru_cache(maxsize=2)
-def _of_clicks(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
+def _preferences_of_clicks(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
     """Return the preferences of a click log whose bytes have this checksum."""
     log = read_clicks(path, rule or ClickRule())
     try:
@@ -286,8 +287,8 @@ NO_DOCUMENT = -1
 SEVERAL = -2
 """In place of a row: no document of the query has the name, or several have it for their id."""
 
-_MOST_DIGITS = 9  # whole numbers of this length fit into an int32
-_AT_A_TIME = 1 << 14  # ids that are looked up before other threads may go on
+_MAX_DIGITS = 9  # whole numbers of this length fit into an int32
+_IDS_PER_BATCH = 1 << 14  # ids that are looked up before other threads may go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,8 +315,8 @@ class DocumentRows:
     @classmethod
     def of(cls, data: RankingDataset, names: tuple[str, ...]) -> DocumentRows:
         """Find names among the ids of documents."""
-        numbers = np.array([_number(name) for name in names], dtype=np.int64)
-        name = _places(data.document_ids if data.comments else (), names)
+        numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
+        name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
         keys, first, count = np.unique(
             data.query_index[rows] * len(names) + name[rows], return_index=True, return_counts=True
@@ -352,39 +353,39 @@ class DocumentRows:
         return rows
 
 
-def _places(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
-    """Return for each id its place among names, -1 where it is none of them."""
+def _positions_of_ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
+    """Return the position of each id among names; -1 for an unknown id."""
     position_of_name = {name: position for position, name in enumerate(names)}
     positions = np.empty(len(ids), dtype=np.int64)
-    for begin in range(0, len(ids), _AT_A_TIME):
-        batch = ids[begin : begin + _AT_A_TIME]
+    for begin in range(0, len(ids), _IDS_PER_BATCH):
+        batch = ids[begin : begin + _IDS_PER_BATCH]
         positions[begin : begin + len(batch)] = [position_of_name.get(name, -1) for name in batch]
     return positions
 
 
-def _number(name: str) -> int:
+def _number_of_id(name: str) -> int:
     """Return the number from 1 that a name is, or 0."""
-    plain = name.isascii() and name.isdigit() and len(name) <= _MOST_DIGITS
+    plain = name.isascii() and name.isdigit() and len(name) <= _MAX_DIGITS
     return int(name) if plain else 0
 
 
 COLUMNS = "qid", "winner", "loser", "magnitude", "weight"
 DELIMITERS = ",;\t"
-_FEWEST = 3
-_MOST = len(COLUMNS)
-_EXPECTED = "qid,winner,loser and optionally magnitude,weight"
-_HEADERS = {COLUMNS[:n] for n in range(_FEWEST, _MOST + 1)}
-_SHORT = 1 << 16  # characters of a line, no cell of which is too long for csv
+_MIN_CELLS = 3
+_MAX_CELLS = len(COLUMNS)
+_EXPECTED_COLUMNS = "qid,winner,loser and optionally magnitude,weight"
+_HEADERS = {COLUMNS[:n] for n in range(_MIN_CELLS, _MAX_CELLS + 1)}
+_MAX_UNCHECKED_LENGTH = 1 << 16  # characters of a line, no cell of which is too long for csv
 _QUOTING = re.compile('["\r\n\0]')
 
-_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
 _TAB = 9
 _NEWLINE = 10
 _RETURN = 13
 _SPACE = 32
 _DELETE = 127
-_WIDEST = 128  # characters of a cell, as every other one of its column takes as much memory
+_MAX_CELL_WIDTH = 128  # characters of a cell, as every other one of its column takes as much memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,17 +426,17 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
         If the file has no preferences.
     """
     filled = [(line_number, line) for line_number, line in enumerate(text.lines, start=1) if line.strip()]
-    delimiter = _delimiter(filled[0][1]) if filled else ","
-    if filled and _is_header(_cells(text, *filled[0], delimiter)):
+    delimiter = _delimiter_of_line(filled[0][1]) if filled else ","
+    if filled and _is_header(_cells_of_line(text, *filled[0], delimiter)):
         filled = filled[1:]
     if not filled:
-        raise DatasetError(f"{text.path}: found no preference; expected on each line {_EXPECTED}.")
+        raise DatasetError(f"{text.path}: found no preference; expected on each line {_EXPECTED_COLUMNS}.")
     queries: dict[str, int] = {}
     documents: dict[str, int] = {}
     names = []
     sizes = []
     for line_number, line in filled:
-        (query, *pair), numbers = _line(text, line_number, line, delimiter)
+        (query, *pair), numbers = _names_and_sizes(text, line_number, line, delimiter)
         numbered = (documents.setdefault(name, len(documents)) for name in pair)
         names.append((line_number, queries.setdefault(query, len(queries)), *numbered))
         sizes.append(numbers)
@@ -456,39 +457,43 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     PreferenceColumns or None
         None for other files, which :func:`columns_of_lines` reads.
     """
-    raw = content.tobytes().removeprefix(_MARK).rstrip(_BLANKS)
+    raw = content.tobytes().removeprefix(_BYTE_ORDER_MARK).rstrip(_BLANKS)
     text = np.frombuffer(raw, dtype=np.uint8)
-    if not raw or not _is_plain(text):
+    if not raw or not _is_simple_ascii(text):
         return None
     ends = np.append(np.flatnonzero(text == _NEWLINE), text.size)
     starts = np.append(0, ends[:-1] + 1)
-    if int((ends - starts).max()) >= _SHORT:
+    if int((ends - starts).max()) >= _MAX_UNCHECKED_LENGTH:
         return None
     first = int(np.searchsorted(ends, len(raw) - len(raw.lstrip(_BLANKS))))
     line = raw[starts[first] : ends[first]].decode()
-    delimiter = _delimiter(line)
+    delimiter = _delimiter_of_line(line)
     first += _is_header([cell.strip() for cell in line.split(delimiter)])
     places = np.flatnonzero(text == ord(delimiter))
     before = np.searchsorted(places, starts)
     count = np.searchsorted(places, ends) - before
-    filled = (count >= _FEWEST - 1) & (count < _MOST)
+    filled = (count >= _MIN_CELLS - 1) & (count < _MAX_CELLS)
     filled[:first] = False
     rest = np.flatnonzero(~filled)
     if not filled.any() or any(raw[starts[i] : ends[i]].strip() for i in rest[rest >= first]):
         return None
     lines = np.flatnonzero(filled)
-    cells = _stripped(text, *_bounds(places, before[lines], count[lines], starts[lines], ends[lines]))
+    cells = _stripped_bounds(
+        text, *_cell_bounds(places, before[lines], count[lines], starts[lines], ends[lines])
+    )
     return _columns(text, lines + 1, *cells)
 
 
 def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColumns | None:
     """Return the columns of cells (l, 5), or None where one is missing, too long or no number."""
     wide = end - begin
-    if int(wide.max()) > _WIDEST or (wide[:, :_FEWEST] == 0).any():
+    if int(wide.max()) > _MAX_CELL_WIDTH or (wide[:, :_MIN_CELLS] == 0).any():
         return None
-    queries, query = _distinct(text, begin[:, 0], end[:, 0])
-    documents, document = _distinct(text, begin[:, 1:_FEWEST].ravel(), end[:, 1:_FEWEST].ravel())
-    magnitude, weight = (_sizes(text, begin[:, column], end[:, column]) for column in range(_FEWEST, _MOST))
+    queries, query = _distinct_words(text, begin[:, 0], end[:, 0])
+    documents, document = _distinct_words(text, begin[:, 1:_MIN_CELLS].ravel(), end[:, 1:_MIN_CELLS].ravel())
+    magnitude, weight = (
+        _parsed_sizes(text, begin[:, column], end[:, column]) for column in range(_MIN_CELLS, _MAX_CELLS)
+    )
     if magnitude is None or weight is None:
         return None
     winner = document[::2].copy()
@@ -496,14 +501,14 @@ def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColum
     return PreferenceColumns(line, query, winner, loser, magnitude, weight, queries, documents)
 
 
-def _sizes(text: Bytes, begin: Ints, end: Ints) -> Floats | None:
+def _parsed_sizes(text: Bytes, begin: Ints, end: Ints) -> Floats | None:
     """Return the magnitudes or weights in cells, or None where one is none."""
-    words, index = _distinct(text, begin, end)
-    numbers = [_size(word) for word in words]
+    words, index = _distinct_words(text, begin, end)
+    numbers = [_parsed_size(word) for word in words]
     return None if None in numbers else np.array(numbers, dtype=np.float64)[index]
 
 
-def _is_plain(text: Bytes) -> bool:
+def _is_simple_ascii(text: Bytes) -> bool:
     """Return whether a text is of printable ASCII without quotation marks, in lines that end as usual."""
     returns = np.flatnonzero(text == _RETURN)
     blanks = sum(int(np.count_nonzero(text == blank)) for blank in (_TAB, _NEWLINE))
@@ -515,7 +520,7 @@ def _is_plain(text: Bytes) -> bool:
     )
 
 
-def _bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _cell_bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Return where the cells of lines begin and end (l, 5), at the line's end those that it has not.
 
     Parameters
@@ -527,14 +532,14 @@ def _bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints) -> 
     start, end : ndarray of shape (l,)
         Of the line.
     """
-    nth = np.arange(_MOST - 1)
+    nth = np.arange(_MAX_CELLS - 1)
     exists = nth < count[:, None]
     separators = np.where(exists, places[np.where(exists, before[:, None] + nth, 0)], end[:, None])
     begin = np.column_stack((start, np.where(exists, separators + 1, end[:, None])))
     return begin, np.column_stack((separators, end))
 
 
-def _stripped(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Return where cells begin and end without the blanks around them."""
     begin = begin.copy()
     end = end.copy()
@@ -550,8 +555,8 @@ def _stripped(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     return begin, end
 
 
-def _distinct(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...], Ints]:
-    """Return the words of cells, each once, and which of them each cell is."""
+def _distinct_words(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...], Ints]:
+    """Return the distinct words of cells, and for each cell the index of its word."""
     width = int((end - begin).max())
     if not width:
         return ("",), np.zeros(begin.size, dtype=np.int64)
@@ -569,7 +574,7 @@ def _distinct(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...], Int
     return tuple(distinct_words), index.astype(np.int64)
 
 
-def _delimiter(line: str) -> str:
+def _delimiter_of_line(line: str) -> str:
     """Return by what the cells of the first line are apart."""
     return max(DELIMITERS, key=line.count)
 
@@ -578,35 +583,37 @@ def _is_header(cells: Sequence[str]) -> bool:
     return tuple(cell.lower() for cell in cells) in _HEADERS
 
 
-def _cells(text: TextLines, line_number: int, line: str, delimiter: str) -> list[str]:
+def _cells_of_line(text: TextLines, line_number: int, line: str, delimiter: str) -> list[str]:
     """Return the cells of a line."""
-    if len(line) < _SHORT and not _QUOTING.search(line):
+    if len(line) < _MAX_UNCHECKED_LENGTH and not _QUOTING.search(line):
         return [unguarded(cell.strip()).strip() for cell in line.split(delimiter)]
     try:
         rows = list(csv.reader([line], delimiter=delimiter, strict=True))
     except csv.Error:
-        raise text.error(line_number, line, _EXPECTED) from None
+        raise text.error(line_number, line, _EXPECTED_COLUMNS) from None
     if len(rows) != 1:
-        raise text.error(line_number, line, _EXPECTED)
+        raise text.error(line_number, line, _EXPECTED_COLUMNS)
     return [unguarded(cell.strip()).strip() for cell in rows[0]]
 
 
-def _line(text: TextLines, line_number: int, line: str, delimiter: str) -> tuple[list[str], list[float]]:
+def _names_and_sizes(
+    text: TextLines, line_number: int, line: str, delimiter: str
+) -> tuple[list[str], list[float]]:
     """Return the names and the numbers of a line."""
-    cells = _cells(text, line_number, line, delimiter)
-    if not _FEWEST <= len(cells) <= _MOST or not all(cells[:_FEWEST]):
-        raise text.error(line_number, line, _EXPECTED)
+    cells = _cells_of_line(text, line_number, line, delimiter)
+    if not _MIN_CELLS <= len(cells) <= _MAX_CELLS or not all(cells[:_MIN_CELLS]):
+        raise text.error(line_number, line, _EXPECTED_COLUMNS)
     sizes = [1.0, 1.0]
-    for index, cell in enumerate(cells[_FEWEST:]):
-        value = _size(cell)
+    for index, cell in enumerate(cells[_MIN_CELLS:]):
+        value = _parsed_size(cell)
         if value is None:
-            expected = f"a {COLUMNS[_FEWEST + index]} greater than 0, from {LEAST:g} to {GREATEST:g}"
+            expected = f"a {COLUMNS[_MIN_CELLS + index]} greater than 0, from {LEAST:g} to {GREATEST:g}"
             raise text.error(line_number, cell, expected)
         sizes[index] = value
-    return cells[:_FEWEST], sizes
+    return cells[:_MIN_CELLS], sizes
 
 
-def _size(cell: str) -> float | None:
-    """Return the magnitude or weight in a cell, 1 for an empty one, or None for what is none."""
+def _parsed_size(cell: str) -> float | None:
+    """Return the magnitude or weight in a cell; 1 for an empty cell, None for an invalid one."""
     value = number(cell) if cell else 1.0
     return value if value is not None and LEAST <= value <= GREATEST else None

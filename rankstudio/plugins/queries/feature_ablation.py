@@ -124,7 +124,10 @@ def relearned(
         return event
     # The groups of features are of no account: what is left is the model's whole selection.
     method = estimator(
-        plan.changed(groups={}), plan.entry, _among(plan.entry, chosen.unit.parameters, ids), ids
+        plan.changed(groups={}),
+        plan.entry,
+        _parameters_for_features(plan.entry, chosen.unit.parameters, ids),
+        ids,
     )
     last: Step | None = None
     narrow = train.narrowed(columns)
@@ -157,7 +160,7 @@ def _without_summand(
     yield from combined_steps(ranker, data, [rest] * len(sums), sums, first=len(sums))
 
 
-def _among(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str, Any]:
+def _parameters_for_features(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str, Any]:
     """Return parameters for data that have only some features, all of which are to be used."""
     features = set(ids.tolist())
     changed = dict(parameters)

@@ -16,7 +16,7 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY
 
-_WHAT = "Selection for some queries"
+_PURPOSE = "Selection for some queries"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ def query_paths(estimator: LinearRanker, data: GivenData, marked: Iterable[int])
         raise ParameterError("marked", chosen.tolist(), f"positions of queries from 0 to {Q - 1}")
     rest = np.setdiff1d(np.arange(Q), chosen)
     for part in (chosen, rest):
-        enough_queries(part.size, 2, _WHAT)
+        enough_queries(part.size, 2, _PURPOSE)
     with STEADY:
         paths = summed_paths(estimator, rows)
         return QueryPaths(tuple(paths.path_of(chosen)), tuple(paths.path_of(rest)))

@@ -79,32 +79,36 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     if not step.learned:  # no feature made them
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
-    return _beyond_weights(step.beyond_weights(feature_ids.tolist()), X, column_of, step.source)
+    return _nonlinear_contributions(step.beyond_weights(feature_ids.tolist()), X, column_of, step.source)
 
 
-def _beyond_weights(
+def _nonlinear_contributions(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
 ) -> ScoreContributions:
     """Split the scores of a nonlinear model."""
     if beyond["kind"] == "sums":
-        return _of_sums(beyond, X, column_of, source)
+        return _contributions_of_sums(beyond, X, column_of, source)
     if beyond["kind"] == "thresholds":
-        return _of_thresholds(beyond, X, column_of)
+        return _contributions_of_thresholds(beyond, X, column_of)
     if beyond["kind"] == "plugin":  # its reader may use the features in any way
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     if beyond["kind"] == "kernel":
         columns, values, constant = kernel_contributions(beyond, X, column_of)
         return ScoreContributions(tuple(columns.tolist()), values, constant)
-    return _of_trees(beyond, X, column_of, source)
+    return _contributions_of_trees(beyond, X, column_of, source)
 
 
-def _of_sums(beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str) -> ScoreContributions:
+def _contributions_of_sums(
+    beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
+) -> ScoreContributions:
     """Split the scores of a model of sums, and the part of each sum by the sizes of its summands."""
     sums = np.array(beyond["sums"], dtype=np.float64)
     columns = np.array([column_of[i] for i in beyond["columns"]], dtype=np.int64)
     rows = np.ascontiguousarray(X[:, columns])
     new = np.ascontiguousarray(linear_scores(np.ascontiguousarray(rows.T), sums).T)
-    parts = _beyond_weights(beyond["model"], new, {t: t - 1 for t in range(1, len(sums) + 1)}, source)
+    parts = _nonlinear_contributions(
+        beyond["model"], new, {t: t - 1 for t in range(1, len(sums) + 1)}, source
+    )
     values = np.zeros(rows.shape)
     for t, part in zip(parts.columns, parts.values.T, strict=True):
         sizes = np.abs(rows * sums[t])
@@ -115,7 +119,9 @@ def _of_sums(beyond: dict[str, Any], X: Floats, column_of: dict[int, int], sourc
     return ScoreContributions(tuple(columns[order].tolist()), values[:, order], parts.constant)
 
 
-def _of_thresholds(beyond: dict[str, Any], X: Floats, column_of: dict[int, int]) -> ScoreContributions:
+def _contributions_of_thresholds(
+    beyond: dict[str, Any], X: Floats, column_of: dict[int, int]
+) -> ScoreContributions:
     """Split the scores of weak rankers, each of one feature."""
     weak = [(column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]]
     used = sorted({column for column, _, _ in weak})
@@ -126,7 +132,7 @@ def _of_thresholds(beyond: dict[str, Any], X: Floats, column_of: dict[int, int])
     return ScoreContributions(tuple(used), values, 0.0)
 
 
-def _of_trees(
+def _contributions_of_trees(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
 ) -> ScoreContributions:
     """Split the scores of LightGBM's trees."""
@@ -137,7 +143,7 @@ def _of_trees(
     return ScoreContributions(tuple(columns[order].tolist()), values[:, order], constant)
 
 
-_NODES = 32  # of the quadrature: exact for polynomials of degree 63
+_N_NODES = 32  # of the quadrature: exact for polynomials of degree 63
 
 
 def kernel_contributions(
@@ -180,7 +186,7 @@ def kernel_contributions(
         return columns, np.zeros((len(X), columns.size)), 0.0
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
-    split = _of_distances if kernel.by_distance else _of_products
+    split = _contributions_to_gaussian if kernel.by_distance else _contributions_to_polynomial
     step = max(1, VALUES // weights.size)
     for first in range(0, len(X), step):
         steps = X[first : first + step, columns] - start
@@ -188,13 +194,15 @@ def kernel_contributions(
     return columns, values, float(kernel.scores(start[None, :], vectors, weights[None, :])[0, 0])
 
 
-def _line() -> tuple[Floats, Floats]:
+def _quadrature_on_unit_interval() -> tuple[Floats, Floats]:
     """Return nodes and weights of a quadrature from 0 to 1."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = np.polynomial.legendre.leggauss(_N_NODES)
     return (nodes + 1.0) / 2.0, weights / 2.0
 
 
-def _of_distances(kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats) -> Floats:
+def _contributions_to_gaussian(
+    kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats
+) -> Floats:
     """Split for exp(-γ||a + td - v||²), the vectors being v - a and the steps d = x - a.
 
     With e(t) a vector's exponential, I the integral of e and J that of t e, e(0) - e(1) = 2γ(||d||²J - d'vI):
@@ -204,7 +212,7 @@ def _of_distances(kernel: Kernel, vectors: Floats, start: Floats, weights: Float
     length = np.sum(steps**2, axis=1)[:, None]
     away = np.sum(vectors**2, axis=1)
     plain = np.zeros_like(along)
-    for node, weight in zip(*_line(), strict=True):
+    for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
         plain += weight * np.exp(-kernel.gamma * np.maximum(node**2 * length - 2 * node * along + away, 0.0))
     ends = np.exp(-kernel.gamma * away) - np.exp(-kernel.gamma * np.maximum(length - 2 * along + away, 0.0))
     rising = ends / (2.0 * kernel.gamma) + along * plain
@@ -213,7 +221,9 @@ def _of_distances(kernel: Kernel, vectors: Floats, start: Floats, weights: Float
     return np.asarray(2.0 * kernel.gamma * steps * moved)
 
 
-def _of_products(kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats) -> Floats:
+def _contributions_to_polynomial(
+    kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats
+) -> Floats:
     """Split for (γ x'v + c)^d, or x'v."""
     shifted = vectors + start
     if kernel.function == "linear":
@@ -221,7 +231,7 @@ def _of_products(kernel: Kernel, vectors: Floats, start: Floats, weights: Floats
     offsets = shifted @ start
     along = steps @ shifted.T
     slopes = np.zeros_like(along)
-    for node, weight in zip(*_line(), strict=True):
+    for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
         inner = kernel.gamma * (offsets + node * along) + kernel.coef0
         slopes += weight * np.power(inner, kernel.degree - 1)
     return np.asarray(kernel.gamma * kernel.degree * steps * ((slopes * weights) @ shifted))

@@ -18,14 +18,14 @@ from rankstudio.plugins.report.document import Block
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the tables of each analysis: of each run, or of the training part of each dataset."""
     for entry in reported_analyses():
-        subjects = _SUBJECTS[entry.needs](source)
+        subjects = _SUBJECTS_BY_NEED[entry.needs](source)
         if not subjects:
             yield Paragraph(f"{entry.label}: the data are not available.", muted=True)
         for name, subject in subjects.items():
-            yield from _of(entry, name, subject)
+            yield from _analysis_tables(entry, name, subject)
 
 
-def _of(entry: Analysis, name: str, subject: tuple[Any, ...]) -> Iterator[Block]:
+def _analysis_tables(entry: Analysis, name: str, subject: tuple[Any, ...]) -> Iterator[Block]:
     """Yield the tables of an analysis, or why there are none."""
     try:
         *_, result = analysis_steps(entry, subject, {})
@@ -38,7 +38,7 @@ def _of(entry: Analysis, name: str, subject: tuple[Any, ...]) -> Iterator[Block]
         yield replace(text, title=f"{entry.label}, {name}: {text.title}")
 
 
-def _runs(source: ReportSource) -> dict[str, tuple[Any, ...]]:
+def _runs_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     """Return each run whose data are available, without test parts that are sealed."""
     return {
         run.name: (run.result, sealed_data(run.data) if source.is_sealed(run) else run.data)
@@ -47,7 +47,7 @@ def _runs(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def _plans(source: ReportSource) -> dict[str, tuple[Any, ...]]:
+def _plans_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     """Return the plan of each run whose data are available, and these without test parts that are sealed."""
     return {
         run.name: (
@@ -74,9 +74,9 @@ def _training_parts(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     return {f"{name}, fold {data.folds[0].number}": (data.folds[0].train,) for name, data in datasets.items()}
 
 
-_SUBJECTS = {
+_SUBJECTS_BY_NEED = {
     Needs.DATA: _training_parts,
     Needs.FOLDS: _datasets,
-    Needs.RUN: _runs,
-    Needs.PLAN: _plans,
+    Needs.RUN: _runs_with_data,
+    Needs.PLAN: _plans_with_data,
 }

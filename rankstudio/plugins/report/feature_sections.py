@@ -31,22 +31,22 @@ from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.support.number_format import NOTHING, percent
 from rankstudio.plugins.report.document import Block, ReportFigure
 
-_MOST_FEATURES = 40
-_MOST_MAPPED = 30
-_MOST_MAPS = 8
-_MOST_FOLDS = 40
-_MOST_NAMED = 6
+_MAX_FEATURES = 40
+_MAX_MAPPED = 30
+_MAX_MAPS = 8
+_MAX_FOLDS = 40
+_MAX_NAMED_FEATURES = 6
 
 
 def feature_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the selected features of each run, with their margins."""
-    runs = _selecting(source)
+    runs = _selecting_runs(source)
     if not runs:
         yield Paragraph("No run selects features: all runs rank with all features.", muted=True)
     for run in runs:
         stability = stability_of_run(run.result)
         yield Paragraph(_common_sentence(run, stability))
-        yield _features(run, stability)
+        yield _feature_table(run, stability)
 
 
 def stability_blocks(source: ReportSource) -> Iterator[Block]:
@@ -60,13 +60,13 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
         mapped += runs
     if not mapped:
         yield Paragraph("No run has selected features on two or more folds.", muted=True)
-    for run in mapped[:_MOST_MAPS]:
+    for run in mapped[:_MAX_MAPS]:
         stability = stability_of_run(run.result)
-        if len(stability.folds) <= _MOST_FOLDS and stability.features:
+        if len(stability.folds) <= _MAX_FOLDS and stability.features:
             yield ReportFigure(fold_features_figure(run.result, stability))
 
 
-def _selecting(source: ReportSource) -> list[ReportedRun]:
+def _selecting_runs(source: ReportSource) -> list[ReportedRun]:
     return [run for run in source.runs if run.plan.entry.selects]
 
 
@@ -80,16 +80,17 @@ def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
         return f"{chose}."
     if not everywhere:
         return f"{chose}, none of them on all."
-    n_more = len(everywhere) - _MOST_NAMED
-    named = everywhere[:_MOST_NAMED] + ([f"{n_more} more"] if n_more > 0 else [])
+    n_more = len(everywhere) - _MAX_NAMED_FEATURES
+    named = everywhere[:_MAX_NAMED_FEATURES] + ([f"{n_more} more"] if n_more > 0 else [])
     return f"{chose}, {len(everywhere)} of them on all: {listed(named)}."
 
 
-def _features(run: ReportedRun, stability: SelectionStability) -> TextTable:
+def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable:
+    """Return the table of the features that a run selects, the most frequent first."""
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
     rows = []
-    for feature in stability.features[:_MOST_FEATURES]:
+    for feature in stability.features[:_MAX_FEATURES]:
         times = f"{feature.times} of {len(stability.folds)}"
         row = [feature.name, str(feature.feature), *([times] if several_folds else [])]
         row.append(range_text(list(feature.ranks.values())))

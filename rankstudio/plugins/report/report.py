@@ -41,19 +41,19 @@ from rankstudio.plugins.report.document import (
     words,
 )
 
-_RULES = {
+_RULE_TEXTS = {
     "best": "the best",
     "smallest": "the smallest not significantly worse than the best",
     "one-se": "the smallest within one standard error of the best",
 }
-_MISSING = {
+_MISSING_TEXTS = {
     "query_min": "replaced by the lowest value in the query",
     "zero": "replaced by 0",
     "refuse": "refused",
 }
-_NORMALIZED = {"none": "as in the files", "query_minmax": "scaled to 0 … 1 within each query"}
-_MOST_FOLDS = 30  # that are listed
-_PARTS = {"train": "training", "vali": "validation", "test": "test"}
+_NORMALIZE_TEXTS = {"none": "as in the files", "query_minmax": "scaled to 0 … 1 within each query"}
+_MAX_FOLDS = 30  # that are listed
+_PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
 
 
 def question_blocks(source: ReportSource) -> Iterator[Block]:
@@ -67,7 +67,7 @@ def question_blocks(source: ReportSource) -> Iterator[Block]:
 
 def data_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the description of each dataset: location, checksums and size."""
-    for recorded, runs in _by_data(source.runs):
+    for recorded, runs in _runs_by_dataset(source.runs):
         documents = next((run.data for run in runs if run.data is not None), None)
         location = runs[0].plan.data
         rows = [
@@ -78,15 +78,21 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
         rows += [("checksum of all parts", recorded.checksum), ("used by", runs_text(runs))]
         yield FactList(tuple(rows))
         if documents is not None:
-            yield _parts(documents)
+            yield _part_table(documents)
         if recorded.files:
-            yield _files(recorded.files, recorded.place)
+            yield _file_table(recorded.files, recorded.place)
 
 
 def plan_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield each run with its parameters, and the methods with their publications."""
     rows = tuple(
-        (str(run.number), run.title, run.result.data_name, _parameters(run.plan), f"{run.result.seconds:.1f}")
+        (
+            str(run.number),
+            run.title,
+            run.result.data_name,
+            _parameters_text(run.plan),
+            f"{run.result.seconds:.1f}",
+        )
         for run in source.runs
     )
     header = ("run", "method", "data", "with", "seconds")
@@ -103,7 +109,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
 
 def protocol_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the protocol, the selection criterion and the conventions of the measures."""
-    kinds = grouped(source.runs, lambda run: _protocol(run.plan))
+    kinds = grouped(source.runs, lambda run: _protocol_rows(run.plan))
     for facts, runs in kinds.items():
         rows = facts if len(kinds) == 1 else (("holds for", runs_text(runs)), *facts)
         yield FactList(rows)
@@ -118,46 +124,49 @@ def protocol_blocks(source: ReportSource) -> Iterator[Block]:
         )
 
 
-def _by_data(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[ReportedRun]]]:
+def _runs_by_dataset(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[ReportedRun]]]:
     """Return the datasets by their contents and folds, each with its runs."""
     datasets = grouped(runs, lambda run: (run.recorded.place, run.recorded.checksum))
     return [(dataset_runs[0].recorded, dataset_runs) for dataset_runs in datasets.values()]
 
 
-def _files(files: Sequence[Source], opened_folder: str) -> TextTable:
-    rows = tuple((_beside(file.path, opened_folder), count_text(file.size), file.checksum) for file in files)
+def _file_table(files: Sequence[Source], opened_folder: str) -> TextTable:
+    rows = tuple(
+        (_relative_path_or_name(file.path, opened_folder), count_text(file.size), file.checksum)
+        for file in files
+    )
     return TextTable("Files", ("file", "bytes", "checksum"), rows, (0, 2))
 
 
-def _beside(file: Path, opened_folder: str) -> str:
+def _relative_path_or_name(file: Path, opened_folder: str) -> str:
     """Return a file's path from the folder that was opened, else its name."""
     folder = Path(opened_folder) if opened_folder else file.parent
     return str(file.relative_to(folder)) if file != folder and file.is_relative_to(folder) else file.name
 
 
-def _parts(data: FoldedDataset) -> TextTable:
+def _part_table(data: FoldedDataset) -> TextTable:
     """Return how many queries and documents the parts of each fold have."""
-    names = [name for name in _PARTS if any(name in fold.parts for fold in data.folds)]
+    names = [name for name in _PART_NAMES if any(name in fold.parts for fold in data.folds)]
     rows = []
-    for fold in data.folds[:_MOST_FOLDS]:
+    for fold in data.folds[:_MAX_FOLDS]:
         cells = [
             f"{part.n_queries:,} / {part.n_documents:,}" if (part := fold.parts.get(name)) else NOTHING
             for name in names
         ]
         rows.append((str(fold.number), *cells))
-    header = ("fold", *(f"{_PARTS[name]}: queries / documents" for name in names))
+    header = ("fold", *(f"{_PART_NAMES[name]}: queries / documents" for name in names))
     n_more = len(data.folds) - len(rows)
     return TextTable("Parts", header, tuple(rows), (), f"And {n_more:,} more folds." if n_more else "")
 
 
-def _parameters(plan: Plan) -> str:
+def _parameters_text(plan: Plan) -> str:
     """Return the tried values, and the other parameters that are not defaults."""
     changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
     texts = [f"{name} {text}" for name, text in parameter_texts(plan).items() if name in changed]
     return raised(" · ".join(texts).replace("..", " … ")) or "all defaults"
 
 
-def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
+def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
     """Return the protocol of a plan as rows."""
     folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
     folds += f", only {listed(plan.folds)}" if plan.folds else ""
@@ -171,11 +180,11 @@ def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
     return (
         ("folds", folds),
         ("model chosen by", chosen),
-        ("which model", _RULES.get(plan.rule, f"the best with {plan.rule} features")),
+        ("which model", _RULE_TEXTS.get(plan.rule, f"the best with {plan.rule} features")),
         ("measures", listed(plan.measures)),
         ("convention of measures", rules_text(plan.convention, plan.evaluated)),
-        ("feature values", _NORMALIZED[plan.normalize]),
-        ("missing values", _MISSING[plan.missing]),
+        ("feature values", _NORMALIZE_TEXTS[plan.normalize]),
+        ("missing values", _MISSING_TEXTS[plan.missing]),
         ("seed", str(plan.seed)),
     )
 
@@ -192,7 +201,7 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
             continue
         yield Paragraph(f"{name}: {seal_text(marks, recorded)}.")
         rows = tuple(
-            (str(number), _moment(mark.happened), "sealed" if mark.sealed else "seal broken")
+            (str(number), _time_text(mark.happened), "sealed" if mark.sealed else "seal broken")
             for number, mark in enumerate(marks, start=1)
         )
         yield TextTable(f"{name}: seals", ("", "when (UTC)", "what"), rows, (1, 2))
@@ -217,7 +226,7 @@ def rerun_blocks(source: ReportSource) -> Iterator[Block]:
         yield CodeText(f"Run {run.number}: plan.toml", plan_as_toml(run.plan).rstrip("\n"))
 
 
-def _moment(text: str) -> str:
+def _time_text(text: str) -> str:
     """Return a moment without its time zone: "2026-11-22 02:30:00"."""
     return text.partition("+")[0].replace("T", " ")
 
@@ -233,7 +242,7 @@ def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Bloc
         yield ReportFigure(block) if isinstance(block, Figure) else block
 
 
-_MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
+_BLOCKS_BY_SECTION: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "data": data_blocks,
     "plan": plan_blocks,
     "protocol": protocol_blocks,
@@ -272,19 +281,19 @@ def make_report(source: ReportSource) -> Report:
         if key == "question":
             section = _section(key, tuple(question_blocks(visible)))
         elif visible.runs:
-            section = _section(key, tuple(_MAKERS[key](visible)))
+            section = _section(key, tuple(_BLOCKS_BY_SECTION[key](visible)))
         else:
             section = _section(key, (Paragraph("The study has no completed run.", muted=True),))
         if section.blocks:
             sections.append(section)
-    return Report(source.title, _subtitle(visible), tuple(sections))
+    return Report(source.title, _report_subject(visible), tuple(sections))
 
 
 def _section(key: str, blocks: tuple[Block, ...]) -> ReportSection:
     return ReportSection(key, SECTIONS[key], blocks)
 
 
-def _subtitle(source: ReportSource) -> str:
+def _report_subject(source: ReportSource) -> str:
     """Return the subject of the report: "3 finished runs on MQ2008 and OHSUMED"."""
     n = len(source.runs)
     on = f" on {listed(source.datasets())}" if n else ""

@@ -24,8 +24,8 @@ from rankstudio.engine.support.number_format import NOTHING, fixed
 from rankstudio.plugins.report.best_run import group_sentences
 from rankstudio.plugins.report.document import Block, ReportFigure
 
-_MOST_FOLDS = 30
-_MOST_RUNS = 12
+_MAX_FOLDS = 30
+_MAX_RUNS = 12
 
 
 def sealed_text(source: ReportSource) -> str:
@@ -41,18 +41,19 @@ def result_blocks(source: ReportSource) -> Iterator[Block]:
         yield Paragraph(f"{sealed_text(source)} These results are from the validation parts.")
     for group in source.groups:
         yield from group_sentences(group)
-        yield _averages(group)
+        yield _averages_table(group)
         for run in group.runs:
             yield from (Paragraph(f"Run {run.number}, {run.title}: {note.what}") for note in run.result.notes)
-        drawn = _curves(group)
+        drawn = _curves_figure(group)
         if drawn is not None:
             yield drawn
-        by_fold = _folds(group)
+        by_fold = _folds_table(group)
         if by_fold is not None:
             yield by_fold
 
 
-def _averages(group: ReportedGroup) -> TextTable:
+def _averages_table(group: ReportedGroup) -> TextTable:
+    """Return the table of mean measures of the runs of a group and of the best single feature."""
     runs = group.runs
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     rows = [_average_row(run, names) for run in runs]
@@ -96,19 +97,19 @@ def _best_cells(group: ReportedGroup, names: Sequence[str]) -> frozenset[tuple[i
     )
 
 
-def _curves(group: ReportedGroup) -> ReportFigure | None:
+def _curves_figure(group: ReportedGroup) -> ReportFigure | None:
     """Return validation by size, the bands paired with the best run; None where nothing was validated."""
-    figure = curves_of(group.folds_title, group.runs[:_MOST_RUNS], group.measure)
+    figure = curves_of(group.folds_title, group.runs[:_MAX_RUNS], group.measure)
     return ReportFigure(figure) if figure is not None else None
 
 
-def _folds(group: ReportedGroup) -> TextTable | None:
+def _folds_table(group: ReportedGroup) -> TextTable | None:
     """Return a measure fold by fold; None for too many folds."""
     runs = group.runs
     name = group.measure
     numbers = group.group.key.folds
-    measured_runs = [run for run in runs if name in run.result.average][:_MOST_RUNS]
-    if not measured_runs or not 1 < len(numbers) <= _MOST_FOLDS:
+    measured_runs = [run for run in runs if name in run.result.average][:_MAX_RUNS]
+    if not measured_runs or not 1 < len(numbers) <= _MAX_FOLDS:
         return None
     measured_rows = measure_rows({run.number: run.result for run in measured_runs}, name)
     rows = tuple(
@@ -122,9 +123,7 @@ def _folds(group: ReportedGroup) -> TextTable | None:
     }
     header = ("fold", *(f"run {run.number}" for run in measured_runs))
     n_left_out = len(runs) - len(measured_runs)
-    note = (
-        f"Left out: {n_left_out} runs without {name} or after the first {_MOST_RUNS}." if n_left_out else ""
-    )
+    note = f"Left out: {n_left_out} runs without {name} or after the first {_MAX_RUNS}." if n_left_out else ""
     part = group.group.key.part.label
     return TextTable(f"{group.title}: {name} by fold ({part})", header, rows, (0,), note, frozenset(bold))
 
@@ -139,7 +138,7 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
             )
             yield Paragraph(f"{reported_group.title}: {reason}.", muted=True)
             continue
-        yield _tests(reported_group)
+        yield _tests_table(reported_group)
         figure = differences_of(
             reported_group.title, reported_group.runs, reported_group.measure, reported_group.tests
         )
@@ -147,7 +146,8 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
             yield ReportFigure(figure)
 
 
-def _tests(group: ReportedGroup) -> TextTable:
+def _tests_table(group: ReportedGroup) -> TextTable:
+    """Return the table of significance tests of the runs against the best run of the group."""
     name = group.measure
     reference = group.best
     tested = group.tests

@@ -65,7 +65,7 @@ def cascade_result(
     tried = (depths,) if isinstance(depths, int) else depths
     is_sealed = all(fold.test is None for fold in data.folds)
     front = yield from find_cascades(
-        run, data, costs, name or measure or _selecting(plan), tried, sealed=is_sealed
+        run, data, costs, name or measure or _selecting_measure(plan), tried, sealed=is_sealed
     )
     best = front.within(budget) if budget is not None else None
     warnings: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ def cascade_result(
         text = tr("no cascade costs at most {budget:g} ms; the cheapest costs {least} ms.")
         least = significant(front.cascades[0].milliseconds)
         warnings = (text.format(budget=budget, least=least),)
-    return AnalysisResult((_table(run, front, best),), _as_dict(front, best), warnings)
+    return AnalysisResult((_cascade_table(run, front, best),), _front_as_dict(front, best), warnings)
 
 
 def cascade_words(_: Plan, values: Mapping[str, Any]) -> list[str]:
@@ -81,12 +81,12 @@ def cascade_words(_: Plan, values: Mapping[str, Any]) -> list[str]:
     return list(parameter_words(analysis("cascade").parameters, values))
 
 
-def _selecting(plan: Plan) -> str:
+def _selecting_measure(plan: Plan) -> str:
     """Return the measure that selects the model, or the first."""
     return plan.measures[0] if plan.chosen_by == CRITERION else plan.chosen_by
 
 
-def _as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
+def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
     """Return a front as plain values."""
     rows = [
         {
@@ -106,7 +106,8 @@ def _as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
     return {"measure": front.measure, "tried": front.n_tried, "cascades": rows}
 
 
-def _table(run: RunResult, front: CascadeFront, best: Cascade | None) -> AnalysisTable:
+def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) -> AnalysisTable:
+    """Return the table of the cascades on the front, with the chosen one marked."""
     axes = zip(run.plan.axes, front.values, strict=True)
     path = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in axes)
     text = tr("{run} on {data}: cascades that no other of {count:,} beats")

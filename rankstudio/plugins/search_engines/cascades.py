@@ -25,13 +25,13 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 DEPTHS = (5, 10, 20, 50, 100)
 """Numbers of documents that are ranked again, by default."""
 
-_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
+_COMBINED_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
 """Sizes of the models that are combined, besides the last one; more would hardly move the front."""
 
 
 @dataclass(frozen=True)
 class Cascade:
-    """A cascade of two models of one path, or a single one of them.
+    """A cascade of two models of one path, or a single model.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def cascade_milliseconds(
     return mean + costs.milliseconds(added, float(np.minimum(documents, depth).mean()))
 
 
-def _checked(depths: Sequence[int]) -> list[int]:
+def _sorted_depths(depths: Sequence[int]) -> list[int]:
     sorted_depths = sorted(set(depths))
     if not sorted_depths or any(not isinstance(depth, int) or depth < 1 for depth in sorted_depths):
         raise ParameterError("depths", list(depths), tr("whole numbers from 1 up, such as 10, 50"))
@@ -162,7 +162,7 @@ def find_cascades(
     *,
     sealed: bool = False,
 ) -> Waiting[CascadeFront]:
-    """Measure the cascades of the best path of a run, and return those that no other one beats.
+    """Return the cascades of a run's best path that no other cascade beats.
 
     The path is that of the parameters with the best mean validation measure. Its models of up to 12 sizes
     are combined in pairs, each with every depth; single models are candidates as well. The validation part
@@ -192,10 +192,10 @@ def find_cascades(
     -----
     O(s² D m log m) per fold for s sizes, D depths and m documents.
     """
-    sorted_depths = _checked(depths)
+    sorted_depths = _sorted_depths(depths)
     better = measure(name).higher_is_better
     path = _best_path(run, data, name, better)
-    places = _places(path)
+    places = _combined_positions(path)
     parts = {fold.number: fold.parts for fold in data.folds}
     folds = [
         _Fold(
@@ -256,16 +256,18 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, better: bool) -> 
     return max(paths, key=lambda path: float(np.nanmax(sign * path.means)))
 
 
-def _places(path: TriedPath) -> Ints:
-    """Return the models that are combined: one of each of a few sizes, and the last one."""
+def _combined_positions(path: TriedPath) -> Ints:
+    """Return the positions of the models to combine: one model for each of a few sizes, and the last."""
     sizes = np.unique(path.sizes, return_index=True)
     of_sizes = [
-        int(index) for size, index in zip(*sizes, strict=True) if size >= 1 and round(float(size)) in _SIZES
+        int(index)
+        for size, index in zip(*sizes, strict=True)
+        if size >= 1 and round(float(size)) in _COMBINED_SIZES
     ]
     last = int(sizes[1][-1])
     chosen = (
         of_sizes
-        if len(path.sizes) > len(_SIZES) + 1
+        if len(path.sizes) > len(_COMBINED_SIZES) + 1
         else [int(index) for index in sizes[1] if path.sizes[index] >= 1]
     )
     return np.array(sorted({*chosen, last}), dtype=np.int64)

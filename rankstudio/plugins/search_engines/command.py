@@ -41,7 +41,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     from rankstudio.engine.metrics.names import measure
 
     check_numbers(args, budget=0)
-    depths = _depths(args.depths)
+    depths = _parsed_depths(args.depths)
     if args.budget is not None and not args.budget > 0:
         raise ParameterError("--budget", args.budget, "milliseconds greater than 0")
     opened = opened_run(args.study, args.number)
@@ -57,7 +57,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (run, data, costs, name), {"budget": args.budget, "depths": depths}
 
 
-def _depths(text: str) -> tuple[int, ...]:
+def _parsed_depths(text: str) -> tuple[int, ...]:
     try:
         depths = tuple(dict.fromkeys(map(int, text.split(","))))
     except ValueError:

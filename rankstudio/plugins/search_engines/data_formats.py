@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rankstudio.engine.data.data_format import DataFormat, FormatCode
 
-_CORE = "rankstudio.engine.data.formats"
-_READER = "rankstudio.plugins.search_engines.feature_logs"
+_FORMATS_PACKAGE = "rankstudio.engine.data.formats"
+_READER_MODULE = "rankstudio.plugins.search_engines.feature_logs"
 
 FORMATS = (
     DataFormat(
@@ -18,11 +18,11 @@ FORMATS = (
         is_joined=True,
         parsed_as="logs",
         code=FormatCode(
-            confidence=f"{_CORE}.joined_files:marks_confidence",
-            read=f"{_READER}:read_logs",
-            need=f"{_CORE}.memory_needs:json_need",
-            logs_of=f"{_CORE}.joined_files:logs_with_judgments",
-            unmatched=f"{_READER}:unmatched_documents",
+            confidence=f"{_FORMATS_PACKAGE}.joined_files:marks_confidence",
+            read=f"{_READER_MODULE}:read_logs",
+            need=f"{_FORMATS_PACKAGE}.memory_needs:json_need",
+            logs_of=f"{_FORMATS_PACKAGE}.joined_files:logs_with_judgments",
+            unmatched=f"{_READER_MODULE}:unmatched_documents",
             write="",
         ),
     ),

@@ -29,7 +29,7 @@ def write(function: ScoreFunction) -> Files:
     Known feature definitions are exported unchanged. Trees are in RankLib's format, which identifies features
     by position in the feature set, from 1.
     """
-    features = _features(function)
+    features = _set_features(function)
     names = list(function.called)
     if function.linear:
         kind = _LINEAR
@@ -46,7 +46,7 @@ def write(function: ScoreFunction) -> Files:
     }
 
 
-def _features(function: ScoreFunction) -> list[dict[str, Any]]:
+def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
     """Return the features of the set: as they were read, or else with a template for a field."""
     if function.listed:
         return [json.loads(definition) for definition in function.listed]

@@ -17,7 +17,10 @@ from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import tr, translatable
 from rankstudio.plugins.search_engines.elasticsearch import field_query, moved, not_negative, serve
 
-_QUERIES = ("mustache", "")  # languages of templates that are queries; others compute from other features
+_QUERY_LANGUAGES = (
+    "mustache",
+    "",
+)  # languages of templates that are queries; others compute from other features
 
 
 def write(function: ScoreFunction) -> Files:
@@ -27,14 +30,14 @@ def write(function: ScoreFunction) -> Files:
     """
     names = list(function.called)
     extractors = [
-        {"query_extractor": {"feature_name": model_input.called, "query": _query(model_input)}}
+        {"query_extractor": {"feature_name": model_input.called, "query": _feature_query(model_input)}}
         for model_input in function.inputs
     ]
     trees = [moved(tree, function) for tree in function.trees]
     ensemble = {
         "target_type": "regression",
         "feature_names": names,
-        "trained_models": [{"tree": _tree(tree, names)} for tree in trees],
+        "trained_models": [{"tree": _tree_as_dict(tree, names)} for tree in trees],
         "aggregate_output": {"weighted_sum": {"weights": [1.0] * len(trees)}},
     }
     model = {
@@ -47,13 +50,15 @@ def write(function: ScoreFunction) -> Files:
     return {"": json_bytes(model)}
 
 
-def _query(model_input: ModelInput) -> dict[str, Any]:
+def _feature_query(model_input: ModelInput) -> dict[str, Any]:
     """Return the query whose score is the value of a feature."""
     if not model_input.definition:
         return field_query(model_input)
     defined = json.loads(model_input.definition)
     template = defined["template"]
-    if defined.get("template_language", _QUERIES[0]) not in _QUERIES or not isinstance(template, dict):
+    if defined.get("template_language", _QUERY_LANGUAGES[0]) not in _QUERY_LANGUAGES or not isinstance(
+        template, dict
+    ):
         raise OutputError(
             tr(
                 "Elasticsearch's own Learning To Rank takes queries, but the feature {feature} is a "
@@ -63,7 +68,7 @@ def _query(model_input: ModelInput) -> dict[str, Any]:
     return dict(template)
 
 
-def _tree(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
+def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
     """Return a tree as a list of nodes, the splits before the leaves."""
     n_splits = len(tree.splits)
 
@@ -100,15 +105,17 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         if not function.listed:  # else values are those that the queries gave
             serve(X[:, columns[query["feature_name"]]], query["feature_name"], query["query"])
     places = [columns[name] for name in ensemble["feature_names"]]
-    trees = [_node(member["tree"]["tree_structure"], 0, places) for member in ensemble["trained_models"]]
+    trees = [
+        _parsed_node(member["tree"]["tree_structure"], 0, places) for member in ensemble["trained_models"]
+    ]
     return tree_sum(X.astype(documents.dtype).astype(np.float64), trees, np.float64)
 
 
-def _node(nodes: list[Mapping[str, Any]], number: int, places: list[int]) -> Node:
+def _parsed_node(nodes: list[Mapping[str, Any]], number: int, places: list[int]) -> Node:
     node = nodes[number]
     if "leaf_value" in node:
         return float(node["leaf_value"])
-    below, above = (_node(nodes, node[side], places) for side in ("left_child", "right_child"))
+    below, above = (_parsed_node(nodes, node[side], places) for side in ("left_child", "right_child"))
     return places[node["split_feature"]], float(node["threshold"]), below, above
 
 

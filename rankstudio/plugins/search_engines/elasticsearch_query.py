@@ -15,7 +15,7 @@ from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, 
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import clean_text
 
-_SOURCE = (
+_SCRIPT = (
     "double sum = 0.0; "
     "for (int i = 0; i < params.fields.length; i++) { "
     "def field = doc[params.fields[i]]; "
@@ -24,7 +24,9 @@ _SOURCE = (
 )
 """The script knows no name: they are values, which nothing takes for code."""
 
-_LEFT_OUT = 15  # bits of a float that a rank_feature leaves out of its 23, so that 9 are left with the first
+_N_DROPPED_BITS = (
+    15  # bits of a float that a rank_feature leaves out of its 23, so that 9 are left with the first
+)
 
 
 def write_script(function: ScoreFunction) -> Files:
@@ -35,7 +37,7 @@ def write_script(function: ScoreFunction) -> Files:
         "shifts": [model_input.shift for model_input in function.inputs],
         "about": clean_text(function.about),
     }
-    script = {"source": _SOURCE, "params": parameters}
+    script = {"source": _SCRIPT, "params": parameters}
     return {"": json_bytes({"query": {"script_score": {"query": {"match_all": {}}, "script": script}}})}
 
 
@@ -51,7 +53,7 @@ def read_script(files: Files, function: ScoreFunction, documents: Documents) -> 
     return np.asarray(scores.astype(documents.dtype), dtype=np.float64)
 
 
-def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+def _without_negative_terms(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
     """Return the function with shifts by which no term is negative: scores must not be.
 
     These are powers of two, so that sums keep their digits.
@@ -105,14 +107,14 @@ def read_rank_features(files: Files, function: ScoreFunction, documents: Documen
                     "Export to elasticsearch-script."
                 ).format(feature=query["field"], low=values.min())
             )
-        total += query["boost"] * (_kept(values) if documents.dtype == np.float32 else values)
+        total += query["boost"] * (_stored_values(values) if documents.dtype == np.float32 else values)
     return np.asarray(total.astype(documents.dtype), dtype=np.float64)
 
 
-def _kept(values: Floats) -> Floats:
+def _stored_values(values: Floats) -> Floats:
     """Return values as a field stores them: floats cut to 9 significant bits; no value counts as 0."""
     bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
-    cut = (bits >> np.uint32(_LEFT_OUT)) << np.uint32(_LEFT_OUT)
+    cut = (bits >> np.uint32(_N_DROPPED_BITS)) << np.uint32(_N_DROPPED_BITS)
     return np.asarray(cut.view(np.float32), dtype=np.float64)
 
 
@@ -128,7 +130,7 @@ SCRIPT = ModelFormat(
     read_script,
     trees=False,
     single="Elasticsearch",
-    fit=_not_negative,
+    fit=_without_negative_terms,
     fitted=translatable(
         "A constant is added to values so that no score is negative, because Elasticsearch does not accept "
         "that. No ranking changes."

@@ -58,16 +58,16 @@ EXPECTED = translatable(
     "a response with _ltrlog (Elasticsearch, OpenSearch), [features] (Solr) or matchfeatures (Vespa), or one "
     "on each line"
 )
-_OF_VESPA = ("matchfeatures", "summaryfeatures", "rankfeatures")
+_VESPA_KEYS = ("matchfeatures", "summaryfeatures", "rankfeatures")
 _CACHED = "vespa.summaryFeatures.cached"
-_QUERY_IDS = ("qid", "query_id", "queryId")
-_QUERIES = (*_QUERY_IDS, "query_text", "keywords", "query", "q")
-_DOCUMENTS = ("id", "docid", "doc_id", "document_id", "_id")
-_LISTED = 10  # ids in a sentence
-_PIECE = 4096  # documents that are written at once
-_EXACT = 1 << 53  # whole numbers up to here are themselves as floats
-_VESPA_ID = "id:"
-_TENSOR = math.inf  # stands for a value that is no number, which no number in a log is
+_QUERY_ID_KEYS = ("qid", "query_id", "queryId")
+_QUERY_KEYS = (*_QUERY_ID_KEYS, "query_text", "keywords", "query", "q")
+_DOCUMENT_KEYS = ("id", "docid", "doc_id", "document_id", "_id")
+_MAX_LISTED_IDS = 10  # ids in a sentence
+_DOCUMENTS_PER_PIECE = 4096  # documents that are written at once
+_MAX_EXACT_INTEGER = 1 << 53  # whole numbers up to here are themselves as floats
+_VESPA_ID_BEGINNING = "id:"
+_TENSOR_MARK = math.inf  # stands for a value that is no number, which no number in a log is
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,13 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     has_documents = False
     for line, value in JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)):
         try:
-            for document in _in_response(value, (), file.path):
+            for document in _documents_of_response(value, (), file.path):
                 has_documents = True
                 yield document
         except _UnreadableError as error:
             raise line_error(file.path, line, error.found, error.expected) from None
         except RecursionError:  # lists in lists
-            raise line_error(file.path, line, "[" * _LISTED, tr(EXPECTED)) from None
+            raise line_error(file.path, line, "[" * _MAX_LISTED_IDS, tr(EXPECTED)) from None
     if not has_documents:
         raise DatasetError(
             tr("{path}: found no logged features, expected {expected}.").format(
@@ -119,7 +119,7 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
 
 
 class _UnreadableError(Exception):
-    """Something in a log that cannot be read: what was found, and what was expected."""
+    """Unreadable content of a log: what was found, and what was expected."""
 
     def __init__(self, excerpt: object, expected: str) -> None:
         super().__init__(expected)
@@ -129,8 +129,8 @@ class _UnreadableError(Exception):
         self.expected = expected
 
 
-def _in_response(
-    response: Any, queries: tuple[str, ...], path: Path, keys: Sequence[str] = _QUERIES
+def _documents_of_response(
+    response: Any, queries: tuple[str, ...], path: Path, keys: Sequence[str] = _QUERY_KEYS
 ) -> Iterator[LoggedDocument]:
     """Yield the documents of a response, of a list of them, or of one hit alone.
 
@@ -139,67 +139,71 @@ def _in_response(
     """
     if isinstance(response, list):
         for part in response:
-            yield from _in_response(part, queries, path, keys)
+            yield from _documents_of_response(part, queries, path, keys)
         return
     if not isinstance(response, dict):
         raise _UnreadableError(response, tr(EXPECTED))
-    queries = _named(response, keys) or _asked(response) or queries
+    queries = _texts_under_keys(response, keys) or _query_of_request(response) or queries
     inner = [response[key] for key in ("response", "root", "hits") if isinstance(response.get(key), dict)]
     inner += [response["responses"]] if isinstance(response.get("responses"), list) else []
     hits = next(
         (response[key] for key in ("hits", "docs", "children") if isinstance(response.get(key), list)), None
     )
     for part in inner:
-        yield from _in_response(part, queries, path, keys)
+        yield from _documents_of_response(part, queries, path, keys)
     for part in hits or ():
-        yield from _in_response(part, queries, path, _QUERY_IDS)
+        yield from _documents_of_response(part, queries, path, _QUERY_ID_KEYS)
     if not inner and hits is None:
-        logged = _hit(response, queries or (_query_of(path),))
+        logged = _logged_document(response, queries or (_query_of_file(path),))
         if logged is not None:
             yield logged
 
 
-def _query_of(path: Path) -> str:
+def _query_of_file(path: Path) -> str:
     """Return the query of responses that name none: the name of their file."""
     return path.name.split(".")[0]
 
 
-def _asked(response: Mapping[str, Any]) -> tuple[str, ...]:
+def _query_of_request(response: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the query that Solr repeats from the request."""
     header = response.get("responseHeader")
     parameters = header.get("params") if isinstance(header, dict) else None
-    return _named(parameters, _QUERIES) if isinstance(parameters, dict) else ()
+    return _texts_under_keys(parameters, _QUERY_KEYS) if isinstance(parameters, dict) else ()
 
 
-def _named(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts and numbers under some keys; 17.0 is 17, too."""
+def _texts_under_keys(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts and numbers under some keys as texts; 17.0 also as "17"."""
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
         if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
             raise _UnreadableError(value, tr("an id that is a text or a number"))
-        if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_EXACT_INTEGER:
             texts.append(str(int(value)))
         if isinstance(value, str | int | float):
             texts.append(str(value))
     return tuple(filter(None, map(one_line, texts)))
 
 
-def _hit(hit: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
-    """Return the values of a hit; None where it has none."""
+def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
+    """Return the logged values of a hit; None for a hit without any."""
     fields = hit.get("fields")
     fields = fields if isinstance(fields, dict) else {}
-    of_vespa = next((fields[key] for key in _OF_VESPA if isinstance(fields.get(key), dict)), None)
+    of_vespa = next((fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None)
     ids: tuple[str, ...]
     if isinstance(hit.get("[features]"), str):
-        ids = _named(hit, _DOCUMENTS)
-        logged = LoggedDocument(queries, ids, _each_once(_of_solr(hit["[features]"])), 0.0)
+        ids = _texts_under_keys(hit, _DOCUMENT_KEYS)
+        logged = LoggedDocument(queries, ids, _values_by_name(_solr_values(hit["[features]"])), 0.0)
     elif "_ltrlog" in fields:
-        ids = _named(hit, ("_id",))
-        logged = LoggedDocument(queries, ids, _each_once(_of_elasticsearch(fields["_ltrlog"])))
+        ids = _texts_under_keys(hit, ("_id",))
+        logged = LoggedDocument(queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"])))
     elif of_vespa is not None:
-        ids = _named(fields, ("documentid",)) + _named(hit, ("id",)) + _named(fields, _DOCUMENTS)
-        ids += tuple(filter(None, map(_of_user, ids)))
-        logged = LoggedDocument(queries, ids, dict(_of_vespa(of_vespa)))
+        ids = (
+            _texts_under_keys(fields, ("documentid",))
+            + _texts_under_keys(hit, ("id",))
+            + _texts_under_keys(fields, _DOCUMENT_KEYS)
+        )
+        ids += tuple(filter(None, map(_user_part_of_id, ids)))
+        logged = LoggedDocument(queries, ids, dict(_vespa_values(of_vespa)))
     else:
         return None
     if not ids:
@@ -207,14 +211,14 @@ def _hit(hit: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | N
     return logged
 
 
-def _of_user(name: str) -> str:
+def _user_part_of_id(name: str) -> str:
     """Return the user's part of an id ``id:namespace:type:key=value:part`` of Vespa; "" of any other."""
     parts = name.split(":", 4)
-    return parts[4] if name.startswith(_VESPA_ID) and len(parts) == 5 else ""
+    return parts[4] if name.startswith(_VESPA_ID_BEGINNING) and len(parts) == 5 else ""
 
 
-def _each_once(values: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return the values of a hit by their names; two specifications may log the same value of a feature."""
+def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return a hit's values by name; a feature logged twice must have the same value."""
     once: dict[str, float] = {}
     for name, value in values:
         if name in once and not (once[name] == value or (math.isnan(once[name]) and math.isnan(value))):
@@ -223,7 +227,7 @@ def _each_once(values: Iterable[tuple[str, float]]) -> dict[str, float]:
     return once
 
 
-def _of_elasticsearch(logged: Any) -> Iterator[tuple[str, float]]:
+def _elasticsearch_values(logged: Any) -> Iterator[tuple[str, float]]:
     """Yield the features of a log: a list of objects with lists of names and values by specification."""
     entries = logged if isinstance(logged, list) else []
     lists = [values for entry in entries if isinstance(entry, dict) for values in entry.values()]
@@ -235,27 +239,27 @@ def _of_elasticsearch(logged: Any) -> Iterator[tuple[str, float]]:
             raise _UnreadableError(logged_feature, tr('a list of "name" and "value" in _ltrlog'))
         yield (
             name,
-            _number(logged_feature["value"]) if "value" in logged_feature else math.nan,
+            _finite_or_nan(logged_feature["value"]) if "value" in logged_feature else math.nan,
         )  # a query that did not match
 
 
-def _of_solr(text: str) -> Iterator[tuple[str, float]]:
+def _solr_values(text: str) -> Iterator[tuple[str, float]]:
     """Yield the features of a line of Solr: ``name=value,name=value``."""
     for item in filter(None, text.split(",")):
         name, apart, value = item.rpartition("=")
         if not apart:
             raise _UnreadableError(item, tr("name=value in [features]"))
-        yield name, _number(value)
+        yield name, _finite_or_nan(value)
 
 
-def _of_vespa(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the features that Vespa lists; tensors are no numbers and left out, which `joined` notes."""
     for name, value in features.items():
         if name != _CACHED:
-            yield name, _TENSOR if isinstance(value, dict | list) else _number(value)
+            yield name, _TENSOR_MARK if isinstance(value, dict | list) else _finite_or_nan(value)
 
 
-def _number(value: object) -> float:
+def _finite_or_nan(value: object) -> float:
     """Return a value as a finite number, NaN for null."""
     if type(value) is float and math.isfinite(value):  # nearly always
         return value
@@ -346,7 +350,7 @@ class _JoinedDocuments:
         matched = self._judged.find(document)
         if matched is None:
             self._unjudged += 1
-            if len(self._first) <= _LISTED:
+            if len(self._first) <= _MAX_LISTED_IDS:
                 self._first.append((document.queries[0], document.documents[0]))
             return False
         number = matched[2]
@@ -357,11 +361,11 @@ class _JoinedDocuments:
         self._rows[number] = row
         self._hashes[number] = hashed
         self._waiting.append((*matched, document))
-        return len(self._waiting) >= _PIECE
+        return len(self._waiting) >= _DOCUMENTS_PER_PIECE
 
     def _check_id(self, document: LoggedDocument, judged_as: str, number: int, path: Path) -> None:
         """Raise DatasetError where two documents of Vespa have the user's part by which one is judged."""
-        full_id = next((name for name in document.documents if _of_user(name)), judged_as)
+        full_id = next((name for name in document.documents if _user_part_of_id(name)), judged_as)
         first_id = full_id if judged_as == full_id else self._whole_ids.setdefault(number, full_id)
         if first_id != full_id:
             text = tr(
@@ -389,7 +393,7 @@ class _JoinedDocuments:
         piece = DocumentPiece(
             X=X,
             y=y if y.shape[1] > 1 else y[:, 0],
-            comments=TextComments.of(_comment(query, name) for query, name, *_ in self._waiting),
+            comments=TextComments.of(_document_comment(query, name) for query, name, *_ in self._waiting),
             missing=np.zeros(0, dtype=np.int64),
             runs=(),
             place_of=int,
@@ -403,7 +407,7 @@ class _JoinedDocuments:
         new = [n for n in dict.fromkeys(n for d in documents for n in d.values) if n not in existing]
         self._columns += new
         if len(self._columns) > MOST_FEATURES:
-            raise _wrong_number(path, len(self._columns))
+            raise _feature_count_error(path, len(self._columns))
         if new and len(self._absent) > 1:
             text = tr(
                 "{path}: found the new feature {name}; logs of several engines must have the same features."
@@ -421,10 +425,12 @@ class _JoinedDocuments:
         logged_rows = np.flatnonzero(self._rows >= 0)
         if not logged_rows.size:
             assert self._example is not None  # or the log had been refused
-            raise _none_joined(path, judgments, self._example, next(self._judged.without(self._rows)))
+            raise _nothing_joined_error(
+                path, judgments, self._example, next(self._judged.without(self._rows))
+            )
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
-            raise _wrong_number(path, 0)
+            raise _feature_count_error(path, 0)
         titles = list(map(one_line, names))
         if twice := next((name for name, n in Counter(titles).items() if n > 1), None):
             text = tr("{path}: found two features named {name}, expected different names.")
@@ -454,18 +460,20 @@ class _JoinedDocuments:
                 "{n} logged documents without a judgment are left out: {ids}.",
                 self._unjudged,
             )
-            sentences.append(text.format(n=count_text(self._unjudged), ids=_ids(self._first)))
+            sentences.append(text.format(n=count_text(self._unjudged), ids=_ids_text(self._first)))
         if n_unlogged:
             text = trn(
                 "{n} judged document is not in the logs and left out: {ids}.",
                 "{n} judged documents are not in the logs and left out: {ids}.",
                 n_unlogged,
             )
-            first = [*islice(self._judged.without(self._rows), _LISTED + 1)]
-            sentences.append(text.format(n=count_text(n_unlogged), ids=_ids(first)))
+            first = [*islice(self._judged.without(self._rows), _MAX_LISTED_IDS + 1)]
+            sentences.append(text.format(n=count_text(n_unlogged), ids=_ids_text(first)))
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
-            sentences.append(text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_LISTED]))))
+            sentences.append(
+                text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_MAX_LISTED_IDS])))
+            )
         if self._repeated:
             text = trn(
                 "{n} document is logged again with other values; the last ones are used.",
@@ -489,7 +497,7 @@ def read_logs(
     O(mn) for m documents with n features; memory O(D) for D judged documents, and a piece of the log.
     """
     judges = [read_judgments(text.in_lines()) for text in part.judgments]
-    judged = JudgedDocuments(judges or [_all_logged(part.paths, progress)])
+    judged = JudgedDocuments(judges or [_grades_of_logged(part.paths, progress)])
     joined = _JoinedDocuments(judged, builder)
     total = sum(map(regular_file_size, part.paths))
     before = 0
@@ -503,7 +511,7 @@ def read_logs(
     return joined.facts(part.paths[0], part.judgments[0].path if judges else part.paths[0])
 
 
-def _all_logged(paths: Files, progress: ReadProgress) -> Grades:
+def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     """Return every document of logs with the grade 0, for documents that are only scored."""
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
@@ -532,24 +540,25 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
     ]
 
 
-def _wrong_number(path: Path, n_features: int) -> DatasetError:
+def _feature_count_error(path: Path, n_features: int) -> DatasetError:
     text = tr("{path}: found {n} features, expected at least one and at most {most}.")
     return DatasetError(text.format(path=path, n=n_features, most=MOST_FEATURES))
 
 
-def _comment(query: str, document: str) -> str:
+def _document_comment(query: str, document: str) -> str:
     """Return the comment of a document; LETOR text has numbers in place of queries with blanks."""
     return f"docid = {document} query = {query}" if len(query.split()) > 1 else f"docid = {document}"
 
 
-def _none_joined(
+def _nothing_joined_error(
     logs: Path, judgments: Path, logged: LoggedDocument, judged: tuple[str, str]
 ) -> DatasetError:
+    """Return the error for logs and judgments that have no document in common."""
     text = tr(
         "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
         "the query {query}; judged is {other_document} for the query {other_query}. Both need the same ids."
     )
-    if logged.queries == (_query_of(logs),):
+    if logged.queries == (_query_of_file(logs),):
         text += " " + tr(
             'A response names its query in a field "query" or "qid" that you add; without it, the file name '
             "is the query."
@@ -566,7 +575,7 @@ def _none_joined(
     )
 
 
-def _ids(places: Sequence[tuple[str, str]]) -> str:
+def _ids_text(places: Sequence[tuple[str, str]]) -> str:
     """Return queries and documents in a sentence, the first of many."""
-    listed = "; ".join(f"{query} {document}" for query, document in places[:_LISTED])
-    return tr("{ids} and others").format(ids=listed) if len(places) > _LISTED else listed
+    listed = "; ".join(f"{query} {document}" for query, document in places[:_MAX_LISTED_IDS])
+    return tr("{ids} and others").format(ids=listed) if len(places) > _MAX_LISTED_IDS else listed

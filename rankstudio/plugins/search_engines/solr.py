@@ -17,9 +17,9 @@ from rankstudio.engine.support.escaping import clean_text
 
 FEATURES = "-features.json"
 _PACKAGE = "org.apache.solr.ltr"
-_NORM = "StandardNormalizer"
-_DEFAULT = "_DEFAULT_"  # Solr's store of features that name none
-_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
+_NORM_CLASS = "StandardNormalizer"
+_DEFAULT_STORE = "_DEFAULT_"  # Solr's store of features that name none
+_THRESHOLD_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
 
 def write(function: ScoreFunction) -> Files:
@@ -30,23 +30,23 @@ def write(function: ScoreFunction) -> Files:
         kind = "LinearModel"
         parameters = {"weights": dict(zip(names, function.weights, strict=True))}
     else:
-        trees = [{"weight": "1", "root": _root(tree.nested(), names)} for tree in function.trees]
+        trees = [{"weight": "1", "root": _node_as_dict(tree.nested(), names)} for tree in function.trees]
         kind = "MultipleAdditiveTreesModel"
         parameters = {"trees": trees}
-    features = [_definition(model_input, function.name) for model_input in function.inputs]
-    store = features[0].get("store", _DEFAULT) if features else function.name
+    features = [_store_feature(model_input, function.name) for model_input in function.inputs]
+    store = features[0].get("store", _DEFAULT_STORE) if features else function.name
     model = {
         "class": f"{_PACKAGE}.model.{kind}",
         "store": store,
         "name": function.name,
         "description": clean_text(function.about),  # Solr reads the other fields only
-        "features": [_feature(model_input) for model_input in function.inputs],
+        "features": [_model_feature(model_input) for model_input in function.inputs],
         "params": parameters,
     }
     return {"": json_bytes(model), FEATURES: json_bytes(features)}
 
 
-def _definition(model_input: ModelInput, store: str) -> dict[str, Any]:
+def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
     """Return a feature of the store: as it was read, or else the value of a field of its name."""
     if model_input.definition:
         return dict(json.loads(model_input.definition))
@@ -55,39 +55,42 @@ def _definition(model_input: ModelInput, store: str) -> dict[str, Any]:
     return {"store": store, "name": name, "class": kind, "params": {"field": name}}
 
 
-def _feature(model_input: ModelInput) -> dict[str, Any]:
+def _model_feature(model_input: ModelInput) -> dict[str, Any]:
     """Return a feature of the model: Solr takes the average off its value, where there is one."""
     if not model_input.shift:
         return {"name": model_input.called}
     parameters = {"avg": repr(-model_input.shift), "std": "1.0"}
-    return {"name": model_input.called, "norm": {"class": f"{_PACKAGE}.norm.{_NORM}", "params": parameters}}
+    return {
+        "name": model_input.called,
+        "norm": {"class": f"{_PACKAGE}.norm.{_NORM_CLASS}", "params": parameters},
+    }
 
 
-def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+def _centred_variants(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
     """Return the function as it is, and a weighted sum also of values around 0, whose floats are finer."""
     return (function, centred(function, ranges)) if function.linear else (function,)
 
 
-def _root(node: Node, names: list[str]) -> dict[str, Any]:
+def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
     """Return a node; older versions of Solr want its numbers as texts."""
     if not isinstance(node, tuple):
         return {"value": repr(node)}
     column, threshold, below, above = node
-    sides = {"left": _root(below, names), "right": _root(above, names)}
-    return {"feature": names[column], "threshold": _threshold(threshold), **sides}
+    sides = {"left": _node_as_dict(below, names), "right": _node_as_dict(above, names)}
+    return {"feature": names[column], "threshold": _threshold_text(threshold), **sides}
 
 
-def _threshold(value: float) -> str:
+def _threshold_text(value: float) -> str:
     """Return the number that makes a threshold in Solr, which adds a millionth to it, both as floats."""
     target = np.float32(value)
-    lowered = target - _SLACK
+    lowered = target - _THRESHOLD_SLACK
     near = (
         lowered,
         np.nextafter(lowered, np.float32(np.inf)),
         np.nextafter(lowered, np.float32(-np.inf)),
         target,
     )
-    return str(next((number for number in near if number + _SLACK == target), lowered))
+    return str(next((number for number in near if number + _THRESHOLD_SLACK == target), lowered))
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
@@ -97,12 +100,12 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     if "weights" in model["params"]:
         weights = model["params"]["weights"]
         terms = [(columns[f["name"]], float(weights[f["name"]])) for f in model["features"]]
-        return weighted_sum(_normalized(model, columns, documents), terms, documents.dtype)
-    trees = [_node(tree["root"], columns) for tree in model["params"]["trees"]]
+        return weighted_sum(_normalized_values(model, columns, documents), terms, documents.dtype)
+    trees = [_parsed_node(tree["root"], columns) for tree in model["params"]["trees"]]
     return tree_sum(documents.X, trees, np.float32)
 
 
-def _normalized(model: dict[str, Any], columns: dict[str, int], documents: Documents) -> Floats:
+def _normalized_values(model: dict[str, Any], columns: dict[str, int], documents: Documents) -> Floats:
     """Return the values less the averages of the features that have one."""
     X = documents.X.astype(documents.dtype)
     for feature in model["features"]:
@@ -111,11 +114,11 @@ def _normalized(model: dict[str, Any], columns: dict[str, int], documents: Docum
     return X
 
 
-def _node(node: dict[str, Any], columns: dict[str, int]) -> Node:
+def _parsed_node(node: dict[str, Any], columns: dict[str, int]) -> Node:
     if "value" in node:
         return float(node["value"])
-    threshold = float(np.float32(node["threshold"]) + _SLACK)
-    below, above = (_node(node[side], columns) for side in ("left", "right"))
+    threshold = float(np.float32(node["threshold"]) + _THRESHOLD_SLACK)
+    below, above = (_parsed_node(node[side], columns) for side in ("left", "right"))
     return columns[node["feature"]], threshold, below, above
 
 
@@ -131,7 +134,7 @@ FORMAT = ModelFormat(
     read,
     single="Solr",
     beside=FEATURES,
-    fit=_centred,
+    fit=_centred_variants,
     fitted=translatable(
         "The average is subtracted from every value, which makes the sum more accurate in "
         "Solr's single precision. No ranking changes."

@@ -15,7 +15,7 @@ from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
 _TOKEN = r"\d[\d.]*(?:e[+-]?\d+)?|if\b|<=|[-+*(),]"
-_RERANKED = 100
+_N_RERANKED = 100
 
 
 def write(function: ScoreFunction) -> Files:
@@ -24,13 +24,13 @@ def write(function: ScoreFunction) -> Files:
     Known rank features are used unchanged in a second phase, because many of them are too slow for every
     matching document. Otherwise attributes are named after the features.
     """
-    names = _names(function)
+    names = _input_names(function)
     if function.linear:
         terms = [
             f"{'-' if w < 0 else '+'} {abs(w)!r} * {n}" for n, w in zip(names, function.weights, strict=True)
         ]
     else:
-        terms = [f"+ {_if(t.nested(), names)}" for t in function.trees]
+        terms = [f"+ {_if_text(t.nested(), names)}" for t in function.trees]
     has_definitions = any(model_input.definition for model_input in function.inputs)
     lines = [
         f"# {comment_text(function.about, 'hash')}",
@@ -38,7 +38,7 @@ def write(function: ScoreFunction) -> Files:
         f"rank-profile {function.name} {{"
         if not has_definitions
         else f"rank-profile {function.name} inherits default {{",
-        *(_second_phase(names) if has_definitions else ["    first-phase {"]),
+        *(_lines_before_expression(names) if has_definitions else ["    first-phase {"]),
         "        expression {",
         "            0",
         *(f"            {term}" for term in terms),
@@ -49,34 +49,34 @@ def write(function: ScoreFunction) -> Files:
     return {"": ("\n".join(lines) + "\n").encode()}
 
 
-def _names(function: ScoreFunction) -> list[str]:
+def _input_names(function: ScoreFunction) -> list[str]:
     """Return the name of each input in the expression."""
     return [
         model_input.definition or f"attribute({model_input.identifier})" for model_input in function.inputs
     ]
 
 
-def _second_phase(names: list[str]) -> list[str]:
+def _lines_before_expression(names: list[str]) -> list[str]:
     """Return the lines before the expression: what is logged of each hit, and how many are ranked again."""
     listed = [f"        {name}" for name in names]
     return [
         *("    match-features {", *listed, "    }"),
         "    second-phase {",
-        f"        rerank-count: {_RERANKED}",
+        f"        rerank-count: {_N_RERANKED}",
     ]
 
 
-def _if(node: Node, names: list[str]) -> str:
+def _if_text(node: Node, names: list[str]) -> str:
     if not isinstance(node, tuple):
         return repr(node)
     column, threshold, below, above = node
-    return f"if ({names[column]} <= {threshold!r}, {_if(below, names)}, {_if(above, names)})"
+    return f"if ({names[column]} <= {threshold!r}, {_if_text(below, names)}, {_if_text(above, names)})"
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the expression, in double precision like Vespa."""
     _, _, body = files[""].decode().partition("expression {")
-    values = {name: documents.X[:, column] for column, name in enumerate(_names(function))}
+    values = {name: documents.X[:, column] for column, name in enumerate(_input_names(function))}
     return _Expression(body.partition("}")[0], values).value() + np.zeros(documents.X.shape[0])
 
 
@@ -104,6 +104,7 @@ class _Expression:
         return result
 
     def _factor(self) -> Floats:
+        """Return the values of a number, a name, a negated factor or an ``if``."""
         match self._next():
             case "-":
                 return -self._factor()

@@ -36,8 +36,8 @@ from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import write_pieces
 
 ROWS = 1 << 14  # at a time
-_BUFFER = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
-_VALUES = 1 << 23  # of features in a row group, or in a batch of records
+_BUFFER_BYTES = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
+_BATCH_VALUES = 1 << 23  # of features in a row group, or in a batch of records
 
 
 def read_arrow(
@@ -55,7 +55,7 @@ def read_arrow(
             progress.check()
             if frame.num_rows:
                 share = (builder.n_documents + frame.num_rows) / max(total, 1)
-                reader.add(file.path, _columns_of(file.path, frame, row), share)
+                reader.add(file.path, _table_columns(file.path, frame, row), share)
     return reader.facts("row")
 
 
@@ -114,7 +114,7 @@ class _ArrowFile:
     """
 
     def __init__(self, path: Path, loaded: LoadedFile | None = None) -> None:
-        self._pa, self._pq = _libraries(path)
+        self._pa, self._pq = _pyarrow(path)
         self._path = path
         self._loaded = loaded
         if loaded is not None:
@@ -214,7 +214,7 @@ class _ArrowFile:
     def batches(self) -> Iterator[Any]:
         """Yield its record batches, of Parquet with a fixed number of rows at a time."""
         if self._is_parquet:
-            with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER) as file:
+            with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
                 yield from file.iter_batches(batch_size=ROWS)
             return
         with self._source() as source, self._pa.ipc.open_file(source) as reader:
@@ -227,7 +227,7 @@ class _ArrowFile:
         return self._pa.OSFile(str(self._path))
 
 
-def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
+def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
     """Return the columns of a table of Arrow, whose first row is one of many of the file's.
 
     Parameters
@@ -274,14 +274,14 @@ def _without_lists(table: Any) -> Any:
             names.append(field.name)
             continue
         columns += [
-            pa.chunked_array([_place(chunk, i) for chunk in column.chunks], field.type.value_type)
+            pa.chunked_array([_value_at(chunk, i) for chunk in column.chunks], field.type.value_type)
             for i in range(field.type.list_size)
         ]
         names += vector_names(field.name, field.type.list_size, is_only=len(lists) == 1)
     return pa.table(columns, names=names)
 
 
-def _place(chunk: Any, position: int) -> Any:
+def _value_at(chunk: Any, position: int) -> Any:
     """Return the value at a place of each list, none where there is no list."""
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
@@ -317,10 +317,10 @@ def arrow_pieces(
     MissingExtraError
         If pyarrow is not installed.
     """
-    pa, pq = _libraries(path)
+    pa, pq = _pyarrow(path)
     out = _Pieces()
     writer: Any = None
-    step = max(1, _VALUES // max(1, dataset.n_features))
+    step = max(1, _BATCH_VALUES // max(1, dataset.n_features))
     for first in range(0, dataset.n_documents, step):
         rows = slice(first, min(first + step, dataset.n_documents))
         columns: dict[str, Any] = {
@@ -362,7 +362,7 @@ class _Pieces(io.RawIOBase):
         yield from chunks
 
 
-def _libraries(path: Path) -> tuple[Any, Any]:
+def _pyarrow(path: Path) -> tuple[Any, Any]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         import pyarrow.parquet as pq  # noqa: PLC0415

@@ -8,13 +8,13 @@ from rankstudio.engine.data.formats.format_catalog import format_of_name
 from rankstudio.engine.data.formats.recognition import CERTAIN, RECORDS
 from rankstudio.plugins.tables.json_records import is_records
 
-_HERE = "rankstudio.plugins.tables"
+_PACKAGE = "rankstudio.plugins.tables"
 _ARROW_CODE = FormatCode(
-    confidence=f"{_HERE}.data_formats:arrow_confidence",
-    read=f"{_HERE}.arrow:read_arrow",
-    need=f"{_HERE}.arrow:arrow_need",
-    preview=f"{_HERE}.arrow:preview",
-    write=f"{_HERE}.arrow:write_arrow",
+    confidence=f"{_PACKAGE}.data_formats:arrow_confidence",
+    read=f"{_PACKAGE}.arrow:read_arrow",
+    need=f"{_PACKAGE}.arrow:arrow_need",
+    preview=f"{_PACKAGE}.arrow:preview",
+    write=f"{_PACKAGE}.arrow:write_arrow",
 )
 
 
@@ -67,10 +67,10 @@ FORMATS = (
         is_table=True,
         parsed_as="records",
         code=FormatCode(
-            confidence=f"{_HERE}.data_formats:records_confidence",
-            read=f"{_HERE}.json_records:read_records",
+            confidence=f"{_PACKAGE}.data_formats:records_confidence",
+            read=f"{_PACKAGE}.json_records:read_records",
             need="rankstudio.engine.data.formats.memory_needs:json_need",
-            preview=f"{_HERE}.json_records:preview",
+            preview=f"{_PACKAGE}.json_records:preview",
             write="",
         ),
     ),

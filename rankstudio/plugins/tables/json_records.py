@@ -30,15 +30,15 @@ from rankstudio.engine.language import tr, translatable
 
 EXPECTED = translatable("an object with the query, the label and the features of a document on each line")
 
-_ROWS = 4096  # at a time
+_BLOCK_SIZE = 4096  # at a time
 _SHOWN = 40
 _RESPONSE = re.compile(rb'"(?:hits|root|responses?)"\s*:\s*[\[{]')
-_OBJECTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
 
 
 def is_records(beginning: bytes) -> bool:
     """Return whether a text that begins so has objects of JSON that are no responses of a search engine."""
-    return _OBJECTS.match(beginning) is not None and _RESPONSE.search(beginning) is None
+    return _OBJECT.match(beginning) is not None and _RESPONSE.search(beginning) is None
 
 
 def read_records(
@@ -50,7 +50,7 @@ def read_records(
     """
     reader = ColumnsReader(part, builder, progress)
     for file in files:
-        for block in _blocks(file):
+        for block in _record_blocks(file):
             progress.check()
             reader.add(file.path, with_vectors(block.columns()), file.done / max(file.size, 1))
     return reader.facts("line")
@@ -76,13 +76,13 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
     return FirstRows(table.names, [list(row) for row in zip(*columns, strict=True)])
 
 
-def _blocks(file: SourceFile) -> Iterator[_Block]:
+def _record_blocks(file: SourceFile) -> Iterator[_Block]:
     """Yield some records at a time, all with the keys of the first block."""
     values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
     keys: tuple[str, ...] | None = None
     while True:
         block = _Block(file.path, keys)
-        for line, value in islice(values, _ROWS):
+        for line, value in islice(values, _BLOCK_SIZE):
             block.add(line, value)
         if not block.lines:
             return
@@ -126,7 +126,7 @@ class _Block:
 
     def columns(self) -> TableColumns:
         """Return the records as a table."""
-        arrays = [_array(values) for values in self.values.values()]
+        arrays = [_as_array(values) for values in self.values.values()]
         return TableColumns(
             where=shown_path(self.path),
             names=column_names([*self.values]),
@@ -142,7 +142,7 @@ class _Block:
         return kind(self.path, self.lines[row], 0, excerpt, expected)
 
 
-def _array(values: list[Any]) -> NDArray[Any]:
+def _as_array(values: list[Any]) -> NDArray[Any]:
     """Return values as numbers where all of them are, else as objects."""
     kinds = {type(value) for value in values}
     if kinds <= {int, float}:

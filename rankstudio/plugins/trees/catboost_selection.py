@@ -116,7 +116,7 @@ class CatBoostSelection(PathSelector):
             if size == columns_left.size:  # CatBoost would drop all that are left
                 continue
             pool = pool_of(catboost, rows, columns_left)
-            stage = partial(_drop, catboost, parameters, pool, size, algorithm)
+            stage = partial(_dropped_columns, catboost, parameters, pool, size, algorithm)
             with refusals(self.entry.label, catboost):
                 growing = watched(stage, tr("eliminating features"), parameters["iterations"])
                 eliminated = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
@@ -128,7 +128,7 @@ class CatBoostSelection(PathSelector):
         return Ordering(order[:k], np.full(n, np.nan), {"ranking_": ranking})
 
 
-def _drop(
+def _dropped_columns(
     catboost: Any, parameters: dict[str, Any], pool: Any, size: int, algorithm: str, go_on: Callable[[], bool]
 ) -> list[int]:
     """Return the columns that CatBoost drops to leave some, the least important first."""

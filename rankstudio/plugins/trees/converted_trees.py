@@ -37,13 +37,15 @@ from rankstudio.plugins.trees.lambdamart import (
     without_data,
 )
 
-_BINS = 1.0  # bytes of a value: its bin
-_FLOATS = 4.0  # bytes of a value, before it is binned
-_XGBOOST_BINS = 2.0  # bytes of a value: its bin by rows and by columns
-_SKETCH = 3e5  # bytes of a feature, while its bins are found
-_HISTOGRAM = 4096.0  # bytes of a feature in each node of a level: two sums for each of 256 bins
-_PER_DOCUMENT = 120.0  # bytes of scores, derivatives, leaves and labels
-_PER_GROUPED = 400.0  # bytes of them in CatBoost, with the orders of documents in groups
+_BYTES_PER_BIN = 1.0  # bytes of a value: its bin
+_BYTES_PER_VALUE = 4.0  # bytes of a value, before it is binned
+_XGBOOST_BYTES_PER_BIN = 2.0  # bytes of a value: its bin by rows and by columns
+_SKETCH_BYTES_PER_FEATURE = 3e5  # bytes of a feature, while its bins are found
+_HISTOGRAM_BYTES_PER_FEATURE = (
+    4096.0  # bytes of a feature in each node of a level: two sums for each of 256 bins
+)
+_BYTES_PER_DOCUMENT = 120.0  # bytes of scores, derivatives, leaves and labels
+_BYTES_PER_GROUPED_DOCUMENT = 400.0  # bytes of them in CatBoost, with the orders of documents in groups
 
 TINY = float(np.finfo(np.float64).tiny)
 """Gain of a split without one: it makes a feature one that the model uses."""
@@ -90,7 +92,7 @@ def _model_text(texts: list[str], names: list[str]) -> str:
     return model_text(trees, names, "none")
 
 
-def _leaves(tree: ScoreTree, X: Floats) -> Ints:
+def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
     """Return the leaf of each document (m, n), shape (m,)."""
     if not tree.splits:
         return np.zeros(X.shape[0], dtype=np.int64)
@@ -235,13 +237,16 @@ class XGBoostTrees(ConvertedRanker):
         }
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        kept_bytes = _XGBOOST_BINS * shape.m * shape.n + _PER_DOCUMENT * shape.m
+        kept_bytes = _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
-        sums = (_SKETCH + _HISTOGRAM * min(2.0**self.max_depth, shape.m)) * shape.n
+        sums = (
+            _SKETCH_BYTES_PER_FEATURE + _HISTOGRAM_BYTES_PER_FEATURE * min(2.0**self.max_depth, shape.m)
+        ) * shape.n
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
         return MemoryNeed(read + kept_bytes + sums, reading=reading, kept=kept_bytes)
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
+        """Yield each tree that XGBoost grows, with the gains of its columns and the documents' leaves."""
         parameters = self._parameters()
         n_rounds = self.checked("n_rounds")
         xgboost = _xgboost_library(self.entry.label)
@@ -308,16 +313,17 @@ class CatBoostTrees(ConvertedRanker):
     seed: int = 0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        values = (_BINS + _FLOATS) * shape.m * shape.n
-        return MemoryNeed(shape.read + values + _PER_GROUPED * shape.m)
+        values = (_BYTES_PER_BIN + _BYTES_PER_VALUE) * shape.m * shape.n
+        return MemoryNeed(shape.read + values + _BYTES_PER_GROUPED_DOCUMENT * shape.m)
 
     def _grow(self, training: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
+        """Grow all trees with CatBoost, then yield each with its gains and the documents' leaves."""
         data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
         if not learnable(data):
             tree = ScoreTree((), (0.0,))
-            yield tree, {}, _leaves(tree, data.X)
+            yield tree, {}, _leaf_of_each_document(tree, data.X)
             return
         model = catboost.CatBoostRanker(**parameters)
         pool = pool_of(catboost, data)
@@ -337,7 +343,7 @@ class CatBoostTrees(ConvertedRanker):
             values = json.loads(path.read_text(encoding="utf-8"))
         trees = zip(catboost_model(values).trees, values["oblivious_trees"], strict=True)
         for tree, described in trees:
-            yield tree, _value_changes(described), _leaves(tree, data.X)
+            yield tree, _value_changes(described), _leaf_of_each_document(tree, data.X)
 
 
 def _xgboost_library(needed_by: str) -> Any:

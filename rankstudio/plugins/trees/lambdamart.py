@@ -27,13 +27,13 @@ from rankstudio.plugins.trees.entries import LAMBDAMART
 LONGEST_QUERY = 10_000
 """LightGBM refuses to rank more documents in one query."""
 
-_SAMPLE = 200_000  # documents of which LightGBM finds the bins
-_SAMPLED = 20.0  # bytes of a value of those: of a row, of its column, and its place there
-_PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
+_SAMPLED_DOCUMENTS = 200_000  # documents of which LightGBM finds the bins
+_BYTES_PER_SAMPLED_VALUE = 20.0  # bytes of a value of those: of a row, of its column, and its place there
+_BYTES_PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
 
 
-_UNDEFINED = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
-_SIZES = re.compile(r"(?m)^tree_sizes=.*$")
+_UNDEFINED_LEAF_WEIGHT = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
+_TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 
 
 def defined(text: str) -> str:
@@ -46,9 +46,9 @@ def defined(text: str) -> str:
         return text
     before, ending, after = text.partition("end of trees")
     head, *trees = re.split(r"(?m)^(?=Tree=\d+$)", before)
-    trees = [_UNDEFINED.sub(r"\g<1>0", tree) for tree in trees]
+    trees = [_UNDEFINED_LEAF_WEIGHT.sub(r"\g<1>0", tree) for tree in trees]
     sizes = " ".join(str(len(tree.encode())) for tree in trees)
-    return _SIZES.sub(f"tree_sizes={sizes}", head) + "".join(trees) + ending + after
+    return _TREE_SIZES_LINE.sub(f"tree_sizes={sizes}", head) + "".join(trees) + ending + after
 
 
 class GrownTrees:
@@ -59,10 +59,10 @@ class GrownTrees:
 
     def scores(self, X: Floats, first: int, count: int) -> Floats:
         """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
-        return _scores(self.booster, X, first, count)
+        return _scores_of_trees(self.booster, X, first, count)
 
     def text(self, count: int) -> str:
-        """Return the first trees as LightGBM writes them."""
+        """Return the first trees in LightGBM's text format."""
         return defined(str(self.booster.model_to_string(num_iteration=count)))
 
 
@@ -140,7 +140,7 @@ class TreeRanker(LinearRanker):
         self.n_iter_ = last.number
 
     def _score(self, X: Floats) -> Floats:
-        return _scores(self.booster_, X, 0, self.n_iter_)
+        return _scores_of_trees(self.booster_, X, 0, self.n_iter_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -214,9 +214,9 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         bins = float(shape.m) * shape.n  # a byte each
-        sample = _SAMPLED * min(shape.m, _SAMPLE) * shape.n
+        sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
-        kept_bytes = bins + sample + _PER_DOCUMENT * shape.m
+        kept_bytes = bins + sample + _BYTES_PER_DOCUMENT * shape.m
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
         return MemoryNeed(read + kept_bytes, reading=reading, kept=kept_bytes)
 
@@ -265,7 +265,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 if booster.num_trees() > number:  # the first tree is kept even where it is one leaf
                     number += 1
                     total = booster.feature_importance("gain", iteration=number)
-                    features.update(dict.fromkeys(_used(total - coef)))
+                    features.update(dict.fromkeys(_features_by_gain(total - coef)))
                     coef = total
                     yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), grown=grown)
                 if nothing_gained and parameters["feature_fraction"] == 1.0:
@@ -315,7 +315,7 @@ class TrainingLoss:
         return self._name, self._evaluator.evaluate(scores)[self._name], True
 
 
-def _scores(booster: Any, X: Floats, first: int, count: int) -> Floats:
+def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
     """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
     scores: Floats = booster.predict(
         X, start_iteration=first, num_iteration=count, raw_score=True, num_threads=threads_for(X)
@@ -329,7 +329,7 @@ def threads_for(X: Floats) -> int:
     return available() if worthwhile(20.0 * X.size) else 1
 
 
-def _used(gains: Floats) -> list[int]:
+def _features_by_gain(gains: Floats) -> list[int]:
     """Return the features with a gain, the greatest first; of equal ones the first column."""
     order: list[int] = np.argsort(-gains, kind="stable").tolist()
     return [j for j in order if gains[j] > 0]

@@ -122,7 +122,7 @@ class OnDemand(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether it is being computed."""
+        """Whether a computation is under way."""
         return self._job is not None
 
     @property
@@ -150,7 +150,7 @@ class OnDemand(QObject):
                 self._submit(request)
 
     def forget(self) -> None:
-        """Abandon the computation, and compute anew when it is asked for again."""
+        """Abandon the computation, and compute anew on the next request."""
         self._key = None
         if self._job is not None:
             self._job.abandon()

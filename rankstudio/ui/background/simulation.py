@@ -13,7 +13,7 @@ from rankstudio.ui.background.worker import Job, Worker
 
 Steps = Iterator[Any]
 
-_SECONDS = 0.1  # of steps that bring nothing, before other tasks get a turn
+_MAX_SECONDS_WITHOUT_STEP = 0.1  # of steps that bring nothing, before other tasks get a turn
 _END = object()
 
 
@@ -64,16 +64,16 @@ class BackgroundSimulation(QObject):
 
     @property
     def state(self) -> SimulationState:
-        """How far it is."""
+        """State of the simulation."""
         return self._state
 
     @property
     def busy(self) -> bool:
-        """Whether it runs or is paused."""
+        """Whether the simulation is running or paused."""
         return self._state in (SimulationState.RUNNING, SimulationState.PAUSED)
 
     def start(self, make: Callable[[], Steps]) -> None:
-        """Ask another generator, in place of the present one.
+        """Start another generator instead of the present one.
 
         Parameters
         ----------
@@ -82,13 +82,13 @@ class BackgroundSimulation(QObject):
             left.
         """
         self._drop()
-        self._steps = _made(make)
+        self._steps = _generator_made_on_first_use(make)
         self._change(SimulationState.RUNNING)
         self._ask()
 
     @Slot()
     def toggle_pause(self) -> None:
-        """Pause, or go on; the step that is under way still brings what it finds."""
+        """Pause or continue; the current step still delivers its result."""
         if self._state is SimulationState.RUNNING:
             self._change(SimulationState.PAUSED)
         elif self._state is SimulationState.PAUSED:
@@ -98,7 +98,7 @@ class BackgroundSimulation(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """End here; what was found stays."""
+        """Stop the simulation; its results so far stay."""
         if self.busy:
             self._drop()
             self._change(SimulationState.STOPPED)
@@ -106,7 +106,7 @@ class BackgroundSimulation(QObject):
     def _ask(self) -> None:
         assert self._steps is not None  # it was started
         self._job = self._worker.task(
-            self._what, _step, self._steps, on_done=self._receive, on_error=self._fail, slot=self._slot
+            self._what, _next_step, self._steps, on_done=self._receive, on_error=self._fail, slot=self._slot
         )
 
     def _receive(self, update: Any) -> None:
@@ -135,14 +135,14 @@ class BackgroundSimulation(QObject):
         self.changed.emit()
 
 
-def _made(make: Callable[[], Steps]) -> Steps:
-    """Make a generator when it is first asked, on the thread that asks."""
+def _generator_made_on_first_use(make: Callable[[], Steps]) -> Steps:
+    """Make a generator on the thread that takes its first step, and yield its steps."""
     yield from make()
 
 
-def _step(steps: Steps) -> Any:
-    """Return the next step that is not None; `_END` at the end, None where there is none for a while."""
-    until = time.perf_counter() + _SECONDS
+def _next_step(steps: Steps) -> Any:
+    """Return the next step that is not None; `_END` at the end, None if no step comes in time."""
+    until = time.perf_counter() + _MAX_SECONDS_WITHOUT_STEP
     for step in steps:
         if step is not None or time.perf_counter() > until:
             return step

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
 
-_KEPT = 2  # prepared folds: each holds statistics of every query
+_MAX_PREPARED_FOLDS = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03  # as often as a bar is drawn: two frames
-_MOMENT = 0.05  # seconds for which another task waits at most, unless a single step takes longer
+_MAX_WAIT_SECONDS = 0.05  # seconds for which another task waits at most, unless a single step takes longer
 
 
 @dataclass(frozen=True, eq=False)
 class PathWanted:
-    """A path to compute: which plan and fold, and the values on the axes.
+    """A path to compute: its plan, its fold, and its values on the axes.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class PathWanted:
 
 @dataclass(frozen=True, eq=False)
 class LivePath:
-    """A path computed for the slider: what was wanted, the path, and the best step by validation."""
+    """A path computed for the slider, with its request and the best step by validation."""
 
     wanted: PathWanted
     path: PathResult
@@ -75,7 +75,9 @@ def load(
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
-        for message in _with_progress(lambda report: _open(str(path), plan, names, report, cancelled)):
+        for message in _with_progress(
+            lambda report: _open_dataset(str(path), plan, names, report, cancelled)
+        ):
             difference = recorded.difference(message) if recorded and not isinstance(message, float) else ""
             if difference:
                 raise ChangedDataError(difference)
@@ -84,9 +86,10 @@ def load(
     return work
 
 
-def _open(
+def _open_dataset(
     path: str, plan: Plan, names: Path | None, progress: Callable[[int, int], None], cancelled: CancelFlag
 ) -> FoldedDataset:
+    """Open a dataset, divide it by the plan, and add the names, groups and costs of its features."""
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
         FeatureNotes,
         load_notes,
@@ -121,7 +124,7 @@ def _open(
 
 
 def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:
-    """Return those of some recorded data which a dataset is; reads all of it."""
+    """Return the recorded data that have the contents of a dataset, which is read completely."""
     checksum = fingerprint(dataset).checksum
     return {recorded for recorded in among if recorded.checksum == checksum}
 
@@ -149,7 +152,7 @@ def _with_progress(
 
 
 class FoldCache:
-    """Caches prepared folds, on which it computes paths and tests models.
+    """Caches prepared folds, and computes paths and tests models on them.
 
     It is called on one worker alone, so nothing in it is shared between threads.
     """
@@ -188,14 +191,14 @@ class FoldCache:
         """
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
-        until = time.perf_counter() + _MOMENT
+        until = time.perf_counter() + _MAX_WAIT_SECONDS
         for update in fold.measure_left_out(path, names, convention, first):
             if not isinstance(update, WorkProgress):
                 rows.append(update)
             if time.perf_counter() > until:
                 yield rows or None
                 rows = []
-                until = time.perf_counter() + _MOMENT
+                until = time.perf_counter() + _MAX_WAIT_SECONDS
         if rows:
             yield rows
 
@@ -204,13 +207,13 @@ class FoldCache:
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
-        """Return a fold with the statistics of its queries, made where it is not kept."""
+        """Return a fold with the statistics of its queries, which are computed unless cached."""
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
         key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
-            while len(self._prepared) >= _KEPT:
+            while len(self._prepared) >= _MAX_PREPARED_FOLDS:
                 self._prepared.popitem(last=False)
             self._prepared[key] = fold, make_fold_context(plan, fold)
         self._prepared.move_to_end(key)
@@ -220,7 +223,7 @@ class FoldCache:
 def look_at_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
-    """Return the quality report on every feature of a fold, or of all (None)."""
+    """Return the quality report on every feature of a fold, or of all folds (None)."""
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)
@@ -233,12 +236,12 @@ def warm_up() -> None:
     many objects would block the window for more than 100 ms each time.
     """
     with HOLD:
-        _load()
+        _rehearse_run()
         gc.freeze()
 
 
-def _load() -> None:
-    """Carry out the steps of a first run, on a little of the sample."""
+def _rehearse_run() -> None:
+    """Carry out a short run on part of the sample, so that its code is loaded and compiled."""
     from rankstudio.engine.data.formats import letor as parser  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it

@@ -155,7 +155,7 @@ class Job:
             self._state.notify_all()
 
     def abandon(self) -> None:
-        """Stop at the next opportunity; nothing of it arrives any more, from this moment on."""
+        """Stop the job at the next opportunity; from now on nothing of the job is delivered."""
         self._abandoned = True
         self.cancel()
 
@@ -235,7 +235,7 @@ class _Thread(QThread):
             self._changed.notify()
 
     def hold(self, is_held: bool) -> None:
-        """Begin no job, or go on with those that have come meanwhile."""
+        """Start no further job, or resume with the jobs that arrived meanwhile."""
         with self._changed:
             self._held = is_held
             self._changed.notify()
@@ -350,7 +350,7 @@ class Worker(QObject):
         self._thread.hold(is_held)
 
     def submit(self, job: Job) -> Job:
-        """Carry out a job when those before it have ended."""
+        """Carry out a job after the jobs before it."""
         for replaced in self._thread.submit(job):
             self._jobs.remove(replaced)
         self._jobs.append(job)
@@ -408,6 +408,7 @@ class Worker(QObject):
 
     @Slot()
     def _drain(self) -> None:
+        """Deliver the waiting messages and outcomes of jobs, as many as fit into a turn."""
         until = time.perf_counter() + _TURN_SECONDS
         brought = False
         while self._outbox:

@@ -37,9 +37,9 @@ from rankstudio.ui.widgets.choices import choice_box, set_notes
 from rankstudio.ui.widgets.columns import ROW_ROLE, tick_column
 from rankstudio.ui.widgets.layout import fill, named
 
-_SIZE = (1000, 560)
-_ADDING = 280  # pixels, of the column on the left
-_DATA_ROWS = 4  # in sight
+_DIALOG_SIZE = (1000, 560)
+_LEFT_COLUMN_WIDTH = 280  # pixels, of the column on the left
+_VISIBLE_DATA_ROWS = 4  # in sight
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,10 @@ class ComparisonDialog(QDialog):
             self.plan.addItem(tr("Plan: {title}").format(title=plan.title), key)
         self.table = named(
             TableView(
-                theme, (), "comparison-pipelines", lambda row: (row.position, row.plan.data, _judge(row))
+                theme,
+                (),
+                "comparison-pipelines",
+                lambda row: (row.position, row.plan.data, _label_column(row)),
             ),
             accessible_name=tr("Pipelines"),
         )
@@ -135,16 +138,16 @@ class ComparisonDialog(QDialog):
         self._begin()
 
     def rows(self) -> tuple[Pipeline, ...]:
-        """Return the ticked pipelines of the list and those of the ticked methods, on every dataset."""
+        """Return the ticked pipelines of the list and of the methods, on every dataset."""
         rows = self._pipelines.rows([*self._listed, *self._new()], ticked(self.data), ticked(self.labels))
         return tuple(row for row in rows if row.plan not in self._unticked)
 
     def plans(self) -> tuple[Plan, ...]:
-        """Return the plans to run: pipelines of which there is no run, or an interrupted one."""
+        """Return the plans of the pipelines without a run, or with an interrupted one."""
         return tuple(row.plan for row in self.rows() if not row.there)
 
     def ticks(self) -> dict[int, bool]:
-        """Return which of the runs that were offered are compared, by number."""
+        """Return for each offered run, by number, whether it is ticked."""
         ticked = {row.run for row in self.rows()}
         return {key: key in ticked for key in sorted(self._offered)}
 
@@ -153,6 +156,7 @@ class ComparisonDialog(QDialog):
         return self._work.text()
 
     def _lay_out(self) -> None:
+        """Lay out the lists of methods and pipelines, the choices of data and labels, and the buttons."""
         left = QVBoxLayout()
         right = QVBoxLayout()
         title = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines")
@@ -168,19 +172,20 @@ class ComparisonDialog(QDialog):
         fill(QVBoxLayout(frame), self.table, margins=(1, 1, 1, 1))
         fill(right, above, (frame, 1), places, spacing=6)
         for widget in (self.methods, self.ranker, self.add):
-            widget.setFixedWidth(scaled(_ADDING))
+            widget.setFixedWidth(scaled(_LEFT_COLUMN_WIDTH))
         n_rows = max(2, self.data.count(), self.labels.count())
         for ticks in (self.data, self.labels):
-            ticks.setFixedHeight(min(_DATA_ROWS, n_rows) * 28 + 2)
+            ticks.setFixedHeight(min(_VISIBLE_DATA_ROWS, n_rows) * 28 + 2)
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
         lists = fill(QHBoxLayout(), left, (right, 1), spacing=16)
         buttons = fill(QHBoxLayout(), (self._work, 1), self._cancel, self._run, spacing=8)
         fill(QVBoxLayout(self), (lists, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
         self._run.setDefault(True)
-        self.resize(*_SIZE)
+        self.resize(*_DIALOG_SIZE)
 
     def _connect(self) -> None:
+        """Connect the widgets of the dialog to their actions."""
         self.methods.itemChanged.connect(self._update)
         self.ranker.currentIndexChanged.connect(self._update)
         self.add.clicked.connect(self._add)
@@ -199,7 +204,7 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _begin(self) -> None:
-        """List the pipelines of the chosen plan, or those of finished runs and the form."""
+        """List the pipelines of the chosen plan, or the pipelines of the finished runs and of the form."""
         self._listed = self._pipelines.listed(str(self.plan.currentData()))
         self._unticked.clear()
         self._update()
@@ -224,7 +229,7 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _offer(self) -> None:
-        """Show on the button how many pipelines it adds, and what ranks unless another ranker is chosen."""
+        """Show on the button how many pipelines it adds, and the name of the default ranker."""
         selectors = [entry for entry in map(method, ticked(self.methods)) if entry.selects]
         models = ", ".join(dict.fromkeys(entry.final_ranker(None) for entry in selectors))
         text = tr("Own model: {models}").format(models=models) if models else tr("Own model of the selector")
@@ -285,6 +290,7 @@ class ComparisonDialog(QDialog):
         self._offer_removal()
 
     def _said(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
+        """Return the sentence on the work of the ticked pipelines: their runs, their fits and the time."""
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:
@@ -300,7 +306,7 @@ class ComparisonDialog(QDialog):
 
 
 def ticked(ticks: QListWidget) -> tuple[str, ...]:
-    """Return the keys of what is ticked in a list."""
+    """Return the keys of the ticked entries of a list."""
     items = [ticks.item(row) for row in range(ticks.count())]
     ticked_items = [item for item in items if item.checkState() == Qt.CheckState.Checked]
     return tuple(item.data(Qt.ItemDataRole.UserRole) for item in ticked_items)
@@ -344,7 +350,7 @@ def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QList
 
 def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool) -> list[Column]:
     data = Column("data", tr("data"), value=lambda row: data_name(row.plan.data), tone="muted", width=96)
-    label = Column("label", tr("label"), value=_judge, tone="muted", width=96)
+    label = Column("label", tr("label"), value=_label_column, tone="muted", width=96)
     return [
         tick_column(is_ticked, tr("Tick the pipelines to compare (Space)")),
         Column("title", tr("pipeline"), value=lambda row: row.plan.title, stretch=True),
@@ -354,8 +360,8 @@ def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool, several_
     ]
 
 
-def _judge(row: Pipeline) -> str:
-    """Return the judge of a pipeline, where there are several."""
+def _label_column(row: Pipeline) -> str:
+    """Return the label column of a pipeline's plan; "" without several judges."""
     columns = DataColumns.of(row.plan.columns)
     return columns.label if columns.judges else ""
 
@@ -365,15 +371,15 @@ def data_name(source: str) -> str:
     return tr("Sample") if source == SAMPLE else name_of_folder(Path(source))
 
 
-def _parameters(row: Pipeline) -> str:
+def _changed_parameters_text(row: Pipeline) -> str:
     return " · ".join(f"{label} {text}" for label, text in changed_parameters(row.plan).items())
 
 
-def _all_parameters(row: Pipeline) -> str:
+def _all_parameters_text(row: Pipeline) -> str:
     return "\n".join(f"{label} {text}" for label, text in parameter_texts(row.plan).items())
 
 
-_RUNS = {
+_RUN_STATE_TEXTS = {
     RunState.DONE: tr("run {key}, done"),
     RunState.RUNNING: tr("run {key}, running"),
     RunState.PAUSED: tr("run {key}, paused"),
@@ -381,14 +387,16 @@ _RUNS = {
 }
 
 
-def _state(row: Pipeline) -> str:
+def _state_text(row: Pipeline) -> str:
     if row.state is None:
         return tr("not run")
     interrupted = tr("interrupted at {done} of {n} folds")
-    return _RUNS.get(row.state, interrupted).format(key=row.run, done=row.folds_done, n=row.n_folds)
+    return _RUN_STATE_TEXTS.get(row.state, interrupted).format(
+        key=row.run, done=row.folds_done, n=row.n_folds
+    )
 
 
-def _time(row: Pipeline) -> str:
+def _time_text(row: Pipeline) -> str:
     return duration(row.seconds) if row.finished else tr("≈ {time}").format(time=duration(row.seconds))
 
 
@@ -404,9 +412,9 @@ _COLUMNS = (
     Column(
         "parameters",
         tr("parameters"),
-        value=lambda row: _parameters(row) or tr("defaults"),
+        value=lambda row: _changed_parameters_text(row) or tr("defaults"),
         tooltip=tr("Parameters that differ from their defaults"),
-        hint=_all_parameters,
+        hint=_all_parameters_text,
         tone="muted",
         width=132,
     ),
@@ -414,7 +422,7 @@ _COLUMNS = (
         "seconds",
         tr("time"),
         "right",
-        value=_time,
+        value=_time_text,
         tooltip=tr("Measured time of a finished run, or estimated time"),
         hint=_time_hint,
         sort=lambda row: row.seconds,
@@ -424,7 +432,7 @@ _COLUMNS = (
     Column(
         "state",
         tr("status"),
-        value=_state,
+        value=_state_text,
         tooltip=tr("Finished runs are used as they are; interrupted runs are resumed, others started"),
         tone=lambda row: "ok" if row.finished else "muted",
         width=184,

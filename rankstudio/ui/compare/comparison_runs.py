@@ -64,7 +64,7 @@ class ComparisonRuns(Controller):
 
     @Slot()
     def ask(self) -> None:
-        """Ask which pipelines to run, and run them."""
+        """Ask which pipelines to run, and run the chosen pipelines."""
         self.open("")
 
     @Slot()
@@ -108,7 +108,7 @@ class ComparisonRuns(Controller):
         return ComparisonDialog(self._theme, offers, pipelines, path, self._window)
 
     def start(self, plans: Sequence[Plan]) -> None:
-        """Run plans, those on the data that are open first."""
+        """Run the plans, beginning with the plans on the open data."""
         session = self._models.session
         groups: dict[tuple[object, ...], list[Plan]] = {}
         for plan in plans:
@@ -128,7 +128,7 @@ class ComparisonRuns(Controller):
 
     @Slot()
     def _load_next(self) -> None:
-        """Open the next data, unless something is being opened; then go on when that is there."""
+        """Open the next data unless others are being opened, and queue their runs afterwards."""
         if not self._waiting or self._models.loader.busy:
             return
         group = self._waiting.popleft()
@@ -153,6 +153,7 @@ class ComparisonRuns(Controller):
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
+        """Start the plans on a dataset, and resume interrupted runs of these plans."""
         session = self._models.session
         runs = self._models.runs
         pipelines = Pipelines(session, runs, {})
@@ -179,16 +180,16 @@ class ComparisonRuns(Controller):
         )
 
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
-        """Return the labels of the open data, where they are those of several judges."""
+        """Return the label columns of the open data if several judges labelled them."""
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
         judges = columns.judges if dataset is not None else ()
         return tuple(Offer(name, name, are_all_chosen or name == columns.label) for name in judges)
 
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
-        """Return the data that are open, those of a plan, and those that were open lately."""
+        """Return the open data, the data of a plan, and the recently opened data."""
         session = self._models.session
-        named = _places(Path(path).parent, plan.data) if plan is not None else []
+        named = _data_places(Path(path).parent, plan.data) if plan is not None else []
         is_open = [session.plan.data] if session.dataset is not None else []
         recent = [
             recent_path
@@ -200,8 +201,8 @@ class ComparisonRuns(Controller):
         return tuple(_offer(name, name in known_sources, name in (named or is_open)) for name in places)
 
 
-def _places(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return where the data of a plan are: beside its file, if they are there."""
+def _data_places(folder: Path, names: Sequence[str]) -> list[str]:
+    """Return the paths of a plan's data beside its file, or their names where nothing is there."""
     paths = {name: str((folder / name).absolute()) for name in names}
     return [path if is_there(Path(path)) else name for name, path in paths.items()]
 

@@ -23,9 +23,9 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
-_NOTHING = tr("Validation curves of the ticked runs appear here.")
+_EMPTY_TEXT = tr("Validation curves of the ticked runs appear here.")
 PER_QUERY = tr("milliseconds per query for the features of the model")
-_ABOUT = {
+_X_LABELS = {
     "size": tr("features of the model, k"),
     "test": tr("features of the model, k"),
     "cost": tr("cost of the features of the model"),
@@ -38,7 +38,7 @@ _Point = tuple[int, RunCurve, int]
 
 
 class CurvesView(Panel):
-    """Measure over size, cost, share of the queries or time, one curve a run or learning curve.
+    """Measure over size, cost, share of the queries or time, with one curve for each run.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class CurvesView(Panel):
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
-        self.plot.placeholder = _NOTHING
+        self.plot.placeholder = _EMPTY_TEXT
         self.plot.one_band = self.plot.names_at_ends = True
         self.plot.shared = Shared("curves", tr("Curves of the ticked runs"), compares=True)
         self.set_content(self.plot)
@@ -132,7 +132,7 @@ class CurvesView(Panel):
             replace(
                 self.plot.axes,
                 title=(tr("test {name}") if x_key == "test" else tr("validation {name}")).format(name=name),
-                x_label=PER_QUERY if x_key == "cost" and self._milliseconds else _ABOUT[x_key],
+                x_label=PER_QUERY if x_key == "cost" and self._milliseconds else _X_LABELS[x_key],
                 integer_x=x_key in ("size", "test"),
             )
         )
@@ -140,18 +140,18 @@ class CurvesView(Panel):
         titles = Counter(runs[points[-1][0]][0] for points in self._points)
         unique = {title for title, n in titles.items() if n == 1}
         self._n_folds = max((curve.n_folds for _, curve in compared), default=0)
-        self.plot.set_curves([_overlaid(points, runs, reference, unique) for points in self._points])
+        self.plot.set_curves([_overlaid_curve(points, runs, reference, unique) for points in self._points])
         self.set_caption(self._said(x_key))
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run where a curve has them; emits no signal."""
+        """Mark the chosen and the inspected model of a run on its curves; emits no signal."""
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
         differs = inspection is not None and inspection != choice
         self.plot.inspect(self._point(key, inspection) if inspection is not None and differs else None)
 
     def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
-        """Return the curve of a model and its position there; None where no curve has it."""
+        """Return the curve of a model and its index on the curve; None if no curve has the model."""
         marked = (
             (number, position)
             for number, points in enumerate(self._points)
@@ -185,22 +185,22 @@ class CurvesView(Panel):
             self.confirmed.emit()
 
 
-def _size(size: float) -> str:
+def _size_text(size: float) -> str:
     return tr("no features") if isnan(size) else f"k = {plain(size)}"
 
 
-def _overlaid(
+def _overlaid_curve(
     points: Sequence[_Point],
     runs: Mapping[int, tuple[str, Plan]],
     reference: int | None,
     unique: Collection[str],
 ) -> OverlaidCurve:
-    """Return the curve through some points, in the looks of the last one's run."""
+    """Return the curve through some points, with the style of the last point's run."""
     key = points[-1][0]
     values = np.array(
         [[quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)] for _, c, point in points]
     ).T
-    notes = tuple(_note(runs[run][1], curve, point) for run, curve, point in points)
+    notes = tuple(_point_note(runs[run][1], curve, point) for run, curve, point in points)
     return OverlaidCurve(
         key,
         f"{key} {runs[key][0]}",
@@ -216,9 +216,9 @@ def _overlaid(
     )
 
 
-def _note(plan: Plan, curve: RunCurve, point: int) -> str:
-    """Return the note on a point, besides its values."""
+def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
+    """Return the note on a point: its size, its parameters and why it is not paired."""
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
-        part for part in (_size(float(curve.sizes[point])), combination, curve.unpaired) if part
+        part for part in (_size_text(float(curve.sizes[point])), combination, curve.unpaired) if part
     )

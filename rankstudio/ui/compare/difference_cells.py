@@ -22,11 +22,11 @@ from rankstudio.ui.widgets import Column
 Scale = tuple[float, float]
 """Least and greatest difference of a group, 0 among them."""
 
-_AIR = 10.0  # pixels at each end of the scale
-_DOT = 4.5  # radii; the line of a ring is half outside
-_RING = 3.5
-_BAR = 96.0  # pixels of the bar of counts, and its least and its height
-_LEAST_BAR = 32.0
+_SCALE_MARGIN = 10.0  # pixels at each end of the scale
+_DOT_RADIUS = 4.5  # radii; the line of a ring is half outside
+_RING_RADIUS = 3.5
+_BAR_WIDTH = 96.0  # pixels of the bar of counts, and its least and its height
+_MIN_BAR_WIDTH = 32.0
 _BAR_HEIGHT = 7.0
 _GAP = 8.0
 
@@ -49,11 +49,11 @@ def draw_difference(
         Range of the differences of the group.
     """
     low, high = scale
-    per_unit = (rect.width() - 2 * _AIR) / (high - low) if high > low else 0.0
+    per_unit = (rect.width() - 2 * _SCALE_MARGIN) / (high - low) if high > low else 0.0
     middle = rect.center().y() + 0.5
 
     def x_of(value: float) -> float:
-        return rect.left() + _AIR + (min(max(value, low), high) - low) * per_unit
+        return rect.left() + _SCALE_MARGIN + (min(max(value, low), high) - low) * per_unit
 
     zero = x_of(0.0)
     painter.setPen(pen(colors.q("muted"), 1.0, (1.5, 2.5)))
@@ -63,18 +63,18 @@ def draw_difference(
     painter.drawLine(QPointF(x_of(test.low), middle), QPointF(x_of(test.high), middle))
     painter.setPen(pen(look.color, 2.0) if look.repeats else Qt.PenStyle.NoPen)
     painter.setBrush(colors.q("panel") if look.repeats else look.color)
-    radius = _RING if look.repeats else _DOT
+    radius = _RING_RADIUS if look.repeats else _DOT_RADIUS
     painter.drawEllipse(QPointF(x_of(test.mean_difference), middle), radius, radius)
 
 
 def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison) -> None:
-    """Draw better, equal and worse queries as parts of a bar, and the first and last number beside it."""
+    """Draw a bar of better, equal and worse queries, with the numbers of better and worse beside."""
     text = f"{test.wins} · {test.losses}"
     painter.setFont(font(SMALL))
     text_width = painter.fontMetrics().horizontalAdvance(text)
-    length = min(_BAR, rect.width() - text_width - _GAP)
+    length = min(_BAR_WIDTH, rect.width() - text_width - _GAP)
     text_box = QRectF(rect)
-    if length >= _LEAST_BAR:
+    if length >= _MIN_BAR_WIDTH:
         _draw_parts(painter, rect, length, colors, test)
         text_box.setLeft(rect.left() + length + _GAP)
     painter.setPen(colors.q("muted"))
@@ -95,7 +95,7 @@ def _draw_parts(
         x += count * per_query
 
 
-_ROLES = {
+_ROLE_TEXTS = {
     "waiting": tr("comparing …"),
     "left out": tr("left out"),
     "reference": tr("reference"),
@@ -206,20 +206,20 @@ class DifferenceCells:
 
     def _role(self, row: Any) -> str:
         run = self._compared(row.key)
-        return "" if run is None or run.found is not None else _ROLES.get(run.role, run.role)
+        return "" if run is None or run.found is not None else _ROLE_TEXTS.get(run.role, run.role)
 
     def _difference(self, row: Any) -> str | None:
         test = self._test(row)
         if test is None:
             return self._role(row) or ""
         text = tr("{difference} ({low} … {high})")
-        return text.format(**_numbers(test))
+        return text.format(**_number_texts(test))
 
     def _difference_spoken(self, row: Any) -> str:
         test = self._test(row)
         if test is None:
             return self._role(row)
-        return tr("{difference}, 95 % interval from {low} to {high}").format(**_numbers(test))
+        return tr("{difference}, 95 % interval from {low} to {high}").format(**_number_texts(test))
 
     def _difference_hint(self, row: Any) -> str:
         run = self._compared(row.key)
@@ -253,6 +253,6 @@ class DifferenceCells:
         return None
 
 
-def _numbers(test: PairedComparison) -> dict[str, str]:
+def _number_texts(test: PairedComparison) -> dict[str, str]:
     values = {"difference": test.mean_difference, "low": test.low, "high": test.high}
     return {name: signed(value, 4) for name, value in values.items()}

@@ -82,7 +82,7 @@ class ComparisonScope:
         return {key: result for key, result in by_run.items() if result is not None and result.complete}
 
     def groups(self) -> tuple[RunGroup, ...]:
-        """Return all runs in groups of comparable ones, those on the open dataset first."""
+        """Return all runs in groups of comparable runs, the groups on the open dataset first."""
         dataset = self.session.dataset
         first = dataset.name if dataset is not None else ""
         measured = {record.key: self.measured.view(record) for record in self.runs.records}
@@ -131,7 +131,7 @@ Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how
 
 
 class PairedTests(Controller):
-    """Has the tests computed while their view is visible, and keeps them.
+    """Has the tests computed while their view is visible, and stores the results.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class PairedTests(Controller):
 
 
 class CurvesFeeder(Controller):
-    """Has the curves computed on the task worker, and hands them over.
+    """Has the curves computed on the task worker, and shows them in the view.
 
     Parameters
     ----------
@@ -307,6 +307,7 @@ class CurvesFeeder(Controller):
         return self._session.measure, reference, self._by(), measured, labels
 
     def _compare(self) -> Computation | None:
+        """Return the computation of the curves of the compared runs; None without runs."""
         reference, runs = self._compared()
         name = self._session.measure
         plans = {key: (self._runs.record(key).title, run.plan) for key, run in runs.items()}
@@ -381,7 +382,7 @@ class ViewFeeder(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Update the view that is shown, where what it depends on is not what it was."""
+        """Update the visible view if anything that it depends on has changed."""
         self._demand.update()
 
     def _key(self) -> Key | None:
@@ -416,6 +417,7 @@ class ViewFeeder(Controller):
     # Views
 
     def _show_folds(self) -> Computation | None:
+        """Show the folds of the current run or of all runs; return the computation of a plug-in's table."""
         record = self._record
         folds = self._views.folds
         table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
@@ -429,12 +431,13 @@ class ViewFeeder(Controller):
             self._views.folds.clear()
         else:
             measured = self._scope.measured.view(record)
-            self._views.folds.show_run(run_name(record), measured.plan, _folds(measured))
+            self._views.folds.show_run(run_name(record), measured.plan, _sorted_folds(measured))
         return None
 
     def _compare_features(self) -> Computation | None:
+        """Return the computation of the stability of the current run; None if it has no selections."""
         record = self._record
-        folds = _folds(self._scope.measured.view(record)) if record is not None else ()
+        folds = _sorted_folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
             self._views.stability.clear(run_name(record) if record is not None else "")
             return None
@@ -453,6 +456,7 @@ class ViewFeeder(Controller):
         )
 
     def _compare_sizes(self) -> Computation | None:
+        """Return the computation of the Pareto front; None until all tests of the runs are done."""
         if not self._tests.complete:
             self._views.pareto.wait()
             return None
@@ -485,6 +489,7 @@ class ViewFeeder(Controller):
             self._views.published.show_runs((), SEALED)
 
     def _compare_conventions(self) -> Computation:
+        """Return the computation of the means of the runs by every evaluation convention."""
         name = self._session.measure
         looked_at = self._session.convention
         sealed = self._session.sealed
@@ -538,5 +543,5 @@ class ViewFeeder(Controller):
         self._views.pareto.mark(key, self._session.choice, self._session.inspection)
 
 
-def _folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:
+def _sorted_folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:
     return tuple(measured.folds[number] for number in sorted(measured.folds))

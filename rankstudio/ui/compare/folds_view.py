@@ -26,7 +26,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
-    """Compute the rows of a table of a run, or why there are none; for the worker."""
+    """Compute the rows of a run's table, or the reason why it has none; for the worker."""
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
     except PlanError as error:
@@ -35,7 +35,7 @@ def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) 
 
 
 class FoldsView(View):
-    """The chosen model of every fold, and its measures; or one measure of every run.
+    """The chosen model of each fold with its measures, or one measure of each run.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class FoldsView(View):
         placeholder = tr("Finished folds of the run appear here.")
         about_table = tr("Selected model and measures of each fold.")
         self.table = self.add_table(
-            "folds", tr("Folds table"), about_table, placeholder, _identity, tr("Folds of the run")
+            "folds", tr("Folds table"), about_table, placeholder, _row_identity, tr("Folds of the run")
         )
         self.sentence = named(PlainLabel(wraps=True), "folds-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 8)
@@ -73,12 +73,12 @@ class FoldsView(View):
         self.table.chosen.connect(self._on_chosen)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
-        """Show the folds of a run that are done; ``name`` says which run it is."""
+        """Show the finished folds of a run called ``name``."""
         rows = fold_rows(folds)
-        measured = tuple(bool(rows and part) for part in _parts(rows))
+        measured = tuple(bool(rows and part) for part in _measures_by_part(rows))
         shape = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured, bool(rows))
         if shape != self._shape:
-            self._reshape(shape, _columns(plan, *measured) if rows else ())
+            self._reshape(shape, _columns_of_one_run(plan, *measured) if rows else ())
         self.table.set_rows(rows)
         rules = rules_text(plan.convention, plan.evaluated)
         self.set_caption(
@@ -92,13 +92,17 @@ class FoldsView(View):
         named_runs = [(key, titles[key]) for key in runs]
         shape = ("all", name, *named_runs)
         if shape != self._shape:
-            self._reshape(shape, _run_columns(named_runs, name) if runs else ())
+            self._reshape(shape, _columns_of_several_runs(named_runs, name) if runs else ())
         self.table.set_rows(measure_rows(runs, name))
         self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
     def show_table(self, table: RunTable, name: str, contents: RunTableRows | str) -> None:
-        """Show a table of a run, which ``name`` says, or why there is none."""
-        columns = () if isinstance(contents, str) else (_FOLD, *map(_contributed, table.columns), _REST)
+        """Show a table of the run called ``name``, or the reason why it has none."""
+        columns = (
+            ()
+            if isinstance(contents, str)
+            else (_FOLD_COLUMN, *map(_contributed_column, table.columns), _FILLER_COLUMN)
+        )
         self._reshape((table.key,), columns)
         if isinstance(contents, str):
             self.set_caption(f"{name} · {contents}")
@@ -121,7 +125,7 @@ class FoldsView(View):
         self.table.select(current if current in rows else next(iter(rows), None))
 
     def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
-        """Take other columns; the rows of before would not fit them."""
+        """Set other columns and remove the rows, which do not fit them."""
         self._shape = shape
         self.sentence.hide()
         self.table.set_rows(())
@@ -135,7 +139,7 @@ class FoldsView(View):
         self.mark(self._fold)
 
 
-def _identity(row: FoldRow | MeasureRow | RunTableRow) -> tuple[str, str]:
+def _row_identity(row: FoldRow | MeasureRow | RunTableRow) -> tuple[str, str]:
     texts = row.values.values() if isinstance(row, RunTableRow) else ()
     return row.label, "\n".join(text for text in texts if isinstance(text, str))
 
@@ -145,8 +149,8 @@ def _is_mean(row: FoldRow | MeasureRow | RunTableRow) -> bool:
 
 
 # Mean and deviation stay below the folds, however these are sorted.
-_FOLD = Column("label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean)
-_SIZE = Column(
+_FOLD_COLUMN = Column("label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean)
+_SIZE_COLUMN = Column(
     "size",
     "k",
     "right",
@@ -156,11 +160,11 @@ _SIZE = Column(
     bold=_is_mean,
     width=56,
 )
-_REST = Column("rest", "", value=lambda row: "", stretch=True, kind="dot")
+_FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="dot")
 
 
-def _contributed(column: RunColumn) -> Column:
-    """Return a column of a table of an ability: of numbers, which do not move the mean, or of texts."""
+def _contributed_column(column: RunColumn) -> Column:
+    """Return a column of a plug-in's table; numbers sort with the mean row in its place."""
     key = column.key
     if not column.form:
         return Column(
@@ -183,42 +187,44 @@ def _contributed(column: RunColumn) -> Column:
     )
 
 
-def _parts(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
-    """Return the measures of the first fold, part by part."""
+def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
+    """Return the first fold's measures on the test part, the validation part and left-out data."""
     return (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
 
 
-def _columns(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[Column]:
+def _columns_of_one_run(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[Column]:
     """Return the columns of one run: fold, choice, measures of the test and the validation part, left out."""
     return [
-        _FOLD,
-        *(_chosen(number, axis) for number, axis in enumerate(plan.axes)),
-        _SIZE,
-        *(_measure(name, "test", plan) for name in plan.evaluated if tested),
-        *(_measure(name, "validation", plan) for name in plan.evaluated if validated),
-        *(_left_out(name, plan) for name in _names_left_out(plan) if left_out),
-        _single(plan.measures[0]),
-        _REST,
+        _FOLD_COLUMN,
+        *(_chosen_value_column(number, axis) for number, axis in enumerate(plan.axes)),
+        _SIZE_COLUMN,
+        *(_measure_column(name, "test", plan) for name in plan.evaluated if tested),
+        *(_measure_column(name, "validation", plan) for name in plan.evaluated if validated),
+        *(_left_out_column(name, plan) for name in _left_out_measures(plan) if left_out),
+        _single_feature_column(plan.measures[0]),
+        _FILLER_COLUMN,
     ]
 
 
-def _names_left_out(plan: Plan) -> tuple[str, ...]:
+def _left_out_measures(plan: Plan) -> tuple[str, ...]:
     return tuple(name for name in plan.evaluated if not plan.pairs_out or name in PAIR_MEASURES)
 
 
-def _chosen(number: int, axis: Axis) -> Column:
+def _chosen_value_column(number: int, axis: Axis) -> Column:
+    """Return the column of the parameter values that validation chose on each fold."""
     return Column(
         f"axis-{number}",
         tr(axis.label),
         "right",
         power if axis.is_grid else "",
-        value=_value_on(number, axis),
+        value=_chosen_value_getter(number, axis),
         tooltip=tr("Selected by validation on this fold"),
         width=max(64, 12 + 7 * len(tr(axis.label))),
     )
 
 
-def _measure(name: str, part: str, plan: Plan) -> Column:
+def _measure_column(name: str, part: str, plan: Plan) -> Column:
+    """Return the column of a measure on the test or the validation part."""
     tested = part == "test"
     tooltip = tr("{name} on the {part} part")
     if not tested and name == plan.select_by:
@@ -238,7 +244,8 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
     )
 
 
-def _left_out(name: str, plan: Plan) -> Column:
+def _left_out_column(name: str, plan: Plan) -> Column:
+    """Return the column of a measure on left-out queries or pairs of the training part."""
     tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
         tooltip = tr("Leave-query-out {name} of the training queries, the selection criterion")
@@ -257,7 +264,8 @@ def _left_out(name: str, plan: Plan) -> Column:
     )
 
 
-def _single(name: str) -> Column:
+def _single_feature_column(name: str) -> Column:
+    """Return the column of a measure of the best single feature of each fold."""
     return Column(
         "single",
         tr("single {name}").format(name=name),
@@ -271,7 +279,7 @@ def _single(name: str) -> Column:
     )
 
 
-def _value_on(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None]:
+def _chosen_value_getter(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None]:
     """Make the getter of a chosen value: a number of a grid, which sorts as one, else its label."""
 
     def of(row: FoldRow) -> float | str | None:
@@ -283,12 +291,13 @@ def _value_on(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None
     return of
 
 
-def _run_columns(runs: Sequence[tuple[int, str]], name: str) -> list[Column]:
+def _columns_of_several_runs(runs: Sequence[tuple[int, str]], name: str) -> list[Column]:
     """Return the columns of several runs: the fold, and one measure of each run."""
-    return [_FOLD, *(_of_run(key, title, name) for key, title in runs), _REST]
+    return [_FOLD_COLUMN, *(_run_column(key, title, name) for key, title in runs), _FILLER_COLUMN]
 
 
-def _of_run(key: int, title: str, name: str) -> Column:
+def _run_column(key: int, title: str, name: str) -> Column:
+    """Return the column of a measure of one run, bold where the run is the best of the fold."""
     return Column(
         f"run-{key}",
         f"{key} {title}",

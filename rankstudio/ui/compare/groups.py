@@ -20,7 +20,7 @@ from rankstudio.ui.model.run_record import RunRecord
 
 @dataclass(frozen=True)
 class RunGroup:
-    """Runs that are comparable with each other, and those that will be when they are finished.
+    """Runs that are comparable with each other, and runs that will be when they have finished.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class RunGroup:
 def run_groups(
     records: Iterable[RunRecord], measured: Mapping[int, MeasuredRun], first_data: str = ""
 ) -> tuple[RunGroup, ...]:
-    """Return all runs in groups, those on one dataset first.
+    """Return all runs in groups, the groups on the dataset ``first_data`` first.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult
 
 
 def expected_run(record: RunRecord, plan: Plan) -> ExpectedRun:
-    """Return the properties that a run will share with comparable ones, by its plan as it is measured."""
+    """Return the properties that an unfinished run will share with comparable runs."""
     folds = plan.folds or tuple(fold.number for fold in record.dataset.folds)
     return ExpectedRun(plan, record.dataset.name, tuple(folds))
 
@@ -119,6 +119,7 @@ def on_every_fold(plan: Plan) -> Plan:
 def _measured_group(
     group: ComparableGroup[int], joined: list[int], records: Mapping[int, RunRecord]
 ) -> RunGroup:
+    """Return a group of finished comparable runs, and of the unfinished runs that will join it."""
     keys = tuple(sorted([*group.runs, *joined]))
     return RunGroup(
         group.key.data_name,
@@ -134,7 +135,7 @@ def _measured_group(
 
 
 def _lacks_folds(record: RunRecord, records: Iterable[RunRecord]) -> bool:
-    """Return whether a run is on some folds only, and no run of the same plan on all of them."""
+    """Return whether a run has only some folds, and no run of the same plan has them all."""
     if not 0 < len(record.plan.folds) < len(record.dataset.folds):
         return False
     full_plan = on_every_fold(record.plan)

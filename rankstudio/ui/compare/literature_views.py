@@ -16,7 +16,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 
-_EMPTY = tr(
+_EMPTY_TEXT = tr(
     "Compares the finished runs on the open data under the conventions of all evaluation programs: "
     "mean of the shown measure, and rank of each run."
 )
@@ -33,7 +33,7 @@ class ConventionsView(View):
             "conventions",
             tr("Conventions"),
             about,
-            _EMPTY,
+            _EMPTY_TEXT,
             lambda row: row.key,
             tr("Runs by convention"),
         )
@@ -55,7 +55,7 @@ class ConventionsView(View):
         if (name, looked_at) != self._shape:
             self._shape = name, looked_at
             self.table.set_rows(())
-            self.table.set_columns(_columns(name, looked_at))
+            self.table.set_columns(_convention_columns(name, looked_at))
         self.table.set_rows(rows)
         self.set_caption(_caption(tuple(rows), name, looked_at, part))
 
@@ -85,8 +85,8 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
     )
 
 
-def _columns(name: str, looked_at: str) -> list[Column]:
-    by_place = [_by(key, name, looked_at) for key in CONVENTIONS]
+def _convention_columns(name: str, looked_at: str) -> list[Column]:
+    by_place = [_convention_column(key, name, looked_at) for key in CONVENTIONS]
     return [
         RUN_DOT,
         Column("key", tr("run"), "right", width=44),
@@ -95,7 +95,8 @@ def _columns(name: str, looked_at: str) -> list[Column]:
     ]
 
 
-def _by(key: str, name: str, looked_at: str) -> Column:
+def _convention_column(key: str, name: str, looked_at: str) -> Column:
+    """Return the column of a measure and of the runs' ranks by one evaluation convention."""
     rules = convention(key)
     current_label = convention(looked_at).label
     bold = (
@@ -119,7 +120,7 @@ def _by(key: str, name: str, looked_at: str) -> Column:
     )
 
 
-def _identity(row: PublishedRow) -> tuple[int, str, str]:
+def _row_identity(row: PublishedRow) -> tuple[int, str, str]:
     return row.key, row.measure, row.printed.source
 
 
@@ -139,8 +140,8 @@ class PublishedView(View):
         super().__init__(theme)
         about = tr("Published results for the methods of the runs, next to ours.")
         label = tr("Published results")
-        self.table = self.add_table("published", label, about, "", _identity, label)
-        self.table.set_columns(_COLUMNS)
+        self.table = self.add_table("published", label, about, "", _row_identity, label)
+        self.table.set_columns(_PUBLISHED_COLUMNS)
         self.body.addWidget(self.table)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -156,7 +157,7 @@ class PublishedView(View):
         self.set_caption(tr("mean of the five test parts · difference: ours minus published") if rows else "")
 
 
-_COLUMNS = (
+_PUBLISHED_COLUMNS = (
     RUN_DOT,
     Column("key", tr("run"), "right", width=44),
     Column("method", tr("method"), value=lambda row: row.run.plan.title, width=170),

@@ -39,13 +39,13 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
-_SIDE = 300
+_OPTIONS_WIDTH = 300
 _BEST = _USUAL = ""
-_BY = (("measures", tr("measures")), ("folds", tr("folds")), ("datasets", tr("datasets")))
-_SHEET = """
+_COLUMN_CHOICES = (("measures", tr("measures")), ("folds", tr("folds")), ("datasets", tr("datasets")))
+_SHEET_STYLE = """
 QTextBrowser, QTextBrowser:focus { background: #ffffff; color: #1b2330; border: none; border-radius: 6px; }
 """
-_MARGIN = 20
+_SHEET_MARGIN = 20
 
 
 class TableDialog(SavingDialog):
@@ -80,13 +80,15 @@ class TableDialog(SavingDialog):
         )
         self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
         self.by = named(
-            Segmented(_BY, tr("columns"), wide=True), "table-columns", tip=tr("Content of the columns")
+            Segmented(_COLUMN_CHOICES, tr("columns"), wide=True),
+            "table-columns",
+            tip=tr("Content of the columns"),
         )
-        self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
-        self.marks = _check("table-marks", tr("Significance &marks"), True)
+        self.bold = _check_box("table-bold", tr("&Best bold, second underlined"), True)
+        self.marks = _check_box("table-marks", tr("Significance &marks"), True)
         tests = tuple((key, tr(name)) for key, name in TESTS.items())
         self.test = named(choice_box(tests), "table-test", tr("Significance test"))
-        self.sd = _check("table-sd", tr("Mean ± s&d over the folds"), False)
+        self.sd = _check_box("table-sd", tr("Mean ± s&d over the folds"), False)
         self.against = named(choice_box(()), "table-reference", tr("Row to test against"))
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
@@ -122,7 +124,7 @@ class TableDialog(SavingDialog):
 
     @property
     def style_of_table(self) -> TableStyle:
-        """How it is printed."""
+        """How the table is printed."""
         bold, marks, sd = (box.isChecked() for box in (self.bold, self.marks, self.sd))
         digits = str(self.digits.currentData())
         return TableStyle(int(digits) if digits else None, bold, marks, sd)
@@ -157,7 +159,7 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for the table of what is chosen now."""
+        """Request the table of the chosen contents."""
         try:
             names = [measure(name).name for name in self.query.measures]
         except RankStudioError as error:
@@ -171,7 +173,7 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def _show(self) -> None:
-        """Show the table that is there as it is to be printed."""
+        """Show the current table in the chosen format."""
         self._enable()
         if self._table is None:
             return
@@ -238,6 +240,7 @@ class TableDialog(SavingDialog):
     # Making
 
     def _lay_out(self) -> None:
+        """Lay out the options on the left, the preview on the right, and the buttons below."""
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
@@ -250,7 +253,7 @@ class TableDialog(SavingDialog):
         form.addRow(tr("Di&gits"), self.digits)
         form.addRow(tr("&Format"), self.format)
         side = QWidget()
-        side.setFixedWidth(scaled(_SIDE))
+        side.setFixedWidth(scaled(_OPTIONS_WIDTH))
         title = named(PlainLabel(tr("Measures")), role="title")
         fill(QVBoxLayout(side), title, (self.measures, 1), self.others, form, margins=(0, 0, 0, 0), spacing=8)
         buttons = fill(QHBoxLayout(), (self.message, 1), self._close, self.copy, self.save, spacing=8)
@@ -262,6 +265,7 @@ class TableDialog(SavingDialog):
         self.resize(1000, 600)
 
     def _connect(self) -> None:
+        """Connect the options and buttons of the dialog to their actions."""
         self.measures.itemChanged.connect(self.ask)
         self.others.editingFinished.connect(self._on_others)
         self.by.chosen.connect(self.ask)
@@ -283,7 +287,7 @@ class TableDialog(SavingDialog):
             self.ask()
 
 
-def _check(name: str, text: str, on: bool) -> QCheckBox:
+def _check_box(name: str, text: str, on: bool) -> QCheckBox:
     box = named(QCheckBox(text), name, text.replace("&", ""))
     box.setChecked(on)
     box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -297,8 +301,8 @@ class TableSheet(QTextBrowser):
         super().__init__()
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setStyleSheet(_SHEET)
-        self.document().setDocumentMargin(_MARGIN)
+        self.setStyleSheet(_SHEET_STYLE)
+        self.document().setDocumentMargin(_SHEET_MARGIN)
 
     def show_table(self, table: ResultTable, style: TableStyle) -> None:
         """Show a table as it is printed."""
@@ -352,7 +356,7 @@ class TableController(QObject):
 
     @Slot()
     def open(self) -> None:
-        """Open the dialog, and show the table of what is usual."""
+        """Open the dialog with the usual table."""
         names = [run.data_name for run in self._scope.finished().values()]
         stem = "-".join(dict.fromkeys("".join(c if c.isalnum() else "-" for c in name) for name in names))
         stem = f"{stem.lower()}-table".lstrip("-")
@@ -367,7 +371,7 @@ class TableController(QObject):
 
     @Slot(object)
     def _ask(self, query: TableQuery) -> None:
-        """Have a table made of what is ticked now."""
+        """Have a table computed of the ticked contents."""
         self._query = query
         self._made.forget()
         self._made.update()
@@ -397,7 +401,7 @@ class TableController(QObject):
             yield ListedRun.of(self._runs.record(key), result)
 
     def _offers(self) -> tuple[Offer, ...]:
-        """Return the measures to tick: that which is shown, those of the plans, those that papers have."""
+        """Return the measures to tick: the shown one, the plans' measures, and usual ones of papers."""
         plans = [run.plan for run in self._scope.finished().values()]
         plan_measures = list(dict.fromkeys(name for plan in plans for name in plan.measures))
         current = self._session.measure
@@ -416,7 +420,7 @@ class TableController(QObject):
 
 
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
-    """Return the table of runs; to be called on the worker, as it may read data and test for seconds."""
+    """Return the table of runs; for the worker, because reading data and testing can take seconds."""
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 
     return result_table(table_runs([source_of(request)]), query)

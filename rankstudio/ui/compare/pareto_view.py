@@ -26,20 +26,20 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 
-_NOTHING = tr(
+_EMPTY_TEXT = tr(
     "The validation measures of finished runs appear here by number of features, as means over folds."
 )
 
-_WAITING = tr("Comparing the runs …")
-_BEATEN = tr("Pareto-optimal models by size and measure")
-_ACT = tr("double-click chooses")
-_NAMES = 110  # pixels of the names of runs, for which other columns give way
-_WIDE = 860  # pixels from which the table stands beside the plot
+_WAITING_TEXT = tr("Comparing the runs …")
+_FRONT_TITLE = tr("Pareto-optimal models by size and measure")
+_CLICK_HINT = tr("double-click chooses")
+_NAME_WIDTH = 110  # pixels of the names of runs, for which other columns give way
+_WIDTH_OF_TWO_COLUMNS = 860  # pixels from which the table stands beside the plot
 
 
 @dataclass(frozen=True)
 class ParetoRow:
-    """A model of the front: its position among all models, its run with its title, and what is said of it."""
+    """A model as a row: its position among all models, its run, the title of the run, and a remark."""
 
     position: int
     key: int
@@ -70,14 +70,14 @@ class ParetoView(View):
         self._shown = "", ""
         self.plot = named(ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
-        self.plot.placeholder = _NOTHING
+        self.plot.placeholder = _EMPTY_TEXT
         self.plot.shared = Shared("pareto", tr("Size against measure"), compares=True)
         placeholder = tr("Pareto-optimal models appear here.")
         about = tr("The Pareto-optimal models by size and measure.")
         self.table = self.add_table(
-            "pareto", tr("Pareto front"), about, placeholder, lambda row: row.position, _BEATEN
+            "pareto", tr("Pareto front"), about, placeholder, lambda row: row.position, _FRONT_TITLE
         )
-        self.table.set_spare(("error",), ("combination",), ("note",), names=_NAMES)
+        self.table.set_spare(("error",), ("combination",), ("note",), names=_NAME_WIDTH)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
         self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
@@ -93,22 +93,22 @@ class ParetoView(View):
         self.table.chosen.connect(self._on_chosen)
 
     def offer(self, costs: RunCosts | None) -> Literal["size", "cost"]:
-        """Offer the cost as x where features have one, and return what x is."""
+        """Offer the cost as the x axis if features have a cost; return the chosen x axis."""
         self.by.setVisible(costs is not None)
         return "cost" if costs is not None and self.by.value() == "cost" else "size"
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the table only where there is room beside the plot."""
+        """Show the table only if there is room beside the plot."""
         super().resizeEvent(event)
         self._place_table()
 
     def _place_table(self) -> None:
         """Show the table of several models beside a plot that has room."""
-        self.table.setVisible(self.width() >= _WIDE and len(self.table.rows()) > 1)
+        self.table.setVisible(self.width() >= _WIDTH_OF_TWO_COLUMNS and len(self.table.rows()) > 1)
 
     def wait(self) -> None:
         """Show nothing yet: the tests of the runs, by which models are good enough, are not done."""
-        self.plot.placeholder = _WAITING
+        self.plot.placeholder = _WAITING_TEXT
         self._clear()
 
     def _clear(self) -> None:
@@ -139,27 +139,27 @@ class ParetoView(View):
         if front is None:
             self._clear()
             return
-        self._rows = _rows(runs, front)
-        self.plot.set_spots([_spot(row) for row in self._rows], _marks(front))
+        self._rows = _front_rows(runs, front)
+        self.plot.set_spots([_spot(row) for row in self._rows], _front_marks(front))
         self.table.set_rows([self._rows[i] for i in front.optimal])
         self._place_table()
         titles = [title for _, title, _ in runs]
-        self.sentence.setText(_said(front, name, titles, self.plot.over_folds))
+        self.sentence.setText(_size_sentence(front, name, titles, self.plot.over_folds))
         self.sentence.show()
-        self.set_caption(_ACT)
+        self.set_caption(_CLICK_HINT)
 
     def _show_axes(self, front: ParetoFront | None, name: str) -> None:
         """Show the axes and columns of a measure, by size or cost."""
-        self.plot.placeholder = _NOTHING
+        self.plot.placeholder = _EMPTY_TEXT
         x_key = front.by if front is not None else "size"
         if (name, x_key) != self._shown:
             self._shown = name, x_key
-            self.table.set_columns(_columns(name, x_key))
+            self.table.set_columns(_front_columns(name, x_key))
         is_log = x_key == "size" and front is not None and all(model.x >= 1 for model in front.models)
         axes = replace(
             self.plot.axes,
             title=tr("validation {name}").format(name=name),
-            x_label=tr("features, k (log scale)") if is_log else _X[x_key],
+            x_label=tr("features, k (log scale)") if is_log else _X_LABELS[x_key],
             integer_x=x_key == "size",
             log_sizes=is_log,
         )
@@ -174,7 +174,7 @@ class ParetoView(View):
         self.table.select(next((row for row in self.table.rows() if row.position == position), None))
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
-        """Return the position of a model; None where it is not shown."""
+        """Return the position of a model; None if the model is not shown."""
         model = key, choice.values, choice.place
         rows = (row for row in self._rows if (row.key, row.model.values, row.model.step) == model)
         return next((row.position for row in rows), None)
@@ -189,42 +189,42 @@ class ParetoView(View):
         self.picked.emit(row.key, row.model.values, row.model.step)
 
 
-def _combination(plan: Plan, model: ParetoModel) -> str:
+def _combination_text(plan: Plan, model: ParetoModel) -> str:
     return combination_label(plan.axes, model.values)
 
 
 def _spot(row: ParetoRow) -> Spot:
     model = row.model
     cost = tr("cost {cost}").format(cost=significant(model.x)) if model.x != model.size else ""
-    parts = (f"k = {plain(model.size)}", cost, _combination(row.plan, model))
+    parts = (f"k = {plain(model.size)}", cost, _combination_text(row.plan, model))
     note = " · ".join(part for part in parts if part)
     title = tr("run {key} · {title}").format(key=row.key, title=row.title)
     return Spot(model.x, model.mean, model.error, row.key - 1, title, note)
 
 
-def _rows(runs: Sequence[tuple[int, str, Plan]], front: ParetoFront) -> list[ParetoRow]:
-    """Return a row for every model: best, one standard error, both or neither."""
-    notes = {front.suggested: tr(_rule(front)), front.best: tr("best")}
+def _front_rows(runs: Sequence[tuple[int, str, Plan]], front: ParetoFront) -> list[ParetoRow]:
+    """Return a row for every model; the best and the suggested model have a remark."""
+    notes = {front.suggested: tr(_rule_name(front)), front.best: tr("best")}
     verdicts = [notes.get(i, "") for i in range(len(front.models))]
     return [ParetoRow(i, *runs[model.run], model, verdicts[i]) for i, model in enumerate(front.models)]
 
 
-def _marks(front: ParetoFront) -> Marks:
-    cost = _cost(front, front.models[front.suggested]) if front.by != "size" else ""
-    return Marks(front.optimal, front.best, front.suggested, front.levels, _rule(front), cost)
+def _front_marks(front: ParetoFront) -> Marks:
+    cost = _cost_text(front, front.models[front.suggested]) if front.by != "size" else ""
+    return Marks(front.optimal, front.best, front.suggested, front.levels, _rule_name(front), cost)
 
 
-def _rule(front: ParetoFront) -> str:
-    """Return how the smallest model that is good enough is called."""
+def _rule_name(front: ParetoFront) -> str:
+    """Return the name of the rule by which the smallest model counts as good enough."""
     return "not significantly worse" if front.paired else "one standard error"
 
 
-def _said(front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
-    """Return which size is enough, and by what rule."""
+def _size_sentence(front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
+    """Return a sentence on the smallest model that is good enough, and by which rule."""
     best = front.models[front.best]
     suggested = front.models[front.suggested]
     if front.by != "size":
-        return _said_of_costs(front, name)
+        return _cost_sentence(front, name)
     if suggested is best and best.size == min(model.size for model in front.models):
         text = tr("No model is smaller than the best one: {name} {mean:.4f} at k = {best}.")
     elif front.paired and suggested is best:
@@ -264,16 +264,16 @@ def _said(front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool
     )
 
 
-def _cost(front: ParetoFront, model: ParetoModel) -> str:
+def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
     unit = tr("{number} ms per query") if front.by == "milliseconds" else tr("cost {number}")
     return unit.format(number=significant(model.x))
 
 
-def _said_of_costs(front: ParetoFront, name: str) -> str:
-    """Return which cost is enough."""
+def _cost_sentence(front: ParetoFront, name: str) -> str:
+    """Return a sentence on the cheapest model that is good enough."""
     best = front.models[front.best]
     suggested = front.models[front.suggested]
-    costs = [_cost(front, model) for model in (best, suggested)]
+    costs = [_cost_text(front, model) for model in (best, suggested)]
     if suggested is best:
         text = tr("The best model has {name} {mean:.4f}: {best}. No cheaper one is good enough.")
     elif front.paired:
@@ -289,7 +289,7 @@ def _said_of_costs(front: ParetoFront, name: str) -> str:
     return text.format(name=name, mean=best.mean, best=costs[0], enough=costs[1])
 
 
-_LAST = (
+_LAST_COLUMNS = (
     Column(
         "error",
         tr("± se"),
@@ -303,23 +303,26 @@ _LAST = (
     Column("note", tr("choice"), tone="accent", width=158),
     Column("key", tr("run"), "right", tone="muted", width=44),
     Column(
-        "combination", tr("parameters"), value=lambda row: _combination(row.plan, row.model), tone="muted"
+        "combination",
+        tr("parameters"),
+        value=lambda row: _combination_text(row.plan, row.model),
+        tone="muted",
     ),
     Column("title", tr("name"), stretch=True, tone="muted"),
 )
 
 
-_COST = Column("cost", tr("cost"), "right", significant, value=lambda row: row.model.x, width=64)
-_MILLISECONDS = replace(_COST, title=tr("ms"), tooltip=PER_QUERY)
-_X = {
+_COST_COLUMN = Column("cost", tr("cost"), "right", significant, value=lambda row: row.model.x, width=64)
+_MILLISECONDS_COLUMN = replace(_COST_COLUMN, title=tr("ms"), tooltip=PER_QUERY)
+_X_LABELS = {
     "size": tr("features"),
     "cost": tr("cost of the features of the model"),
     "milliseconds": PER_QUERY,
 }
 
 
-def _columns(name: str, by: str) -> tuple[Column, ...]:
-    costs = () if by == "size" else (_COST if by == "cost" else _MILLISECONDS,)
+def _front_columns(name: str, by: str) -> tuple[Column, ...]:
+    costs = () if by == "size" else (_COST_COLUMN if by == "cost" else _MILLISECONDS_COLUMN,)
     k = tr("Features, mean over the folds")
     mean = tr("Validation {name}, mean over the folds").format(name=name)
     return (
@@ -327,5 +330,5 @@ def _columns(name: str, by: str) -> tuple[Column, ...]:
         *costs,
         Column("size", "k", "right", plain, value=lambda row: row.model.size, tooltip=k, width=48),
         Column("mean", name, "right", ".4f", value=lambda row: row.model.mean, tooltip=mean, width=84),
-        *_LAST,
+        *_LAST_COLUMNS,
     )

@@ -20,14 +20,14 @@ from rankstudio.ui.model.session import Session, reading
 OWN_MODEL = ""
 """The key of the ranker that is none: the selector's own weights."""
 
-_FOLDS = 5  # of data that are not open
-_NOWHERE = ""  # the data of the pipelines of a file
-_THERE = (RunState.DONE, RunState.RUNNING, RunState.PAUSED, RunState.QUEUED)
+_USUAL_FOLDS = 5  # of data that are not open
+_NO_DATA = ""  # the data of the pipelines of a file
+_STARTED_STATES = (RunState.DONE, RunState.RUNNING, RunState.PAUSED, RunState.QUEUED)
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A pipeline on one dataset, and the run that there is of it.
+    """A pipeline on one dataset, with its run if one exists.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Pipeline:
     @property
     def there(self) -> bool:
         """Whether nothing has to be started: the run is done, or will be without being asked for."""
-        return self.state in _THERE
+        return self.state in _STARTED_STATES
 
     @property
     def finished(self) -> bool:
@@ -67,7 +67,7 @@ class Pipeline:
 
 
 class Pipelines:
-    """Makes the plans of a comparison, on the open data and on others, and finds the runs of them.
+    """Makes the plans of a comparison on several datasets, and finds existing runs of these plans.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Pipelines:
     def listed(self, file: str) -> list[Plan]:
         """Return the pipelines of a file; of none, the finished runs that fit, and the plan of the form."""
         if file:
-            return list(self.files[file].plans(_NOWHERE))
+            return list(self.files[file].plans(_NO_DATA))
         form = self._session.plan
         fitting = [record.plan.changed(data=form.data) for record in self._runs.records if self._fits(record)]
         return self.distinct([*fitting, form])
@@ -159,9 +159,9 @@ class Pipelines:
         """Return how much work plans are."""
         dataset = self._session.dataset
         form_data = self._session.plan.data
-        n_folds = len(dataset.folds) if dataset is not None else _FOLDS
+        n_folds = len(dataset.folds) if dataset is not None else _USUAL_FOLDS
         results = [record.result for record in self._runs.records if record.result is not None]
-        plan_folds = [(plan, n_folds if plan.data == form_data else _FOLDS) for plan in plans]
+        plan_folds = [(plan, n_folds if plan.data == form_data else _USUAL_FOLDS) for plan in plans]
         if dataset is None or not self._session.has_documents:
             return workload(plan_folds, results)
         return workload(plan_folds, results, dataset.folds[0].train.n_documents, dataset.n_features)
@@ -181,9 +181,9 @@ class Pipelines:
     def _run_of(self, plan: Plan) -> RunRecord | None:
         """Return the run of a plan that is furthest: finished, in progress, queued, or one that can go on."""
         records = [record for record in self._runs.records if self._does(record, plan)]
-        return next((r for state in _THERE for r in records if r.state is state), None) or self.interrupted(
-            plan
-        )
+        return next(
+            (r for state in _STARTED_STATES for r in records if r.state is state), None
+        ) or self.interrupted(plan)
 
     def interrupted(self, plan: Plan) -> RunRecord | None:
         """Return the interrupted run of a plan that can go on and has the most folds; None without one."""
@@ -211,11 +211,11 @@ class Pipelines:
         return is_open or record.plan.data == source
 
     def _at(self, plan: Plan, source: str) -> Plan:
-        """Return a pipeline on other data, without what names features or folds of these."""
+        """Return a pipeline on other data, without settings that name features or folds."""
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}
-        if plan.data != _NOWHERE:
+        if plan.data != _NO_DATA:
             general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
             parameters = {name: value for name, value in plan.parameters.items() if name in general}
             changes |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}

@@ -20,8 +20,8 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.widgets import Question
 
-_NO_LABEL = tr("{path}: this study is read-only.")
-_NO_REMOVAL = tr("{path}: run {key} stays in the list, because this study is read-only.")
+_LABEL_REFUSED = tr("{path}: this study is read-only.")
+_REMOVAL_REFUSED = tr("{path}: run {key} stays in the list, because this study is read-only.")
 
 _SETTLED_MILLISECONDS = 400
 
@@ -71,7 +71,7 @@ class RunChanges(Controller):
 
     def ask_removal(self, record: RunRecord) -> bool:
         """Remove a run, which can be undone; ask before that stops it. Return whether it is removed."""
-        if self._is_refused(record, _NO_REMOVAL):
+        if self._is_refused(record, _REMOVAL_REFUSED):
             return False
         text = tr("Stop and remove run {key}, {title} on {name}? Completed parts can be restored with Undo.")
         text = text.format(key=record.key, title=record.title, name=record.dataset.name)
@@ -82,7 +82,7 @@ class RunChanges(Controller):
         return True
 
     def _say_removed(self, text: str, n_runs: int) -> None:
-        """Say that runs are removed, with a button that brings all of them back."""
+        """Report that runs are removed, with a button that restores all removed runs."""
         self._withdraw()
         self._offer = text
         undo = partial(self._undo.setIndex, self._undo.index() - n_runs)
@@ -99,7 +99,7 @@ class RunChanges(Controller):
             label = replace(record.label, note=text)
         else:
             label = replace(record.label, name="" if text == record.plan.title else text)
-        if label != record.label and not self._is_refused(record, _NO_LABEL):
+        if label != record.label and not self._is_refused(record, _LABEL_REFUSED):
             self._undo.push(_Relabelling(self._relabel, record, label, description))
 
     @Slot(int)
@@ -110,7 +110,7 @@ class RunChanges(Controller):
         self._relabel(record, replace(record.label, hidden=not record.label.hidden))
 
     def _relabel(self, record: RunRecord, label: RunLabel) -> None:
-        if label != record.label and not self._is_refused(record, _NO_LABEL):
+        if label != record.label and not self._is_refused(record, _LABEL_REFUSED):
             record.label = label
             self._runs.changed.emit(record)
             self._runs.labelled.emit(record)
@@ -185,7 +185,7 @@ class RunChanges(Controller):
         self._models.task_worker.task(description, store.write_notes, on_error=self.failed.emit)
 
 
-_CHANGED = {
+_CHANGE_NAMES = {
     "note": tr("the note of run {key}"),
     "tags": tr("the tags of run {key}"),
 }
@@ -205,7 +205,7 @@ class _Relabelling(LastingChange):
         description: str,
         before: RunLabel | None = None,
     ) -> None:
-        super().__init__(_CHANGED.get(description, tr("the name of run {key}")).format(key=record.key))
+        super().__init__(_CHANGE_NAMES.get(description, tr("the name of run {key}")).format(key=record.key))
         self._relabel = relabel
         self._record = record
         self._what = description

@@ -45,10 +45,16 @@ from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 
 _ACTIVE = ("queued", "running", "paused")
-_NAMES = 160  # pixels of the names of runs, for which other columns give way
+_NAME_WIDTH = 160  # pixels of the names of runs, for which other columns give way
 WARNING_MARK = "⚠"
 """Beside a run with a note. A dagger would be read as a significant difference, as in tables of results."""
-_TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
+_STATE_TONES = {
+    "done": "ok",
+    "failed": "error",
+    "cancelled": "warning",
+    "unfinished": "warning",
+    "queued": "muted",
+}
 
 
 @dataclass(frozen=True)
@@ -110,12 +116,12 @@ class RunRow:
 
     @property
     def has_numbers(self) -> bool:
-        """Whether it is finished and measured."""
+        """Whether the run is finished and measured."""
         return self.is_done and self.is_measured
 
     @property
     def is_done(self) -> bool:
-        """Whether all its folds are finished: only then its means are those of the run."""
+        """Whether all folds of the run are finished; until then its means are not final."""
         return self.state == "done"
 
     def mean(self, name: str) -> float | None:
@@ -146,7 +152,7 @@ class RunRow:
 
 
 def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
-    """Return the row of a run as it is now, as it is measured, with the model that was chosen by hand."""
+    """Return the row of a run with its current state and measures, and the model chosen by hand."""
     folds = tuple(measured.folds.values())
     return RunRow(
         record.key,
@@ -160,22 +166,22 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
         record.label,
         measure_summary(measured.plan, folds),
         measured.plan.convention,
-        " ".join(_notes(record, measured.plan, folds)),
-        _by_hand(record.plan, choice),
+        " ".join(_run_notes(record, measured.plan, folds)),
+        _hand_choice_text(record.plan, choice),
         record.n_folds,
         len(record.folds),
         record.result.seconds if record.result is not None else 0.0,
     )
 
 
-def _notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> Iterator[str]:
+def _run_notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> Iterator[str]:
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
     if short:
         yield short
 
 
-def _by_hand(plan: Plan, choice: Choice) -> str:
+def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     values = choice.values if choice.values is not None and len(choice.values) == len(plan.axes) else None
     step = choice.place if plan.step_kind is StepKind.FEATURES else None
     label = combination_label(plan.axes, values) if values is not None else ""
@@ -183,7 +189,7 @@ def _by_hand(plan: Plan, choice: Choice) -> str:
 
 
 def _best_means(rows: Mapping[int, RunRow], groups: Sequence[RunGroup]) -> dict[tuple[int, str], float]:
-    """Return the best mean of each measure among the runs of each group that is ranked, by run."""
+    """Return the best mean of each measure in each ranked group, for every run of the group."""
     best: dict[tuple[int, str], float] = {}
     for group in groups:
         members = [rows[key] for key in group.measured if group.is_ranked and key in rows]
@@ -261,7 +267,7 @@ class RunsPanel(Panel):
             shared=Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True),
         )
         self.table.row_actions = self._actions
-        self.table.set_spare(("by_hand",), ("counts",), ("parameters",), ("p_holm",), names=_NAMES)
+        self.table.set_spare(("by_hand",), ("counts",), ("parameters",), ("p_holm",), names=_NAME_WIDTH)
         self.table.written_first = (DATA, PART)
         self.filter = named(
             QLineEdit(),
@@ -354,7 +360,7 @@ class RunsPanel(Panel):
         return next((group for group in self._groups if key in group.keys), None)
 
     def mark(self, key: int | None) -> None:
-        """Mark a run as the one that is shown, in sight where it was not marked; emits no signal.
+        """Mark a run as shown, and scroll to a newly marked run; emits no signal.
 
         A folded group is unfolded for a run that was not marked before.
         """
@@ -367,7 +373,7 @@ class RunsPanel(Panel):
 
     @Slot(int)
     def reveal(self, key: int) -> None:
-        """Bring a run into sight, as soon as it is listed; the highlighted one stays so."""
+        """Scroll to a run as soon as it is listed; the highlighted run stays highlighted."""
         self._revealed = key
         self._reveal()
 
@@ -381,6 +387,7 @@ class RunsPanel(Panel):
         return tuple(self._rows.values())
 
     def _show(self) -> None:
+        """Show the runs that match the filter in their groups, with columns that fit their plans."""
         rows = self.rows()
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
@@ -397,12 +404,12 @@ class RunsPanel(Panel):
         self.set_caption(self._said(rows, len(visible)))
 
     def _highlight(self, *, scroll: bool) -> None:
-        """Highlight the run that is shown, and none where it is not listed."""
+        """Highlight the shown run; no row if the run is not listed."""
         row = self._rows.get(self._marked) if self._marked is not None else None
         self.table.select(row, scroll=scroll)
 
     def _grouped(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
-        """Return rows below the headings of their groups; those without a group first."""
+        """Return the rows below the headings of their groups; rows without a group come first."""
         keys = {key for group in self._groups for key in group.keys}
         grouped: list[RunRow | Heading] = [row for row in rows if row.key not in keys]
         for group in self._groups:
@@ -414,7 +421,7 @@ class RunsPanel(Panel):
         return grouped
 
     def _by_mean(self, group: RunGroup, members: Sequence[RunRow]) -> list[RunRow]:
-        """Return the runs of a group, those with the best means first where they are ranked."""
+        """Return the runs of a group; in a ranked group, the runs with the best means come first."""
         if not group.is_ranked or self._by_method:
             return list(members)
         sign = -1.0 if not self._measure or measure(self._measure).higher_is_better else 1.0
@@ -437,7 +444,7 @@ class RunsPanel(Panel):
         lead = " · ".join((extent, n_runs, before)) if text else f"{extent} · {n_runs}"
         parts = (lead, False), (name, True), (after, False)
         is_folded = group.identity in self._folded
-        return Heading(group.identity, group.data, parts, is_folded, *_way_to_every_fold(group))
+        return Heading(group.identity, group.data, parts, is_folded, *_link_to_every_fold(group))
 
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
         """Return the sentence on a group, and the name of its reference in it."""
@@ -512,9 +519,9 @@ class RunsPanel(Panel):
             self._sought = ""
 
     def _said(self, rows: Sequence[RunRow], n_shown: int) -> str:
-        """Return the caption: what the numbers are, and how many runs are listed."""
+        """Return the caption: the meaning of the numbers, and how many runs are listed."""
         parts = list(dict.fromkeys(group.part for group in self._groups if group.measured))
-        sentences = [_PARTS[parts[0]]] if len(parts) == 1 else []
+        sentences = [_PART_NAMES[parts[0]]] if len(parts) == 1 else []
         if parts and self._sealed:
             names = together(sorted({*self._sealed.values()}))
             sealed_part = tr("test part of {data} sealed").format(data=names)
@@ -525,7 +532,7 @@ class RunsPanel(Panel):
         return " · ".join(sentences)
 
     def _columns(self) -> list[Column]:
-        """Return the columns: what a small window has to show comes first.
+        """Return the columns, beginning with the columns that a small window has to show.
 
         The measures are those of the plans, and the deviation is that of the chooser.
         """
@@ -548,11 +555,11 @@ class RunsPanel(Panel):
         ]
 
     def _is_shown(self, column: Column) -> bool:
-        """Return whether a column is shown: as the user chose, else unless it is one of the spare ones."""
+        """Return whether a column is shown: as the user chose, otherwise unless it is a spare column."""
         return self._choices.get(column.key, column.key not in self._spare_keys())
 
     def _spare_keys(self) -> set[str]:
-        """Return the keys of columns that are shown only where the user asks for them."""
+        """Return the keys of the columns that are shown only at the user's request."""
         return {*self._shape[0][1:], "deviation", "over_single", "chosen_on"}
 
     def _is_best(self, row: RunRow, name: str) -> bool:
@@ -588,7 +595,7 @@ class RunsPanel(Panel):
 
     @Slot(object)
     def _fold(self, identity: Hashable) -> None:
-        """Fold the runs of a group, or unfold them."""
+        """Collapse the runs of a group, or expand them."""
         self._folded ^= {identity}
         self._show()
 
@@ -606,7 +613,7 @@ class RunsPanel(Panel):
 
     @Slot()
     def _fill_menu(self) -> None:
-        """Offer all columns but those that say which run it is."""
+        """Offer all columns except the columns that identify the run."""
         self._menu.clear()
         self._offer(tr("Group runs by method"), self._by_method, self._group)
         self._offer(tr("Show hidden runs"), self._with_hidden, self._show_hidden)
@@ -649,7 +656,7 @@ class RunsPanel(Panel):
             self.removed.emit(keys)
 
 
-def _way_to_every_fold(group: RunGroup) -> tuple[str, str]:
+def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
     """Return the link of a group of runs on some folds, and what it does; "" for both elsewhere."""
     if not group.partial:
         return "", ""
@@ -678,7 +685,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
         tooltip=tr("Method or name of the run (F2 or double-click to rename)"),
         edited=lambda row: row.name,
         stretch=True,
-        least=_NAMES,
+        least=_NAME_WIDTH,
     )
     return [tick, RUN_DOT, number, method]
 
@@ -688,7 +695,7 @@ def _name_tone(row: RunRow) -> str:
 
 
 def label_columns(keys: Collection[str]) -> list[Column]:
-    """Return the columns of notes and tags, those that are shown."""
+    """Return the visible columns of notes and tags."""
     tags = Column(
         "tags",
         tr("tags"),
@@ -752,7 +759,7 @@ def chosen_on_column(name: str) -> Column:
     )
 
 
-_PARTS = {
+_PART_NAMES = {
     Part.TEST: tr("test"),
     Part.CROSS_FITTED: tr("validation, corrected for the choice of parameters and k"),
     Part.CHOSEN_ON: tr("validation, chosen on it: not ranked"),
@@ -762,7 +769,7 @@ _PARTS = {
 
 
 def spread_columns(chooser: str, name: str) -> list[Column]:
-    """Return the deviation over the folds, and what a run gains over the best single feature."""
+    """Return the columns of the deviation over the folds and of the gain over the best single feature."""
     deviation = Column(
         "deviation",
         tr("sd {chooser}").format(chooser=chooser),
@@ -813,13 +820,13 @@ BY_HAND = Column(
         "a model chosen after seeing its results looks better than it is. To compare models with a given "
         "number of features, set features k before the run."
     ),
-    hint=lambda row: _rule_said(row) if row.by_hand else "",
+    hint=lambda row: _rule_sentence(row) if row.by_hand else "",
     tone="muted",
     width=120,
 )
 
 
-def _rule_said(row: RunRow) -> str:
+def _rule_sentence(row: RunRow) -> str:
     sizes = range_text(row.summary.sizes)
     return tr(
         "The measures are those of the model that the rule chose: k = {sizes}. By hand, {model} was chosen."
@@ -830,7 +837,7 @@ PART = Column("part", tr("part"), value=lambda row: row.summary.part.label if ro
 """The part of the data on which a run is measured, for files; the panel says it once."""
 
 
-_STATES = {
+_STATE_NAMES = {
     "queued": tr("queued"),
     "running": tr("running"),
     "paused": tr("paused"),
@@ -842,7 +849,7 @@ _STATES = {
 """Label of each state of a run."""
 
 
-def _status(row: RunRow) -> ProgressCell | str:
+def _status_text(row: RunRow) -> ProgressCell | str:
     """Return the content of the status cell: a bar while the run works, else a word."""
     folds = (
         tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds)
@@ -856,8 +863,8 @@ def _status(row: RunRow) -> ProgressCell | str:
     if row.state == "unfinished":
         return row.message.partition(" · ")[0]
     if row.is_done:
-        return f"✓ {duration(row.seconds)}" if row.seconds else f"✓ {_STATES['done']}"
-    return _STATES.get(row.state, row.state)
+        return f"✓ {duration(row.seconds)}" if row.seconds else f"✓ {_STATE_NAMES['done']}"
+    return _STATE_NAMES.get(row.state, row.state)
 
 
 def _status_hint(row: RunRow) -> str:
@@ -866,27 +873,27 @@ def _status_hint(row: RunRow) -> str:
         return " · ".join(filter(None, (running, time_text(row.seconds_left))))
     if row.state == "paused":
         return tr("paused, {progress} done").format(progress=percentage(row.progress))
-    return row.message or _STATES.get(row.state, row.state)
+    return row.message or _STATE_NAMES.get(row.state, row.state)
 
 
 STATUS = Column(
     "status",
     tr("status"),
     kind="progress",
-    value=_status,
-    tone=lambda row: _TONES.get(row.state, "muted"),
+    value=_status_text,
+    tone=lambda row: _STATE_TONES.get(row.state, "muted"),
     hint=_status_hint,
     width=140,
     sort=lambda row: row.state,
     parts=(
-        Column("status", tr("status"), value=lambda row: _STATES.get(row.state, row.state)),
+        Column("status", tr("status"), value=lambda row: _STATE_NAMES.get(row.state, row.state)),
         Column("seconds", tr("seconds"), value=lambda row: row.seconds or None),
     ),
 )
 
 
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
-    """Return the rows in which all words of a text occur, those of a method together where asked for."""
+    """Return the rows that contain all words of a text, on request with the rows of a method together."""
     words = text.casefold().split()
     matches = [row for row in rows if all(word in row.searched for word in words)]
     if not by_method:

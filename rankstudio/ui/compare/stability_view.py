@@ -27,12 +27,12 @@ from rankstudio.ui.widgets.table import WEIGHT_BAR
 _JACCARD = "Jaccard"
 _INDEX_WIDTH = 300  # pixels of the indices, and of them in a narrow view
 _LEAST_INDEX_WIDTH = 240
-_ROOM_FOR_MAP = 520  # pixels of the view, below which the names need the room
-_LEAST_NAME = 128  # pixels of the name of a feature
-_MAPPED = 60  # folds, of which a map can be read
-_LISTED = 20  # folds that have a column
-_TOO_MANY = tr("Too many folds for a readable map; the indices on the right include all of them.")
-_NOTHING = tr(
+_MIN_WIDTH_WITH_MAP = 520  # pixels of the view, below which the names need the room
+_MIN_NAME_WIDTH = 128  # pixels of the name of a feature
+_MAX_MAPPED_FOLDS = 60  # folds, of which a map can be read
+_MAX_FOLD_COLUMNS = 20  # folds that have a column
+_TOO_MANY_FOLDS_TEXT = tr("Too many folds for a readable map; the indices on the right include all of them.")
+_EMPTY_TEXT = tr(
     "The features selected by different folds of a run are compared here. This needs at least two folds."
 )
 
@@ -67,7 +67,7 @@ class StabilityView(View):
             written=True,
         )
         named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
-        self.plot.placeholder = _NOTHING
+        self.plot.placeholder = _EMPTY_TEXT
         self.plot.shared = Shared("stability", tr("Similarity of folds"), compares=True)
         placeholder = tr("The folds that selected each feature, with its positions, appear here.")
         about = tr("Every selected feature, with its folds and positions.")
@@ -85,7 +85,7 @@ class StabilityView(View):
         self.clear()
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
-        """Show the features that the folds of a run share; ``name`` says which run it is."""
+        """Show the stability of the selections of the run called ``name`` over its folds."""
         before = self._found
         self._found = stability
         if before is None or before.indices.index != stability.indices.index:
@@ -93,9 +93,9 @@ class StabilityView(View):
             self.index.set_options([(_JACCARD, _JACCARD), (stability.indices.index, stability.indices.index)])
             self.index.select(chosen)
         if before is None or before.folds != stability.folds:
-            self.table.set_columns(_columns(stability.folds))
+            self.table.set_columns(_stability_columns(stability.folds))
         self.table.set_rows(stability.features)
-        self.facts.set_rows(_facts(stability))
+        self.facts.set_rows(_index_facts(stability))
         self.warning.setText(stability.warning)
         self.warning.setVisible(bool(stability.warning))
         self._side.setVisible(len(stability.folds) > 1)
@@ -117,7 +117,7 @@ class StabilityView(View):
         """Leave more of a narrow view to the features, and all but the indices of a very narrow one."""
         super().resizeEvent(event)
         for widget in (self.plot, self.index):
-            widget.setVisible(self.width() >= scaled(_ROOM_FOR_MAP))
+            widget.setVisible(self.width() >= scaled(_MIN_WIDTH_WITH_MAP))
         self._side.setFixedWidth(scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3))))
 
     def _lay_out(self) -> None:
@@ -135,11 +135,12 @@ class StabilityView(View):
 
     @Slot()
     def _show_map(self) -> None:
+        """Show the similarity of the folds' selections as a map, or why there is no map."""
         stability = self._found
-        self.plot.placeholder = _NOTHING
-        if stability is None or not 1 < len(stability.folds) <= _MAPPED:
+        self.plot.placeholder = _EMPTY_TEXT
+        if stability is None or not 1 < len(stability.folds) <= _MAX_MAPPED_FOLDS:
             if stability is not None and len(stability.folds) > 1:
-                self.plot.placeholder = _TOO_MANY
+                self.plot.placeholder = _TOO_MANY_FOLDS_TEXT
             self.plot.set_values(np.empty((0, 0)), (), ())
             return
         index = str(self.index.value())
@@ -152,7 +153,7 @@ class StabilityView(View):
                 short=index,
             )
         )
-        mean = tr("mean over the pairs of folds {found:.2f}").format(found=_mean(stability, index))
+        mean = tr("mean over the pairs of folds {found:.2f}").format(found=_index_value(stability, index))
         self.plot.note = f"{self.plot.axes.title}, {mean}"
         self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
@@ -162,12 +163,12 @@ class StabilityView(View):
         self.inspected.emit(row.feature)
 
 
-def _mean(stability: SelectionStability, index: str) -> float:
+def _index_value(stability: SelectionStability, index: str) -> float:
     return stability.indices.jaccard if index == _JACCARD else stability.indices.consistency
 
 
-def _facts(stability: SelectionStability) -> list[Fact]:
-    """Return the indices with what they mean."""
+def _index_facts(stability: SelectionStability) -> list[Fact]:
+    """Return the stability indices with their explanations."""
     indices = stability.indices
     sizes = sorted({int(size) for size in stability.indices.sizes})
     if len(stability.folds) < 2:
@@ -204,14 +205,14 @@ def _facts(stability: SelectionStability) -> list[Fact]:
     ]
 
 
-_FEATURE = (
-    Column("name", tr("feature"), stretch=True, least=_LEAST_NAME),
+_FEATURE_COLUMNS = (
+    Column("name", tr("feature"), stretch=True, least=_MIN_NAME_WIDTH),
     Column("feature", tr("id"), "right", tone="muted", tooltip=tr("Id in the data files, from 1"), width=46),
 )
 
 
-def _columns(folds: Sequence[int]) -> list[Column]:
-    """Return the columns: the feature, in how many folds, and as which one in each."""
+def _stability_columns(folds: Sequence[int]) -> list[Column]:
+    """Return the columns: the feature, the number of folds that select it, and its rank in each fold."""
     times = Column(
         "times",
         tr("folds"),
@@ -221,10 +222,14 @@ def _columns(folds: Sequence[int]) -> list[Column]:
         tooltip=tr("Number of folds that selected it, out of {n_folds}").format(n_folds=len(folds)),
         width=WEIGHT_BAR + 2 * PAD + 24,
     )
-    return [*_FEATURE, times, *(_rank_on(fold) for fold in folds if len(folds) <= _LISTED)]
+    return [
+        *_FEATURE_COLUMNS,
+        times,
+        *(_rank_column(fold) for fold in folds if len(folds) <= _MAX_FOLD_COLUMNS),
+    ]
 
 
-def _rank_on(fold: int) -> Column:
+def _rank_column(fold: int) -> Column:
     return Column(
         f"fold-{fold}",
         tr("fold {fold}").format(fold=fold),

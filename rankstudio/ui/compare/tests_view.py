@@ -23,9 +23,9 @@ from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 
 _BEST = "best"
-_BOX = 216
-_LEAST_METHOD = 124  # pixels: room for most names
-_SPARE = (
+_REFERENCE_BOX_WIDTH = 216
+_MIN_METHOD_WIDTH = 124  # pixels: room for most names
+_SPARE_COLUMNS = (
     ("p_randomisation", "p_t", "p_wilcoxon"),
     ("differs",),
     ("mean",),
@@ -52,7 +52,7 @@ class TestsView(View):
         self._measure = ""
         self._runs: tuple[tuple[int, str], ...] | None = None
         self.reference = named(choice_box(()), "tests-reference", tr("Reference run"))
-        self.reference.setMinimumWidth(_BOX)
+        self.reference.setMinimumWidth(_REFERENCE_BOX_WIDTH)
         self.tools = (self.reference,)
         placeholder = tr("Paired tests between finished runs on the same folds appear here.")
         about = tr("Every finished run against a reference run, by query.")
@@ -65,13 +65,13 @@ class TestsView(View):
         self.table.activated.connect(self._on_activated)
 
     def show_rows(self, rows: Sequence[ComparedRun], name: str, plan: Plan | None) -> None:
-        """Show runs against the first of them, whose plan this is, by a measure."""
+        """Show the tests of runs against the first run, which has this plan, by a measure."""
         if name != self._measure:
             self._measure = name
-            self.table.set_columns(_columns(name))
+            self.table.set_columns(_columns_for_measure(name))
         self.table.set_rows(rows if len(rows) > 1 else ())
         reasons = any(row.role == "left out" for row in self.table.rows())  # which have precedence
-        self.table.set_spare(*sorted(_SPARE, key=lambda group: reasons and "differs" in group))
+        self.table.set_spare(*sorted(_SPARE_COLUMNS, key=lambda group: reasons and "differs" in group))
         self.set_caption(self._caption_for(rows, plan))
 
     def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
@@ -94,6 +94,7 @@ class TestsView(View):
         self.reference.setEnabled(len(runs) > 1)
 
     def _caption_for(self, rows: Sequence[ComparedRun], plan: Plan | None) -> str:
+        """Return the caption of the tests: the measure, the reference, and how many tests are left."""
         compared = [row.found for row in rows if row.found is not None]
         waiting = sum(row.role == "waiting" for row in rows)
         if len(rows) < 2 or plan is None:
@@ -129,13 +130,13 @@ class TestsView(View):
             self.referenceChosen.emit(row.key)
 
 
-def _clear(row: ComparedRun) -> bool:
-    """Return whether the difference is more than chance would explain."""
+def _is_significant(row: ComparedRun) -> bool:
+    """Return whether the difference is significant after Holm's correction."""
     return row.p_holm is not None and row.p_holm < ALPHA
 
 
-def _named(row: ComparedRun) -> str:
-    """Return a run's name and what differs, for which there may be no room."""
+def _name_with_differences(row: ComparedRun) -> str:
+    """Return the method of a run and, below, the settings in which it differs."""
     return f"{row.method}\n{row.differs}" if row.differs else row.method
 
 
@@ -143,11 +144,11 @@ def _tone(row: ComparedRun) -> str:
     return "muted" if row.role == "left out" else "text"
 
 
-def _signed(value: float) -> str:
+def _four_signed_decimals(value: float) -> str:
     return signed(value, 4)
 
 
-def _found(
+def _result_column(
     key: str,
     title: str,
     text: Callable[[Any], str],
@@ -156,7 +157,7 @@ def _found(
     bold: Callable[[ComparedRun], bool] | None = None,
     full: str = "",
 ) -> Column:
-    """Return a column of what the comparison found."""
+    """Return a column with one number of the tests."""
     return Column(
         key,
         title,
@@ -171,8 +172,8 @@ def _found(
     )
 
 
-def _corrected(key: str, raw: str, title: str, tooltip: str, *, decides: bool = False) -> Column:
-    """Return a column of p after Holm's correction, which say what they were before it."""
+def _corrected_p_column(key: str, raw: str, title: str, tooltip: str, *, decides: bool = False) -> Column:
+    """Return a column of p-values after Holm's correction, with the uncorrected p-values as hints."""
 
     def hint(row: ComparedRun) -> str:
         if row.found is None or getattr(row, key) is None:
@@ -186,17 +187,19 @@ def _corrected(key: str, raw: str, title: str, tooltip: str, *, decides: bool = 
         p_text,
         tooltip=tooltip,
         tone="text" if decides else "muted",
-        bold=_clear if decides else None,
+        bold=_is_significant if decides else None,
         width=66,
         hint=hint,
         full_title="Holm",
     )
 
 
-_FIRST = (
+_FIRST_COLUMNS = (
     RUN_DOT,
     Column("key", tr("run"), "right", width=44, tone=_tone),
-    Column("method", tr("method"), width=_LEAST_METHOD, stretch=True, tone=_tone, hint=_named),
+    Column(
+        "method", tr("method"), width=_MIN_METHOD_WIDTH, stretch=True, tone=_tone, hint=_name_with_differences
+    ),
     Column(
         "differs",
         tr("differs by"),
@@ -207,16 +210,28 @@ _FIRST = (
         tone="muted",
     ),
 )
-_RAW = tr("uncorrected")
-_LAST = (
-    _found(
-        "low", tr("from"), _signed, tr("95 % interval of the difference: bootstrap"), 74, full=tr("95 % from")
+_UNCORRECTED = tr("uncorrected")
+_LAST_COLUMNS = (
+    _result_column(
+        "low",
+        tr("from"),
+        _four_signed_decimals,
+        tr("95 % interval of the difference: bootstrap"),
+        74,
+        full=tr("95 % from"),
     ),
-    _found("high", tr("to"), _signed, tr("95 % interval of the difference: bootstrap"), 74),
-    _found(
-        "p_randomisation", _RAW, p_text, tr("Fisher's randomisation test, two-sided"), 78, full="p Fisher"
+    _result_column(
+        "high", tr("to"), _four_signed_decimals, tr("95 % interval of the difference: bootstrap"), 74
     ),
-    _corrected(
+    _result_column(
+        "p_randomisation",
+        _UNCORRECTED,
+        p_text,
+        tr("Fisher's randomisation test, two-sided"),
+        78,
+        full="p Fisher",
+    ),
+    _corrected_p_column(
         "p_holm",
         "p_randomisation",
         "p Fisher",
@@ -225,33 +240,40 @@ _LAST = (
         ).format(alpha=ALPHA),
         decides=True,
     ),
-    _found("p_t", _RAW, p_text, tr("Student's paired t-test, two-sided"), 78, full=tr("p t-test")),
-    _corrected(
+    _result_column(
+        "p_t", _UNCORRECTED, p_text, tr("Student's paired t-test, two-sided"), 78, full=tr("p t-test")
+    ),
+    _corrected_p_column(
         "p_t_holm",
         "p_t",
         tr("p t"),
         tr("Student's paired t-test, two-sided, Holm-corrected for all runs compared"),
     ),
-    _found(
-        "p_wilcoxon", _RAW, p_text, tr("Wilcoxon's signed-rank test, two-sided"), 78, full=tr("p Wilcoxon")
+    _result_column(
+        "p_wilcoxon",
+        _UNCORRECTED,
+        p_text,
+        tr("Wilcoxon's signed-rank test, two-sided"),
+        78,
+        full=tr("p Wilcoxon"),
     ),
-    _corrected(
+    _corrected_p_column(
         "p_wilcoxon_holm",
         "p_wilcoxon",
         tr("p Wilcoxon"),
         tr("Wilcoxon's signed-rank test, two-sided, Holm-corrected for all runs compared"),
     ),
-    _found(
+    _result_column(
         "wins", "+", str, tr("Queries in which the run is better than the reference"), 46, full=tr("better")
     ),
-    _found("ties", "=", str, tr("Queries with equal values"), 46, full=tr("equal")),
-    _found(
+    _result_column("ties", "=", str, tr("Queries with equal values"), 46, full=tr("equal")),
+    _result_column(
         "losses", "−", str, tr("Queries in which the run is worse than the reference"), 46, full=tr("worse")
     ),
 )
 
 
-def _columns(name: str) -> tuple[Column, ...]:
+def _columns_for_measure(name: str) -> tuple[Column, ...]:
     """Return the columns for a measure."""
     tooltip = (
         tr("{name} minus that of the reference, mean over the queries; higher is better")
@@ -259,10 +281,12 @@ def _columns(name: str) -> tuple[Column, ...]:
         else tr("{name} minus that of the reference, mean over the queries; lower is better")
     ).format(name=name)
     return (
-        *_FIRST,
+        *_FIRST_COLUMNS,
         Column(
             "mean", name, "right", ".4f", tooltip=tr("Mean {name} over the folds").format(name=name), width=70
         ),
-        _found("mean_difference", tr("difference"), _signed, tooltip, 80, bold=_clear),
-        *_LAST,
+        _result_column(
+            "mean_difference", tr("difference"), _four_signed_decimals, tooltip, 80, bold=_is_significant
+        ),
+        *_LAST_COLUMNS,
     )

@@ -55,7 +55,7 @@ class ContributedColumn(QObject):
         return self._values if self._values_key == self._key() else {}
 
     def update(self) -> None:
-        """Have computed what is not known yet."""
+        """Have the column computed unless it is known already."""
         self._demand.update()
 
     def forget(self) -> None:
@@ -74,6 +74,7 @@ class ContributedColumn(QObject):
         return self._session.dataset, fold.number, self._session.convention
 
     def _compute(self) -> Computation | None:
+        """Return the computation of the column on the watched fold; None without a fold."""
         fold = self._session.watched
         key = self._key()
         if fold is None:
@@ -85,7 +86,7 @@ class ContributedColumn(QObject):
             self.changed.emit()
 
         convention = self._session.convention
-        return computation(tr(self.entry.task), show, _computed, self.entry.compute, fold, convention)
+        return computation(tr(self.entry.task), show, _column_values, self.entry.compute, fold, convention)
 
 
 def contributed_columns(
@@ -97,7 +98,7 @@ def contributed_columns(
     )
 
 
-def _computed(function: str, fold: Fold, convention: str) -> dict[int, FeatureValue]:
+def _column_values(function: str, fold: Fold, convention: str) -> dict[int, FeatureValue]:
     """Return the numbers of a column; its module is imported on the worker."""
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

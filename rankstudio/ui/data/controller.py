@@ -28,8 +28,8 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
 
-_COUNTING = tr("Computing the statistics …")
-_NO_DOCUMENTS = tr("Open the data to see their statistics.")
+_COMPUTING_TEXT = tr("Computing the statistics …")
+_NO_DOCUMENTS_TEXT = tr("Open the data to see their statistics.")
 
 
 class DataController(PageController):
@@ -123,6 +123,7 @@ class DataController(PageController):
         return dataset, fold
 
     def _describe(self) -> Computation | None:
+        """Return the computation of the summary of the current fold; None without data."""
         dataset = self._session.dataset
         fold = self._session.fold
         if dataset is None:
@@ -140,7 +141,7 @@ class DataController(PageController):
         """Return why there are no statistics."""
         if self._session.dataset is None:
             return NOTHING
-        return _COUNTING if self._session.has_documents else self._absence.documents(_NO_DOCUMENTS)
+        return _COMPUTING_TEXT if self._session.has_documents else self._absence.documents(_NO_DOCUMENTS_TEXT)
 
     @Slot()
     def _show_statistics(self) -> None:
@@ -160,7 +161,7 @@ class DataController(PageController):
             column.update()
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
-        """Return the features with all that is known of them by now."""
+        """Return the features with everything that is known about them so far."""
         report = self._reports.get(self._wanted)
         qualities = report.features if report is not None else [None] * len(summary.features)
         dataset = self._session.dataset
@@ -235,6 +236,7 @@ class DataController(PageController):
         return dataset, *view
 
     def _look_at_features(self) -> Computation | None:
+        """Return the computation of the quality report on the features; None before the summary."""
         dataset = self._session.dataset
         summary = self.panel.summary()
         view = self._wanted

@@ -46,9 +46,9 @@ from rankstudio.ui.process.files_read import ask_beside
 from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.table import RowAction
 
-_SETS = tr("Feature sets (*.json *.profile *.sd *.txt);;All files (*)")
-_COSTS = tr("Costs of features (*.csv *.json);;All files (*)")
-_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
+_FEATURE_SET_FILTER = tr("Feature sets (*.json *.profile *.sd *.txt);;All files (*)")
+_COST_FILTER = tr("Costs of features (*.csv *.json);;All files (*)")
+_NAME_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 
 
 class FeatureNames(Controller):
@@ -95,8 +95,8 @@ class FeatureNames(Controller):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a file with names, and take them."""
-        self._ask(tr("Names of features"), _FILTER, self.read)
+        """Ask for a file with names of features, and apply the names."""
+        self._ask(tr("Names of features"), _NAME_FILTER, self.read)
 
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
         """Ask for a file that goes with the open data, and read it."""
@@ -131,7 +131,7 @@ class FeatureNames(Controller):
     @Slot()
     def ask_set(self) -> None:
         """Ask for a feature set of a search engine, and take it."""
-        self._ask(tr("Import feature set"), _SETS, self.read_set)
+        self._ask(tr("Import feature set"), _FEATURE_SET_FILTER, self.read_set)
 
     def read_set(self, path: Path | str) -> None:
         """Take the feature set in a file; one that has none of the features is refused."""
@@ -162,8 +162,8 @@ class FeatureNames(Controller):
 
     @Slot()
     def ask_costs(self) -> None:
-        """Ask for a file with costs of features, and take them."""
-        self._ask(tr("Import costs"), _COSTS, self.read_costs)
+        """Ask for a file with costs of features, and apply the costs."""
+        self._ask(tr("Import costs"), _COST_FILTER, self.read_costs)
 
     def read_costs(self, path: Path | str) -> None:
         """Take the costs of features in a file; the method selects by them from now on, where it can."""
@@ -240,7 +240,7 @@ class FeatureNames(Controller):
         self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
-        """Show other names and notes everywhere, and keep them."""
+        """Show other names and notes everywhere, and store them."""
         dataset = self._session.dataset
         names = notes.names != self._notes.names
         if dataset is None or notes == self._notes:
@@ -264,6 +264,7 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
 
     def _set_cost(self, feature: int, text: str) -> None:
+        """Set the cost of a feature in the plan from a typed text; report a text that is no cost."""
         parameter = self._data.costs_parameter()
         try:
             cost = float(text)

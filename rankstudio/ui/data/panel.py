@@ -27,8 +27,8 @@ from rankstudio.ui.widgets.layout import fill, named
 
 View = TypeVar("View", bound=QWidget)
 
-_MOST_LABELS = 6
-_MOST_NAMED = 12
+_MAX_LABELS = 6
+_MAX_NAMED_FEATURES = 12
 ABSENT = Fact(
     tr("documents"),
     "",
@@ -42,7 +42,7 @@ _ONE_RANKING = Fact(
     tr("none: one ranking"),
     tooltip=tr("All documents are one ranking. Folds are made of documents."),
 )
-_IN_A_ROW = 6  # folds for which there are buttons
+_MAX_FOLD_BUTTONS = 6  # folds for which there are buttons
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
@@ -103,7 +103,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
 
 
 def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return that a dataset is read from disk as needed, where it is."""
+    """Return a note if a dataset is read from disk as needed."""
     if not dataset.from_disk:
         return ()
     about = tr(
@@ -125,7 +125,7 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool 
     documents = " / ".join(count_text(part.n_documents) for part in parts)
     queries = " / ".join(count_text(part.n_queries) for part in parts)
     about = tr("Documents in the parts {names} of fold {number}.").format(names=names, number=fold.number)
-    queries_fact = Fact(tr("queries"), queries, tooltip=_without_relevant(summary), wraps=True)
+    queries_fact = Fact(tr("queries"), queries, tooltip=_no_relevant_sentence(summary), wraps=True)
     return (
         Fact(names, documents, tooltip=about, wraps=True),
         _ONE_RANKING if one_ranking else queries_fact,
@@ -146,13 +146,15 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
                 tooltip=tr("From the test parts of all folds."),
             )
         )
-        queries_fact = Fact(tr("queries"), count_text(summary.n_queries), tooltip=_without_relevant(summary))
+        queries_fact = Fact(
+            tr("queries"), count_text(summary.n_queries), tooltip=_no_relevant_sentence(summary)
+        )
         rows.append(_ONE_RANKING if dataset.origin.columns.no_queries else queries_fact)
     return (*rows, features_row(dataset.n_features, summary))
 
 
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
-    """Return the number of features, and how many of them can change no ranking."""
+    """Return the number of features, and how many of them cannot change any ranking."""
     constant = summary.constant if summary else ()
     if not constant:
         return Fact(tr("features"), count_text(n_features))
@@ -161,26 +163,26 @@ def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
         count_text(n_features),
         tr("{n_constant} constant").format(n_constant=len(constant)),
         "warning",
-        _named(constant),
+        _constant_features_sentence(constant),
     )
 
 
 def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
     """Return the relevance labels with their counts; many different labels are put together in ranges."""
     labels = summary.labels
-    if len(labels) <= _MOST_LABELS:
+    if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
-    edges = [round(i * len(labels) / _MOST_LABELS) for i in range(_MOST_LABELS + 1)]
+    edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
     groups = [labels[a:b] for a, b in pairwise(edges)]
     return tuple((f"{g[0][0]:g} – {g[-1][0]:g}", sum(count for _, count in g)) for g in groups)
 
 
-def _named(features: Sequence[FeatureSummary]) -> str:
+def _constant_features_sentence(features: Sequence[FeatureSummary]) -> str:
     """Return the sentence that lists the constant features, the first dozen by name."""
-    names = [f"{f.feature_id} {f.name}" for f in features[:_MOST_NAMED]]
+    names = [f"{f.feature_id} {f.name}" for f in features[:_MAX_NAMED_FEATURES]]
     rest = (
-        [tr("and {n_features} more").format(n_features=len(features) - _MOST_NAMED)]
-        if len(features) > _MOST_NAMED
+        [tr("and {n_features} more").format(n_features=len(features) - _MAX_NAMED_FEATURES)]
+        if len(features) > _MAX_NAMED_FEATURES
         else []
     )
     listed = "\n".join((*names, *rest))
@@ -189,7 +191,7 @@ def _named(features: Sequence[FeatureSummary]) -> str:
     )
 
 
-def _without_relevant(summary: DatasetSummary | None) -> str:
+def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
     if summary is None or not summary.without_relevant:
         return ""
     return trn(
@@ -270,13 +272,13 @@ class DataPanel(Panel):
         options: list[tuple[object, str]] = [(number, str(number)) for number in numbers]
         if len(numbers) > 1:
             options.append((None, tr("all")))
-        self._folds.set_options(options if len(numbers) <= _IN_A_ROW else [])
-        self._folds.setVisible(1 < len(numbers) <= _IN_A_ROW)
+        self._folds.set_options(options if len(numbers) <= _MAX_FOLD_BUTTONS else [])
+        self._folds.setVisible(1 < len(numbers) <= _MAX_FOLD_BUTTONS)
         self._many.clear()
         self._many.addItems(
             [tr("fold {number}").format(number=number) for number in numbers] + [tr("all folds")]
         )
-        self._many.setVisible(len(numbers) > _IN_A_ROW)
+        self._many.setVisible(len(numbers) > _MAX_FOLD_BUTTONS)
         self.set_fold(numbers[0])
 
     def set_opening(self, text: str) -> None:
@@ -320,7 +322,7 @@ class DataPanel(Panel):
             self._refresh()
 
     def summary(self) -> DatasetSummary | None:
-        """Return the summary of what is shown; None before it is there."""
+        """Return the summary of the shown fold or folds; None until it is computed."""
         return self._summaries.get(self._fold)
 
     def has_summary(self, number: int | None) -> bool:
@@ -328,6 +330,7 @@ class DataPanel(Panel):
         return number in self._summaries
 
     def _lay_out(self) -> None:
+        """Lay out the name, the choice of folds, the facts and the labels."""
         self._many.setMaxVisibleItems(24)
         fill(
             self.body,
@@ -342,6 +345,7 @@ class DataPanel(Panel):
         )
 
     def _refresh(self) -> None:
+        """Show the facts of the current fold, or of all folds."""
         if self._dataset is None:
             return
         summary = self.summary()

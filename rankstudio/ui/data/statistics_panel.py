@@ -113,7 +113,7 @@ class DescribedFeature:
         )
 
     def alone(self, measure: str) -> float | None:
-        """Return a measure of ranking by it alone; None for a constant one, and before it is known."""
+        """Return a measure of ranking by the feature alone; None if it is constant or not measured."""
         return None if self.quality is None or self.constant else self.quality.alone[measure]
 
     @property
@@ -142,20 +142,20 @@ _number = partial(significant, digits=6)
 _short = partial(significant, digits=4)
 
 
-def _range(row: DescribedFeature) -> str:
+def _range_text(row: DescribedFeature) -> str:
     summary = row.summary
     if summary.minimum == summary.maximum:
         return _number(summary.minimum)
-    return " … ".join(_shorter(value) for value in (summary.minimum, summary.maximum))
+    return " … ".join(_short_number(value) for value in (summary.minimum, summary.maximum))
 
 
-def _shorter(value: float) -> str:
-    """Return a number for a narrow column, with three digits where zeros before them give its place."""
+def _short_number(value: float) -> str:
+    """Return a number for a narrow column: three digits below 1, otherwise four."""
     return significant(value, 3 if 0 < abs(value) < 1 else 4)
 
 
-_ID = Column("feature_id", tr("id"), "right", width=44, tone="muted")
-_NAME = Column(
+_ID_COLUMN = Column("feature_id", tr("id"), "right", width=44, tone="muted")
+_NAME_COLUMN = Column(
     "name",
     tr("feature"),
     stretch=True,
@@ -165,7 +165,7 @@ _NAME = Column(
     hint=lambda row: f"{row.name}\n{row.note}" if row.note else "",
     tooltip=tr("Double-click or press F2 to rename. A diamond marks a note."),
 )
-_VALUES = Column(
+_VALUES_COLUMN = Column(
     "histogram",
     tr("values"),
     kind="histogram",
@@ -178,17 +178,17 @@ _VALUES = Column(
         )
     ),
 )
-_RANGE = Column(
+_RANGE_COLUMN = Column(
     "range",
     tr("range"),
     "right",
-    value=_range,
+    value=_range_text,
     sort=lambda row: row.summary.maximum / 2 - row.summary.minimum / 2,
     tooltip=tr("Smallest and largest value"),
     width=126,
 )
-_MEAN = Column("mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74)
-_ZEROS = Column(
+_MEAN_COLUMN = Column("mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74)
+_ZEROS_COLUMN = Column(
     "zeros",
     tr("zeros"),
     "right",
@@ -197,7 +197,7 @@ _ZEROS = Column(
     tooltip=tr("Share of documents with value 0"),
     width=70,
 )
-_MISSING = Column(
+_MISSING_COLUMN = Column(
     "missing",
     tr("missing"),
     "right",
@@ -206,7 +206,7 @@ _MISSING = Column(
     tooltip=tr("Values missing in the files"),
     width=68,
 )
-_COST = Column(
+_COST_COLUMN = Column(
     "cost",
     tr("cost"),
     "right",
@@ -215,7 +215,7 @@ _COST = Column(
     tooltip=tr("Cost by which the plan selects, 1 by default. Double-click or press F2 to edit."),
     width=56,
 )
-_PER_DOCUMENT = Column(
+_PER_DOCUMENT_COLUMN = Column(
     "per_document",
     tr("ms/doc"),
     "right",
@@ -224,7 +224,7 @@ _PER_DOCUMENT = Column(
     tooltip=tr("Milliseconds that the feature costs for each document, as imported"),
     width=64,
 )
-_PER_QUERY = Column(
+_PER_QUERY_COLUMN = Column(
     "per_query",
     tr("ms/query"),
     "right",
@@ -233,7 +233,7 @@ _PER_QUERY = Column(
     tooltip=tr("Milliseconds that the feature costs once per query, as imported"),
     width=70,
 )
-_GROUP = Column(
+_GROUP_COLUMN = Column(
     "group",
     tr("group"),
     edited=lambda row: row.group,
@@ -245,7 +245,7 @@ _GROUP = Column(
     ),
     width=84,
 )
-_WARNING = Column(
+_WARNING_COLUMN = Column(
     "warning",
     tr("warnings"),
     tone="warning",
@@ -255,7 +255,8 @@ _WARNING = Column(
 )
 
 
-def _alone(measure: str) -> Column:
+def _single_feature_column(measure: str) -> Column:
+    """Return the column of a measure of the ranking by each feature alone."""
     return Column(
         measure,
         measure,
@@ -270,7 +271,7 @@ def _alone(measure: str) -> Column:
     )
 
 
-def _contributed(entry: FeatureColumn) -> Column:
+def _contributed_column(entry: FeatureColumn) -> Column:
     """Return a column of an ability."""
 
     def number(row: DescribedFeature) -> float | None:
@@ -302,15 +303,30 @@ NAME_WIDTH = 150
 
 def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     """Return the columns that have something to say of these features."""
-    missing = [_MISSING] if any(row.summary.missing for row in rows) else []
+    missing = [_MISSING_COLUMN] if any(row.summary.missing for row in rows) else []
     timed = any(row.per_query is not None for row in rows)
     priced = any(row.cost not in (None, 1.0) for row in rows)
-    costs = [*([_COST] if priced else []), *([_PER_DOCUMENT, _PER_QUERY] if timed else [])]
+    costs = [
+        *([_COST_COLUMN] if priced else []),
+        *([_PER_DOCUMENT_COLUMN, _PER_QUERY_COLUMN] if timed else []),
+    ]
     measures = next((row.quality.alone for row in rows if row.quality is not None), ("MAP", "NDCG@10"))
-    single_measures = [_alone(name) for name in measures]
+    single_measures = [_single_feature_column(name) for name in measures]
     known_keys = {key for row in rows for key in row.contributed}
-    costs += [_contributed(entry) for entry in contributed_entries() if entry.key in known_keys]
-    return [_ID, _NAME, _GROUP, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *single_measures, *costs, _WARNING]
+    costs += [_contributed_column(entry) for entry in contributed_entries() if entry.key in known_keys]
+    return [
+        _ID_COLUMN,
+        _NAME_COLUMN,
+        _GROUP_COLUMN,
+        _VALUES_COLUMN,
+        _RANGE_COLUMN,
+        _MEAN_COLUMN,
+        _ZEROS_COLUMN,
+        *missing,
+        *single_measures,
+        *costs,
+        _WARNING_COLUMN,
+    ]
 
 
 class StatisticsPanel(Panel):
@@ -371,7 +387,7 @@ class StatisticsPanel(Panel):
             The features with all that is known of them; by default what the summary says.
         """
         self.set_caption(description)
-        self._headline.setText(_headline(summary))
+        self._headline.setText(_headline_text(summary))
         self._headline.show()
         self._show_features(rows or [DescribedFeature(f, None, f.name) for f in summary.features])
         self.sizes.set_numbers(summary.query_sizes)
@@ -380,7 +396,7 @@ class StatisticsPanel(Panel):
         self._tabs.setCurrentIndex(min(index, self._tabs.count() - 1))
 
     def clear(self, reason: str = NOTHING) -> None:
-        """Show nothing, and why: it is being computed, or nothing is open."""
+        """Remove the statistics, and show the reason: they are being computed, or no data are open."""
         self.table.placeholder = reason
         self.set_caption("")
         self._headline.hide()
@@ -396,7 +412,7 @@ class StatisticsPanel(Panel):
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
         longest = str(max((row.feature_id for row in rows), default=0))
         id_width = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
-        self.table.setColumnWidth(0, max(scaled(_ID.width), id_width))
+        self.table.setColumnWidth(0, max(scaled(_ID_COLUMN.width), id_width))
 
     def _show_rows(self, part: RankingDataset | None) -> None:
         if part is None:
@@ -411,16 +427,17 @@ class StatisticsPanel(Panel):
         self._rows.show_part(part)
 
 
-def _headline(summary: DatasetSummary) -> str:
+def _headline_text(summary: DatasetSummary) -> str:
     limit_note = ""
     if len(summary.features) < summary.n_features:
         limit_note = tr(
             "The table has the {n:,} of {all:,} features with the most values other than 0."
         ).format(n=len(summary.features), all=summary.n_features)
-    return f"{_documents(summary)} {limit_note}".rstrip()
+    return f"{_documents_sentence(summary)} {limit_note}".rstrip()
 
 
-def _documents(summary: DatasetSummary) -> str:
+def _documents_sentence(summary: DatasetSummary) -> str:
+    """Describe the documents, queries and labels of a dataset in sentences."""
     sizes = summary.query_sizes
     if summary.n_queries == 1:
         return tr("{n:,} documents of a single query.").format(n=summary.n_documents)
@@ -463,7 +480,7 @@ def _documents(summary: DatasetSummary) -> str:
     return " ".join(sentence.format(**fields) for sentence in sentences)
 
 
-def _columns(data: RankingDataset) -> list[Column]:
+def _document_columns(data: RankingDataset) -> list[Column]:
     """Return the columns over the numbers of the documents: relevance, query, features, comment."""
 
     def comment(row: int) -> str:
@@ -472,17 +489,17 @@ def _columns(data: RankingDataset) -> list[Column]:
     return [
         Column("relevance", tr("relevance"), "right", "g", value=lambda row: data.y[row]),
         Column("query", tr("query"), value=lambda row: data.query_ids[int(data.query_index[row])]),
-        *(_feature(data, column) for column in _columns_of(data)),
+        *(_feature_column(data, column) for column in _shown_columns(data)),
         Column("comment", tr("comment"), value=comment, hint=comment),
     ]
 
 
-def _columns_of(data: RankingDataset) -> Sequence[int]:
+def _shown_columns(data: RankingDataset) -> Sequence[int]:
     columns = shown_features(data)
     return range(data.n_features) if columns is None else [int(column) for column in columns]
 
 
-def _feature(data: RankingDataset, column: int) -> Column:
+def _feature_column(data: RankingDataset, column: int) -> Column:
     number = str(data.feature_ids[column])
     return Column(
         number,
@@ -542,5 +559,5 @@ class _Rows(ColumnModel):
     """The rows of a dataset."""
 
     def __init__(self, part: RankingDataset, parent: QObject) -> None:
-        super().__init__(_columns(part), rows=range(part.n_documents), parent=parent)
+        super().__init__(_document_columns(part), rows=range(part.n_documents), parent=parent)
         self.part = part

@@ -180,10 +180,11 @@ class ExportDialog(SavingDialog):
 
     @property
     def _unavailable(self) -> str:
-        """Why the item cannot be exported in the selected format; "" where it can."""
+        """Why the item cannot be exported in the selected format; "" if it can."""
         return self.current.unavailable or self._writer.unavailable
 
     def _lay_out(self) -> None:
+        """Lay out the list of items on the left, the chosen item on the right, and the buttons."""
         widest = max(
             (self._list.fontMetrics().horizontalAdvance(item.label) for item in self._items), default=0
         )
@@ -224,6 +225,7 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _show_item(self) -> None:
+        """Show the formats, the file name and the buttons of the chosen item."""
         item = self.current
         self._format.clear()
         for label, suffix in item.formats:

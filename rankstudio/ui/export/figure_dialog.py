@@ -96,13 +96,13 @@ class FigureDialog(SavingDialog):
 
     @property
     def figure(self) -> Figure:
-        """The figure that is shown, with the caption as it is written now."""
+        """The shown figure, with the caption as the user edited it."""
         figure = self._figures[max(0, self.figure_box.currentIndex())]
         return replace(figure, caption=self.caption.toPlainText())
 
     @property
     def style_chosen(self) -> FigureStyle:
-        """How it is printed."""
+        """The style in which the figure is printed."""
         width = self.width_box.currentData() or f"{self.millimetres.value():g}mm"
         return style_of(width, self.font_size.value(), str(self.colors.value()))
 
@@ -157,13 +157,14 @@ class FigureDialog(SavingDialog):
         super().done(result)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the preview into the room there is."""
+        """Fit the preview into the available room."""
         super().resizeEvent(event)
         self._draw_soon()
 
     # Making
 
     def _fill(self) -> None:
+        """Fill the boxes with figures, formats and widths, and set the ranges of the numbers."""
         for figure in self._figures:
             self.figure_box.addItem(figure.title)
         for name, label in LABELS.items():
@@ -183,6 +184,7 @@ class FigureDialog(SavingDialog):
         self._follow_format()
 
     def _lay_out(self) -> None:
+        """Lay out the options, the preview and the buttons."""
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)

@@ -34,7 +34,7 @@ Save = Callable[[Path, "Model"], str]
 
 
 class _FinalModel:
-    """The final model of a run, trained for the first file that is written of it.
+    """The final model of a run, trained when its first file is written.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ def final_model_item(
     label = tr("Final model (all queries)")
     stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
-    formats = _formats(is_linear=True)
-    reason = _unavailable(session, record)
+    formats = _format_suffixes(is_linear=True)
+    reason = _reason_unavailable(session, record)
     if reason or record is None or record.result is None:
         writers = (FormatWriter(),) * len(formats)
         return ExportItem(key, label, about, formats, stem, unavailable=reason, writers=writers)
@@ -93,19 +93,19 @@ def final_model_item(
     step = result.folds[0].chosen.step
     quality = _quality_sentence(measured.result if measured is not None else None, session.measure)
     writers = tuple(
-        _writers(_FinalModel(result, record.dataset), result, record.dataset, worker, feature_set)
+        _format_writers(_FinalModel(result, record.dataset), result, record.dataset, worker, feature_set)
     )
     return ExportItem(
         key,
         label,
         f"{about} {_choice_sentence(result)} {quality}",
-        _formats(is_linear=step.linear),
+        _format_suffixes(is_linear=step.linear),
         stem,
         writers=writers,
     )
 
 
-def _unavailable(session: Session, record: RunRecord | None) -> str:
+def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
     """Return why there is no final model, as a sentence; "" where there is one."""
     if session.dataset is None:
         return tr("No data are open. Open data and run a method first.")
@@ -130,7 +130,7 @@ def _choice_sentence(result: RunResult) -> str:
         "The rule “{rule}” chooses it by the mean {measure} of {n} folds.",
         n,
     )
-    return text.format(rule=plan.rule, measure=_measure(plan), n=n)
+    return text.format(rule=plan.rule, measure=_criterion_name(plan), n=n)
 
 
 def _quality_sentence(result: RunResult | None, name: str) -> str:
@@ -147,13 +147,13 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
     return text.format(name=name, mean=means[name], part=part.label, extent=group.extent)
 
 
-def _measure(plan: Plan) -> str:
+def _criterion_name(plan: Plan) -> str:
     if plan.select_by == CRITERION:
         return tr("training criterion")
     return plan.select_by if plan.leaves_out else tr("validation {measure}").format(measure=plan.select_by)
 
 
-def _formats(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
+def _format_suffixes(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
     """Return labels and suffixes: RankStudio's own formats, then those of other programs."""
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -161,7 +161,7 @@ def _formats(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
     return *own_formats, *((form.label, form.suffix) for form in model_formats().values())
 
 
-def _writers(
+def _format_writers(
     final: _FinalModel,
     result: RunResult,
     dataset: FoldedDataset,
@@ -173,7 +173,7 @@ def _writers(
 
     step = result.folds[0].chosen.step
     plan = result.plan
-    begin = partial(_begin, final, plan, worker)
+    begin = partial(_begin_training, final, plan, worker)
     summaries = {
         ".json": tr("RankStudio's own format, which says how the model was trained and chosen."),
         ".csv": tr("Features and weights only."),
@@ -182,20 +182,20 @@ def _writers(
         yield FormatWriter(summaries[suffix], begin=partial(begin, _save_own))
     for form in model_formats().values():
         reason = form.refusal(linear=step.linear, scaled=plan.normalize != "none", kind=step.kind)
-        save = partial(_save_form, form, dataset, feature_set)
+        save = partial(_save_in_format, form, dataset, feature_set)
         yield FormatWriter(
             tr(form.summary),
-            paths=partial(_paths_of, form),
+            paths=partial(_written_paths, form),
             unavailable=reason,
             begin=partial(begin, save),
         )
 
 
-def _paths_of(form: ModelFormat, path: Path) -> Sequence[Path]:
+def _written_paths(form: ModelFormat, path: Path) -> Sequence[Path]:
     return tuple(form.paths(path).values())
 
 
-def _begin(
+def _begin_training(
     final: _FinalModel,
     plan: Plan,
     worker: Worker,
@@ -210,7 +210,7 @@ def _begin(
     def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
         model = yield from final.steps()
         yield WorkProgress(tr("writing {name}").format(name=path.name), 1.0)
-        yield " ".join(filter(None, (_chosen_sentence(plan, model), save(path, model))))
+        yield " ".join(filter(None, (_choice_of_model_sentence(plan, model), save(path, model))))
 
     def note(message: WorkProgress | str) -> None:
         if isinstance(message, str):
@@ -223,7 +223,7 @@ def _begin(
     return worker.submit(job)
 
 
-def _chosen_sentence(plan: Plan, model: Model) -> str:
+def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
     """Return the choice of the run: "λ = 2³ · k = 7"."""
     chosen = model.origin["chosen"]["values"]
     values = combination_label(plan.axes, [chosen[axis.name] for axis in plan.axes])
@@ -238,7 +238,7 @@ def _save_own(path: Path, model: Model) -> str:
     return ""
 
 
-def _save_form(
+def _save_in_format(
     form: ModelFormat, dataset: FoldedDataset, feature_set: FeatureSet | None, path: Path, model: Model
 ) -> str:
     """Write a model in the format of another program, and return how it ranks, read back."""

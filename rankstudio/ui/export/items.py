@@ -47,14 +47,14 @@ _NO_MODEL = tr("No current model: run a method first.")
 
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
-    """Return everything that can be exported, with the reason where it cannot be just now."""
+    """Return all items to export; an item that is unavailable has the reason."""
     session = models.session
     current = models.current
     pages = sections.pages.values()
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     absent = no_model_reason(session, current)
     model = current.model
-    reason = _why_no_model(current.model, absent)
+    reason = _reason_without_model(current.model, absent)
     portable = partial(_portable_model, session, current, model)
     return (
         _model_item(model, portable, name, reason),
@@ -64,7 +64,12 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         selected_data_item(session, current.model, models.task_worker, name, absent),
         _run_item(current.shown.record, session, name),
         *sections.export_items(),
-        *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
+        *(
+            _table_item(table, name)
+            for page in pages
+            for table in page.shared(TableView)
+            if _is_visible_or_filled(table)
+        ),
         *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
         *sections.contributed.export_items(),
         *_plan_items(session, name),
@@ -85,7 +90,7 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
-    """Return the content of a plot as a figure, with a caption that says of what."""
+    """Return the content of a plot as a figure, with a caption that names its source."""
     plot.flush()
     shared = plot.shared
     figure = plot.figure()
@@ -94,11 +99,11 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
     if figure.caption:  # of no run: it says itself what it is of
         return replace(figure, name=shared.key or "figure", title=title)
     data = dataset.name if dataset is not None else "RankStudio"
-    caption = _caption(models, compared=shared.compares) or f"{data}."
+    caption = _source_caption(models, compared=shared.compares) or f"{data}."
     return replace(figure, name=f"{file_stem(data)}-{shared.key or 'figure'}", title=title, caption=caption)
 
 
-def _caption(models: Models, *, compared: bool) -> str:
+def _source_caption(models: Models, *, compared: bool) -> str:
     """Return the source of a plot's numbers: the runs, or the plan and the model."""
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
@@ -126,6 +131,8 @@ def _caption(models: Models, *, compared: bool) -> str:
 def _model_item(
     model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, reason: str
 ) -> ExportItem:
+    """Return the item that exports the chosen model in RankStudio's own formats."""
+
     def write(path: Path) -> None:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
 
@@ -134,7 +141,9 @@ def _model_item(
     return ExportItem(
         "model",
         tr("Chosen model"),
-        _of_model(tr("Features and weights of the current model by id and name, with its measures."), model),
+        _text_with_model(
+            tr("Features and weights of the current model by id and name, with its measures."), model
+        ),
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
@@ -142,8 +151,8 @@ def _model_item(
     )
 
 
-def _of_model(about: str, model: SelectedModel | None) -> str:
-    """Return the description of an item, with the model that it is of."""
+def _text_with_model(about: str, model: SelectedModel | None) -> str:
+    """Return the description of an item followed by a line on the current model."""
     if model is None:
         return about
     parts = (
@@ -155,7 +164,7 @@ def _of_model(about: str, model: SelectedModel | None) -> str:
 
 
 def no_model_reason(session: Session, current: CurrentModel) -> str:
-    """Return why there is no current model, and what to do, as a sentence."""
+    """Return a sentence on why there is no current model, and what to do."""
     record = current.shown.record
     fold = session.watched
     if session.dataset is None:
@@ -173,7 +182,7 @@ def no_model_reason(session: Session, current: CurrentModel) -> str:
     return _NO_MODEL
 
 
-def _why_no_model(model: SelectedModel | None, absent: str) -> str:
+def _reason_without_model(model: SelectedModel | None, absent: str) -> str:
     if model is None:
         return absent
     if not model.step.learned:
@@ -194,6 +203,8 @@ def _portable_model(session: Session, current: CurrentModel, model: SelectedMode
 
 
 def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportItem:
+    """Return the item that exports the results of a run into a folder."""
+
     def write(path: Path) -> None:
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
@@ -220,7 +231,7 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
     )
 
 
-def _there(table: TableView) -> bool:
+def _is_visible_or_filled(table: TableView) -> bool:
     return table.isVisible() or bool(table.rows())
 
 
@@ -239,13 +250,15 @@ def _table_item(table: TableView, name: str) -> ExportItem:
 
 
 def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
+    """Return the item that exports a plot as figures or as CSV."""
+
     def paths(path: Path) -> tuple[Path, ...]:
         return path, path.with_name(path.name + ".txt")  # of each format: it says what this file is of
 
     def begin(path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
         label, figure = tr("Writing {name}").format(name=path.name), plot_figure(models, plot)
         of_data = not plot.figure().caption  # else it says itself what it is of
-        heading = _heading(models.session, compared=plot.shared.compares) if of_data else ""
+        heading = _plot_heading(models.session, compared=plot.shared.compares) if of_data else ""
 
         def write() -> None:
             save_figure(figure, path, replace(style_of("page"), heading=heading))
@@ -270,8 +283,8 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     )
 
 
-def _heading(session: Session, *, compared: bool) -> str:
-    """Return of which data and fold a plot is; several runs are compared over all folds."""
+def _plot_heading(session: Session, *, compared: bool) -> str:
+    """Return the data and the fold of a plot as its heading; plots of several runs name the data alone."""
     dataset = session.dataset
     fold = session.fold
     if dataset is None or compared or len(dataset.folds) == 1:
@@ -396,7 +409,7 @@ def model_formats_item(
     return ExportItem(
         "model-formats",
         tr("Model for another program"),
-        _of_model(
+        _text_with_model(
             tr(
                 "The current model in the format of another program. The written file is verified: it "
                 "must give the same ranking."
@@ -406,17 +419,19 @@ def model_formats_item(
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",
         unavailable=reason,
-        writers=tuple(_writer(form, selected, portable, worker, feature_set) for form in forms),
+        writers=tuple(_model_writer(form, selected, portable, worker, feature_set) for form in forms),
     )
 
 
-def _writer(
+def _model_writer(
     form: ModelFormat,
     selected: SelectedModel | None,
     portable: Callable[[], PortableModel],
     worker: Worker,
     feature_set: FeatureSet | None,
 ) -> FormatWriter:
+    """Return the writer of a model in one format, which also checks how the file ranks."""
+
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
@@ -485,10 +500,10 @@ def selected_data_item(
             key,
             label,
             "",
-            _formats(1),
+            _dataset_formats(1),
             stem,
-            unavailable=_why_not(model, absent),
-            writers=_writers(None, (), worker),
+            unavailable=_reason_not_writable(model, absent),
+            writers=_dataset_writers(None, (), worker),
         )
     ids = tuple(dataset.feature_ids[list(model.step.selected)].tolist())
     n = len(model.fold.parts)
@@ -503,16 +518,21 @@ def selected_data_item(
     )
     one_fold = replace(dataset, folds=(model.fold,))
     return ExportItem(
-        key, label, f"{about} {note}", _formats(n), stem, writers=_writers(one_fold, ids, worker)
+        key,
+        label,
+        f"{about} {note}",
+        _dataset_formats(n),
+        stem,
+        writers=_dataset_writers(one_fold, ids, worker),
     )
 
 
-def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
+def _dataset_formats(n_parts: int) -> tuple[tuple[str, str], ...]:
     """Return labels and suffixes; several parts are written into a folder."""
     return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in written_formats())
 
 
-def _why_not(model: SelectedModel | None, absent: str) -> str:
+def _reason_not_writable(model: SelectedModel | None, absent: str) -> str:
     if model is None:
         return absent
     if not model.step.selected:
@@ -520,7 +540,11 @@ def _why_not(model: SelectedModel | None, absent: str) -> str:
     return tr("The data are not open, so the documents cannot be written.")
 
 
-def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) -> tuple[FormatWriter, ...]:
+def _dataset_writers(
+    dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker
+) -> tuple[FormatWriter, ...]:
+    """Return a writer for each data format, for a dataset with some features only."""
+
     def files(form: DataFormat, path: Path) -> DatasetFiles:
         from rankstudio.engine.export.dataset_files import DatasetFiles  # noqa: PLC0415 - first needed here
 
@@ -539,7 +563,9 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
             return files(form, path).save()  # a file after the other, until it is stopped
 
         def end(outcome: Outcome) -> None:
-            failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(_said(form, tuple(losses)))
+            failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(
+                _losses_sentence(form, tuple(losses))
+            )
 
         def note(part: WrittenPart) -> None:
             losses.update(dict.fromkeys(part.losses))
@@ -552,8 +578,8 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
     )
 
 
-def _said(form: DataFormat, lost: Sequence[str]) -> str:
-    """Return the losses of a format that the table of features does not make up for."""
+def _losses_sentence(form: DataFormat, lost: Sequence[str]) -> str:
+    """Return a sentence on what a data format cannot store, apart from feature names."""
     losses = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")
     return text.format(form=tr(form.label), lost=", ".join(losses)) if losses else ""

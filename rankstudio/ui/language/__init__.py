@@ -30,7 +30,7 @@ def install(choice: str = SYSTEM) -> str:
         A key of `LANGUAGES`; what is none of them, as "system", stands for the system's own where there is
         a catalog for it, and for English otherwise.
     """
-    key = choice if choice in LANGUAGES else _of_the_system()
+    key = choice if choice in LANGUAGES else _system_language()
     texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))
     if key != SOURCE:
         texts.add_texts(plugin_texts(key))
@@ -53,7 +53,7 @@ def translate_qt(application: QObject) -> None:
             application.installTranslator(translator)  # type: ignore[attr-defined]
 
 
-def _of_the_system() -> str:
+def _system_language() -> str:
     """Return the first of the user's languages, where there is a catalog for it."""
     first = next(iter(QLocale.system().uiLanguages()), SOURCE)
     key = first.replace("_", "-").partition("-")[0]

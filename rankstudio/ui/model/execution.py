@@ -19,8 +19,8 @@ from rankstudio.ui.process.settings import Settings
 
 LIVE = "live"
 PROCESSES = "processes"
-_KEY = "run/crew"
-_ADDRESS = "run/scheduler"
+_BACKEND_KEY = "run/crew"
+_SCHEDULER_KEY = "run/scheduler"
 
 
 class ExecutionBackend(QObject):
@@ -41,12 +41,12 @@ class ExecutionBackend(QObject):
     @property
     def choice(self) -> str:
         """The backend: "live", "processes", or the address of a scheduler."""
-        return self._settings.text(_KEY, LIVE)
+        return self._settings.text(_BACKEND_KEY, LIVE)
 
     @property
     def address(self) -> str:
         """Address of the scheduler that was chosen last; "" if none was."""
-        return self._settings.text(_ADDRESS)
+        return self._settings.text(_SCHEDULER_KEY)
 
     @property
     def n_processes(self) -> int:
@@ -55,17 +55,17 @@ class ExecutionBackend(QObject):
 
     def select(self, choice: str) -> None:
         """Choose the backend of the runs that are started from now on."""
-        self._settings.set(_KEY, choice)
+        self._settings.set(_BACKEND_KEY, choice)
         if choice not in (LIVE, PROCESSES):
-            self._settings.set(_ADDRESS, choice)
+            self._settings.set(_SCHEDULER_KEY, choice)
         self.changed.emit()
 
     def runner(self) -> Runner | None:
         """Return the runner of the chosen backend; None for "live", on which the window itself runs plans."""
-        return None if self.choice == LIVE else partial(_run, self.choice, self.n_processes)
+        return None if self.choice == LIVE else partial(_run_on_workers, self.choice, self.n_processes)
 
 
-def _run(
+def _run_on_workers(
     choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, target: RunTarget | None
 ) -> Iterator[Event]:
     """Carry out a run on workers, which are started for it and stopped after it."""
@@ -79,7 +79,7 @@ def _run(
         yield from engine_run(plan, dataset, target, executor)
 
 
-_MEMORY = "run/memory"
+_MEMORY_KEY = "run/memory"
 
 
 class MemoryBudget(QObject):
@@ -100,12 +100,12 @@ class MemoryBudget(QObject):
         self._settings = settings
         self._before = os.environ.get(memory.VARIABLE)
         if not self._before:
-            self._give(_valid(settings.text(_MEMORY)))
+            self._give(_valid_size_or_empty(settings.text(_MEMORY_KEY)))
 
     @property
     def asked(self) -> str:
         """The size that is in force, such as "4GB"; "" for half of what is free."""
-        return _valid(os.environ.get(memory.VARIABLE, ""))
+        return _valid_size_or_empty(os.environ.get(memory.VARIABLE, ""))
 
     def ask(self, size: str) -> None:
         """Take another size from now on; "" for half of what is free.
@@ -117,7 +117,7 @@ class MemoryBudget(QObject):
         """
         if size:
             memory.n_bytes(size)
-        self._settings.set(_MEMORY, size or None)
+        self._settings.set(_MEMORY_KEY, size or None)
         self._give(size)
         self.changed.emit()
 
@@ -133,8 +133,8 @@ class MemoryBudget(QObject):
             os.environ.pop(memory.VARIABLE, None)
 
 
-def _valid(size: str) -> str:
-    """Return a size, or "" for what is none."""
+def _valid_size_or_empty(size: str) -> str:
+    """Return a size of memory, or "" if the text is not a valid size."""
     try:
         memory.n_bytes(size)
     except ParameterError:

@@ -24,7 +24,7 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 
-_KEPT = 1000  # paths
+_MAX_MEASURED_PATHS = 1000  # paths
 
 _Wanted = tuple[str, tuple[str, ...]]
 """Convention and measures."""
@@ -123,7 +123,7 @@ class LeftOutMeasures(QObject):
 
     @property
     def asked(self) -> bool:
-        """Whether the user wants to see them."""
+        """Whether the user wants to see the left-out measures."""
         return self._asked
 
     @property
@@ -159,7 +159,7 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def toggle(self) -> None:
-        """Want to see them, or no longer."""
+        """Show the left-out measures, or hide them again."""
         self._asked = not self._asked
         self._failed.clear()
         self.go_on()
@@ -185,7 +185,7 @@ class LeftOutMeasures(QObject):
         self.changed.emit()
 
     def _start(self, request: PathWanted, path: PathResult, measured: _Measured) -> None:
-        while len(self._known) > _KEPT:
+        while len(self._known) > _MAX_MEASURED_PATHS:
             del self._known[next(iter(self._known))]
         self._working = path, measured
         arguments = request, path, self._names, self._session.convention, measured.n_done

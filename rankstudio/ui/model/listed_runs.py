@@ -90,7 +90,7 @@ def source_of(request: ReportRequest) -> ReportSource:
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
     title = request.study.title if request.study is not None else tr("Study")
-    runs = tuple(_reported(run, request.study) for run in request.runs)
+    runs = tuple(_reported_run(run, request.study) for run in request.runs)
     return ReportSource(title, runs, request.settings, request.seal_marks)
 
 
@@ -105,15 +105,15 @@ def figures_of(
     return figure_files(figures, folder, (format_name,), style, dpi)
 
 
-def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
-
+def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
+    """Return a listed run as reports need it: with its recorded data and its evidence."""
     from rankstudio.engine.analysis.reported_runs import ReportedRun  # noqa: PLC0415 - on the worker only
 
     recorded = run.recorded
     if study is not None and run.stored is not None:
         recorded = study.data(run.stored)
     if recorded is None:
-        recorded = _record(run.dataset)
+        recorded = _recorded_data(run.dataset)
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
     data = run.dataset if run.recorded is None else None
@@ -123,7 +123,7 @@ def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
     return ReportedRun(run.number, result, recorded, data, run.label, evidence)
 
 
-def _record(dataset: FoldedDataset) -> RecordedData:
+def _recorded_data(dataset: FoldedDataset) -> RecordedData:
     """Make the record that a study would have of data."""
     digest = fingerprint(dataset)
     path = str(dataset.path.absolute()) if dataset.path is not None else ""

@@ -34,9 +34,9 @@ from rankstudio.ui.process.turns import single_shot
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 
-_KEPT = 400  # measured runs; the paths in them are the runs' own
-_MOST_SECONDS = 0.3  # for which results wait for those of other runs
-_MOMENT = 0.05  # seconds for which an answer waits at most
+_MAX_MEASURED_RUNS = 400  # measured runs; the paths in them are the runs' own
+_MAX_SECONDS_TO_COLLECT = 0.3  # for which results wait for those of other runs
+_MAX_WAIT_SECONDS = 0.05  # seconds for which an answer waits at most
 _QUIET_MILLISECONDS = 500  # since a run changed, in which what that brings on the pages is computed first
 
 
@@ -116,17 +116,17 @@ class MeasuredRuns(QObject):
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
-            return _own(record)
+            return _unchanged_measures(record)
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
-            return _own(record)
-        state = _state(record)
+            return _unchanged_measures(record)
+        state = _state_of_record(record)
         key = (record, measurement)
         measured_state, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
         if measured_state == state:
             return measured
         if not has_documents:
-            return self._keep(key, state, _covered(record))
+            return self._keep(key, state, _without_test_part(record))
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
@@ -152,7 +152,7 @@ class MeasuredRuns(QObject):
 
     def _is_new(self, record: RunRecord, measurement: Measurement) -> bool:
         """Return whether a run is to be measured, and neither has been nor is about to be."""
-        state = _state(record)
+        state = _state_of_record(record)
         request = self._asked.get(record)
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
@@ -165,7 +165,7 @@ class MeasuredRuns(QObject):
         )
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
-        """Have those runs measured that are not yet, in this order."""
+        """Have the runs measured that are not measured yet, in this order."""
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -174,7 +174,7 @@ class MeasuredRuns(QObject):
                 run = MeasuredRun(
                     record.plan, dict(record.paths), dict(record.folds), dict(record.baselines), result
                 )
-                requests.append(_Request(record, measurement, _state(record), run))
+                requests.append(_Request(record, measurement, _state_of_record(record), run))
         self._asked.update((request.record, request) for request in requests)
 
         def end(outcome: Outcome) -> None:
@@ -208,7 +208,7 @@ class MeasuredRuns(QObject):
                 )
             except RankStudioError as error:  # the other runs are measured all the same
                 failure = error
-            if time.perf_counter() - began > _MOST_SECONDS and answers:
+            if time.perf_counter() - began > _MAX_SECONDS_TO_COLLECT and answers:
                 yield answers
                 answers = []
                 began = time.perf_counter()
@@ -250,7 +250,7 @@ class MeasuredRuns(QObject):
         self._worker.task(text, self._study_store.write_notes, on_error=self.failed.emit)
 
     def _keep(self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
-        while len(self._known) >= _KEPT:
+        while len(self._known) >= _MAX_MEASURED_RUNS:
             del self._known[next(iter(self._known))]
         self._known[key] = state, measured
         return measured
@@ -270,7 +270,7 @@ class MeasuredRuns(QObject):
             n: engine.baseline(baseline, parts[n], plan, measurement) for n, baseline in run.baselines.items()
         }
         new_plan = measurement.plan(plan)
-        result = run.result and _with(run.result, new_plan, folds)
+        result = run.result and _with_folds(run.result, new_plan, folds)
         return MeasuredRun(new_plan, paths, folds, baselines, result)
 
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
@@ -312,25 +312,25 @@ _State = tuple[int, int, int, int, bool]
 _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
-def _state(record: RunRecord) -> _State:
-    """Return how much a run has found; at another revision it may be as much, and other objects."""
+def _state_of_record(record: RunRecord) -> _State:
+    """Return the amount of results of a run: its revision, and the numbers of paths, folds and baselines."""
     extent = len(record.paths), len(record.folds), len(record.baselines), record.result is not None
     return (record.revision, *extent)
 
 
-def _own(record: RunRecord) -> MeasuredRun:
+def _unchanged_measures(record: RunRecord) -> MeasuredRun:
     return MeasuredRun(record.plan, record.paths, record.folds, record.baselines, record.result)
 
 
-def _covered(record: RunRecord) -> MeasuredRun:
-    """Return a run whose documents are not at hand, without what it measured on the test part."""
+def _without_test_part(record: RunRecord) -> MeasuredRun:
+    """Return a run without its measures on the test part, for a run whose documents are not open."""
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
-    result = record.result and _with(record.result, record.plan, folds)
+    result = record.result and _with_folds(record.result, record.plan, folds)
     baselines = {number: fold.baseline for number, fold in folds.items()}
     return MeasuredRun(record.plan, record.paths, folds, baselines, result)
 
 
-def _with(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) -> RunResult:
+def _with_folds(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) -> RunResult:
     return replace(result, plan=plan, folds=tuple(folds[fold.fold] for fold in result.folds))
 
 
@@ -386,7 +386,7 @@ class RunRankings(QObject):
             self._rest = self._rankings(record)
         self._job = self._worker.task(
             tr("Ranking the documents"),
-            _go_on,
+            _rank_for_a_moment,
             self._rest,
             on_done=self._take,
             on_error=lambda _: self._take(None),  # the error shows once the measure is asked for
@@ -418,9 +418,9 @@ class RunRankings(QObject):
         self._job = self._rest = None
 
 
-def _go_on(rankings: Iterator[None]) -> Iterator[None] | None:
-    """Rank for a moment; return what is left, if anything is."""
-    until = time.perf_counter() + _MOMENT
+def _rank_for_a_moment(rankings: Iterator[None]) -> Iterator[None] | None:
+    """Rank for a moment; return the remaining work, None when all is done."""
+    until = time.perf_counter() + _MAX_WAIT_SECONDS
     for _ in rankings:
         if time.perf_counter() > until:
             return rankings

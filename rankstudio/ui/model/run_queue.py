@@ -223,6 +223,7 @@ class Runs(QObject):
                 self.changed.emit(record)
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
+        """Submit a run to the worker, paused or running."""
         # Who goes step by step watches this window at work.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan
@@ -244,7 +245,7 @@ class Runs(QObject):
     def _work(
         self, plan: Plan, dataset: FoldedDataset, stored: RunKey | None, runner: Runner
     ) -> Iterator[Event | RunTarget | _StorageFailed | None]:
-        """Carry out a run on the worker, which knows no record: what it finds goes there as messages."""
+        """Carry out a run on the worker, and send its results as messages."""
         yield None  # the sign that its turn has come
         plan = stored.plan if stored else plan
         target: RunTarget | None = None
@@ -401,12 +402,12 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     other = (plan.method, plan.ranker) != (session.plan.method, session.plan.ranker)
     if other or record is not runs.shown or record.dataset is not session.dataset:
         return record.choice
-    fits = chosen.values is None or _fits(chosen.values, plan)
+    fits = chosen.values is None or _values_fit_plan(chosen.values, plan)
     return chosen if fits else record.choice
 
 
-def _fits(values: tuple[Any, ...], plan: Plan) -> bool:
-    """Return whether a model of a plan can have these values; the slider has all between those of a grid."""
+def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
+    """Return whether values are possible for a plan's axes; a grid also allows values between its points."""
     if len(values) != len(plan.axes):
         return False
     pairs = zip(values, plan.axes, strict=True)

@@ -212,13 +212,13 @@ class RunRecord:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it is unfinished, not at work, and stored in a study."""
+        """Whether the run is unfinished, not at work, and stored in a study."""
         is_unfinished = self.state in (RunState.UNFINISHED, RunState.CANCELLED, RunState.FAILED)
         return is_unfinished and self.stored is not None and not self.why_not_on
 
     @property
     def units_text(self) -> str:
-        """How much of it is done: "12 of 31 units"."""
+        """How much of the run is done: "12 of 31 units"."""
         return tr("{units_done} of {n_units} fits").format(units_done=self.units_done, n_units=self.n_units)
 
     @property

@@ -171,12 +171,12 @@ class Shown:
             model is not None
             and self.is_of(replace(later, plan=self.plan))
             and model.plan.convention == plan.convention
-            and _alike(model.plan, plan)
+            and _have_same_axes(model.plan, plan)
         )
 
 
 class CurrentModel(QObject):
-    """Follows session and runs, and holds what is shown."""
+    """Follows session and runs, and provides the model that the pages show."""
 
     changed = Signal()
     """Something else is shown: another run, fold or chosen model."""
@@ -248,7 +248,7 @@ class CurrentModel(QObject):
         """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
         choice = self._session.choice
         record = self._shown.record
-        fits = choice.values is not None and _on(self._shown.plan.axes, choice.values)
+        fits = choice.values is not None and _are_on_axes(self._shown.plan.axes, choice.values)
         return record is not None and (fits or choice.place is not None)
 
     @property
@@ -265,7 +265,7 @@ class CurrentModel(QObject):
         """Choose the model that is inspected, on all folds; without one nothing happens."""
         choice = self._session.inspection
         axes = self._shown.plan.axes
-        if choice is not None and choice.values is not None and _on(axes, choice.values):
+        if choice is not None and choice.values is not None and _are_on_axes(axes, choice.values):
             self._session.select(choice.values, choice.place)
 
     @property
@@ -301,7 +301,7 @@ class CurrentModel(QObject):
     @property
     def values(self) -> tuple[Any, ...]:
         """Where the slider stands on the axes of what is shown: as chosen, else in the middle."""
-        return self._values(self._shown) or _middle(self._shown.plan.axes)
+        return self._values(self._shown) or _middle_values(self._shown.plan.axes)
 
     @property
     def inspected_values(self) -> tuple[Any, ...]:
@@ -310,7 +310,7 @@ class CurrentModel(QObject):
         if (
             inspection is None
             or inspection.values is None
-            or not _on(self._shown.plan.axes, inspection.values)
+            or not _are_on_axes(self._shown.plan.axes, inspection.values)
         ):
             return self.values
         return inspection.values
@@ -347,7 +347,9 @@ class CurrentModel(QObject):
         """Show the model that is inspected by now; have its path computed where no run has it."""
         choice = self._session.inspection
         view = self._shown
-        on_axes = choice is not None and choice.values is not None and _on(view.plan.axes, choice.values)
+        on_axes = (
+            choice is not None and choice.values is not None and _are_on_axes(view.plan.axes, choice.values)
+        )
         request = self._wanted_inspection(view, choice.values) if on_axes else None  # type: ignore[union-attr,arg-type]
         self._probe.ask(request)
         self._show_inspection()
@@ -369,7 +371,7 @@ class CurrentModel(QObject):
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return an inspected model: of the live path where it is on that, else of the shown run."""
         live = view.model
-        if choice.values is None or not _on(view.plan.axes, choice.values):
+        if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
             return replace(live, position=path_position(live.path, choice.place, live.position, ""))
@@ -387,7 +389,7 @@ class CurrentModel(QObject):
         return PathWanted(self._session.measurement(plan).plan(plan), view.fold, values)
 
     def _record(self) -> RunRecord | None:
-        """Return the shown run, where it is of the open data."""
+        """Return the shown run if it belongs to the open data."""
         record = self._runs.shown
         return record if record is not None and record.dataset is self._session.dataset else None
 
@@ -396,7 +398,7 @@ class CurrentModel(QObject):
         chosen = self._chosen_by_validation(view)
         choice = self._session.choice if choice is None else choice
         for values in (choice.values, chosen and chosen[0]):
-            if values is not None and _on(view.plan.axes, values):
+            if values is not None and _are_on_axes(view.plan.axes, values):
                 return values
         return None
 
@@ -424,7 +426,7 @@ class CurrentModel(QObject):
         if view.record is None:
             return form if session.read_as_planned else None
         is_same = form == view.plan  # the usual case, and a plan takes long to make while the slider moves
-        if is_same or not _alike(form, view.plan) or reading(form) != reading(view.plan):
+        if is_same or not _have_same_axes(form, view.plan) or reading(form) != reading(view.plan):
             return view.plan
         by_costs = MILLISECONDS in form.parameters.values()  # else they change no number
         return view.plan.changed(
@@ -453,7 +455,7 @@ class CurrentModel(QObject):
             kept_out = any(plan.parameters.get(name) for name in ("pinned", "banned"))
             if self._session.choice.values is None and not kept_out:
                 return None
-            values = values or _middle(plan.axes)
+            values = values or _middle_values(plan.axes)
         return (
             None if values is None else PathWanted(self._session.measurement(plan).plan(plan), fold, values)
         )
@@ -674,19 +676,19 @@ def _is_same(first: PathWanted, second: PathWanted) -> bool:
     return first.fold is second.fold and (first.values, first.plan) == (second.values, second.plan)
 
 
-def _alike(plan: Plan, other: Plan) -> bool:
-    """Return whether two plans have the same method and axes, so that one's values suit the other."""
+def _have_same_axes(plan: Plan, other: Plan) -> bool:
+    """Return whether two plans have the same method, ranker and names of axes."""
     names = [[axis.name for axis in compared_plan.axes] for compared_plan in (plan, other)]
     return (plan.method, plan.ranker) == (other.method, other.ranker) and names[0] == names[1]
 
 
-def _middle(axes: Sequence[Axis]) -> tuple[Any, ...]:
+def _middle_values(axes: Sequence[Axis]) -> tuple[Any, ...]:
     """Return the middle value of each axis."""
     return tuple(axis.values[len(axis.values) // 2] for axis in axes)
 
 
-def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
-    """Return whether values are on the axes of a plan: they may have been chosen with another one."""
+def _are_on_axes(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
+    """Return whether values lie on the axes of a plan; they may have been chosen with another plan."""
     return len(values) == len(axes) and all(axis.allows(v) for axis, v in zip(axes, values, strict=True))
 
 

@@ -20,7 +20,7 @@ from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sea
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.ui.language import tr
 
-_TOGGLED = {
+_TOGGLE_TEXTS = {
     ("pinned", False): tr("pinning {feature}"),
     ("pinned", True): tr("unpinning {feature}"),
     ("banned", False): tr("banning {feature}"),
@@ -124,7 +124,7 @@ class Session(QObject):
 
     @property
     def plan(self) -> Plan:
-        """The plan as it stands."""
+        """The current plan."""
         return self._state.plan
 
     @property
@@ -392,10 +392,10 @@ class Session(QObject):
             return  # several sets of features are tried: there is not one to change
         members = next((ids for ids in feature_groups_of(self.plan).values() if feature in ids), (feature,))
         present = any(i in parameters[name] for i in members)
-        rest = _without(parameters[name], members)
+        rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
-        parameters[other] = _without(parameters[other], members)
-        text = _TOGGLED[name, present].format(feature=self._feature_in_words(feature))
+        parameters[other] = _without_excluded(parameters[other], members)
+        text = _TOGGLE_TEXTS[name, present].format(feature=self._feature_in_words(feature))
         self.change(text, parameters=parameters)
 
     def _feature_in_words(self, feature: int) -> str:
@@ -449,11 +449,11 @@ def reading(plan: Plan) -> tuple[object, ...]:
     return plan.reading, plan.protocol, drawn
 
 
-def _without(ids: tuple[int, ...], excluded: Container[int]) -> tuple[int, ...]:
+def _without_excluded(ids: tuple[int, ...], excluded: Container[int]) -> tuple[int, ...]:
     return tuple(i for i in ids if i not in excluded)
 
 
-_SERIES = {"": -1, "slider": 1, "runs": 2}
+_SERIES_IDS = {"": -1, "slider": 1, "runs": 2}
 """Ids of changes that are undone at once where several follow each other; -1 is never merged."""
 
 
@@ -470,7 +470,7 @@ class _Change(QUndoCommand):
         self._series = series
 
     def id(self) -> int:
-        return _SERIES[self._series]
+        return _SERIES_IDS[self._series]
 
     def mergeWith(self, other: QUndoCommand) -> bool:
         if not isinstance(other, _Change) or self._series != other._series:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SUFFIX = ".rankstudio"
 """The ending of a study's name; the engine's own constant would bring its heavy modules."""
 _WAIT_SECONDS = 0.1  # for a study to be closed, between two checks of `cancelled`
-_MOST_WAITS = 100
+_MAX_WAITS = 100
 READ_ONLY = tr("Its study is read-only.")
 """Why a run of a study that can only be read is not gone on with."""
 
@@ -146,7 +146,7 @@ class StudyStore:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
             with self._closed:
-                for _ in range(_MOST_WAITS):
+                for _ in range(_MAX_WAITS):
                     if cancelled() or all(open_study.path != path for open_study in self._open):
                         break
                     self._closed.wait(_WAIT_SECONDS)
@@ -311,8 +311,9 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
         label=study.label(key),
         choice=Choice(*study.choice(key)),
         recorded=recorded,
-        origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
-        why_not_on=_why_not_on(summary.versions, plan.sources) or (READ_ONLY if study.read_only else ""),
+        origin=f"{_local_time_text(summary.finished or summary.created)}, {_version_text(summary.versions)}",
+        why_not_on=_reason_not_resumable(summary.versions, plan.sources)
+        or (READ_ONLY if study.read_only else ""),
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,
@@ -324,19 +325,19 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
     return record
 
 
-def _when(moment: str) -> str:
-    """Return a moment of a study, in UTC, as a clock here shows it."""
+def _local_time_text(moment: str) -> str:
+    """Return the local time of a moment that a study stores in UTC."""
     return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _by(recorded: Mapping[str, str]) -> str:
+def _version_text(recorded: Mapping[str, str]) -> str:
     return tr("by RankStudio {rankstudio}").format(
         rankstudio=recorded.get("rankstudio", tr("of an unknown version"))
     )
 
 
-def _why_not_on(recorded: Mapping[str, str], entries: Sequence[CodeSource]) -> str:
-    """Return why a run of other versions is not gone on with; its numbers would have two origins."""
+def _reason_not_resumable(recorded: Mapping[str, str], entries: Sequence[CodeSource]) -> str:
+    """Return why a run cannot be resumed here: other versions, or missing software; "" if it can."""
     for entry in entries:
         if entry.lacking:
             return entry.lacking

@@ -55,7 +55,7 @@ class OtherPages(Protocol):
     window: QWidget
 
     def find(self, key: str) -> Any:
-        """Return the controller of a page; None where there is no such page."""
+        """Return the controller of a page; None if the page is absent."""
 
     def show_page(self, key: str) -> None:
         """Show a page."""

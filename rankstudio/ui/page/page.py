@@ -122,7 +122,7 @@ class Page(QWidget):
             controller.update()
 
     def leave(self) -> None:
-        """Let nothing more be done for what is no longer seen."""
+        """Stop the work for panels that are no longer visible."""
         for controller in self._controllers:
             controller.leave()
 

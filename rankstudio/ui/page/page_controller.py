@@ -18,7 +18,7 @@ PanelsOf = Callable[[str], Iterable[Part]]
 
 
 class PageController(Controller):
-    """Feeds the panels of a page, and lays them out.
+    """Controls the panels of a page, and lays them out.
 
     It is made with the theme, the models and a parent, before any page is laid out.
 

@@ -29,7 +29,7 @@ _X_SPACING = 52
 _GRID_SPACING = 34
 _Y_SPACING = 28
 _SIZE_SPACING = 30
-_LINE = 18  # of a title or a tick label
+_LINE_HEIGHT = 18  # of a title or a tick label
 
 Ticks = list[tuple[float, str]]
 
@@ -113,7 +113,7 @@ class Axes:
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
             return [(t, f"{t:.0f}") for t in integer_ticks(x_range[0] + air, x_range[1] - air, count)]
         values = nice_ticks(*x_range, count)
-        return list(zip(values, _shortest(values), strict=True))
+        return list(zip(values, _tick_texts(values), strict=True))
 
     def frame(self, size: QSizeF, x_range: tuple[float, float], y_range: tuple[float, float]) -> Frame:
         """Lay out a drawing: the plot area is what titles and labels leave.
@@ -138,7 +138,7 @@ class Axes:
         )
 
 
-def _shortest(values: list[float]) -> list[str]:
+def _tick_texts(values: list[float]) -> list[str]:
     """Return texts without trailing zeros: 0, 0.25, 0.5, 0.75, 1."""
     labels = tick_labels(values)
     return [t.rstrip("0").rstrip(".") if "." in t else t for t in labels]
@@ -180,14 +180,14 @@ def draw_axes(
 
 def title_box(frame: Frame) -> QRectF:
     """Return where the title of a drawing stands."""
-    return QRectF(0, 0, frame.outer.width(), scaled(_LINE))
+    return QRectF(0, 0, frame.outer.width(), scaled(_LINE_HEIGHT))
 
 
 def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
     """Return the title as there is room for it, beside what stands at its right."""
     metrics = QFontMetrics(font(SMALL))
     room = int(frame.outer.width() - reserved_width)
-    title = axes.title if _width(metrics, axes.title) <= room else axes.short or axes.title
+    title = axes.title if _text_width(metrics, axes.title) <= room else axes.short or axes.title
     return metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
 
 
@@ -197,19 +197,19 @@ def cut_texts(axes: Axes, frame: Frame, reserved_width: float, placeholder: str 
     outer = frame.outer
     title = (
         axes.title
-        if _width(metrics, axes.title) <= outer.width() - reserved_width
+        if _text_width(metrics, axes.title) <= outer.width() - reserved_width
         else axes.short or axes.title
     )
-    cut = [title] if _width(metrics, title) > outer.width() - reserved_width else []
+    cut = [title] if _text_width(metrics, title) > outer.width() - reserved_width else []
     if placeholder is not None:
         box = _placeholder_box(frame).toRect()
         drawn = metrics.boundingRect(box, Qt.TextFlag.TextWordWrap.value, placeholder)
         fits = drawn.width() <= box.width() and drawn.height() <= box.height()
         return [*cut, *([] if fits else [placeholder])]
-    return [*cut, *([axes.x_label] if _width(metrics, axes.x_label) > outer.width() else [])]
+    return [*cut, *([axes.x_label] if _text_width(metrics, axes.x_label) > outer.width() else [])]
 
 
-def _width(metrics: QFontMetrics, text: str) -> int:
+def _text_width(metrics: QFontMetrics, text: str) -> int:
     return metrics.horizontalAdvance(text)
 
 
@@ -230,12 +230,12 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
         y = round(frame.y_px(value))
         hairline(painter, colors.q("line_soft"), QPointF(area.left(), y), QPointF(area.right(), y))
         painter.setPen(colors.q("muted"))
-        box = QRectF(0, y - scaled(_LINE) / 2, area.left() - AIR, scaled(_LINE))
+        box = QRectF(0, y - scaled(_LINE_HEIGHT) / 2, area.left() - AIR, scaled(_LINE_HEIGHT))
         painter.drawText(box, RIGHT, text)
     hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
     painter.setPen(colors.q("muted"))
     for value, text in axes.x_ticks(frame.x_range, area.width()):
-        box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, scaled(_LINE))
+        box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, scaled(_LINE_HEIGHT))
         painter.drawText(box, BELOW, text)
 
 
@@ -257,5 +257,5 @@ def _draw_placeholder(placeholder: str, painter: QPainter, frame: Frame, colors:
 
 def _placeholder_box(frame: Frame) -> QRectF:
     """Return where an empty plot says something: below its title, as it has no ticks."""
-    top = min(scaled(_LINE), frame.area.top())
+    top = min(scaled(_LINE_HEIGHT), frame.area.top())
     return QRectF(16, top, frame.outer.width() - 32, frame.outer.height() - top)

@@ -25,7 +25,7 @@ from rankstudio.ui.style.theme import Theme
 
 _LEAST_WIDTH = 21.0
 _WIDEST = 44.0
-_FILL = 0.72
+_BAR_SHARE_OF_ROW = 0.72
 _GAP = 10.0
 _SCALE = 56.0  # pixels left of the bars, for the numbers of their axis
 
@@ -127,9 +127,9 @@ class BarsPlot(Plot):
         rects = []
         for i, bar in enumerate(bars):
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
-            left_edge = area.left() + i * step + step * (1 - _FILL) / 2
+            left_edge = area.left() + i * step + step * (1 - _BAR_SHARE_OF_ROW) / 2
             top = zero - height if bar.value >= 0 else zero
-            rects.append(QRectF(round(left_edge), top, round(step * _FILL), height))
+            rects.append(QRectF(round(left_edge), top, round(step * _BAR_SHARE_OF_ROW), height))
         return rects
 
     # Plot

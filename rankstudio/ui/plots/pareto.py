@@ -29,14 +29,14 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.theme import Theme
 
-_REACH = 14.0  # pixels from a marker in which the mouse means it
-_PLAIN = 2.6
-_FRONT = 4.2
-_RING = 8.0
-_FADED = 0.4
-_LOG_AIR = 1.08  # by which factor a logarithmic axis goes on beyond the least and the greatest size
-_GRAIN = 4.0  # pixels between those of the front that a name had better not hide
-_BANDS = {
+_HIT_DISTANCE = 14.0  # pixels from a marker in which the mouse means it
+_PLAIN_RADIUS = 2.6
+_FRONT_RADIUS = 4.2
+_RING_RADIUS = 8.0
+_FADED_OPACITY = 0.4
+_LOG_MARGIN_FACTOR = 1.08  # by which factor a logarithmic axis goes on beyond the least and the greatest size
+_SAMPLE_SPACING = 4.0  # pixels between those of the front that a name had better not hide
+_BAND_NAMES = {
     "not significantly worse": (
         tr("not significantly worse than the best (95 %, paired over queries)"),
         tr("not significantly worse than the best"),
@@ -47,7 +47,7 @@ _BANDS = {
     ),
 }
 """Names of the band by its rule, at length and in short."""
-_OVER_FOLDS = {
+_BAND_NAMES_OVER_FOLDS = {
     "not significantly worse": (
         tr("not significantly worse than the best (95 %, paired over folds)"),
         tr("not significantly worse than the best"),
@@ -159,9 +159,10 @@ class ParetoPlot(Plot):
             [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
         )
         if self.axes.log_sizes:
-            return (float(xs.min()) / _LOG_AIR, float(xs.max()) * _LOG_AIR), readable_range(
-                ys, np.array(front_values)
-            )
+            return (
+                float(xs.min()) / _LOG_MARGIN_FACTOR,
+                float(xs.max()) * _LOG_MARGIN_FACTOR,
+            ), readable_range(ys, np.array(front_values))
         room = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
         return (float(xs.min()) - room, float(xs.max()) + room), readable_range(ys, np.array(front_values))
 
@@ -251,9 +252,9 @@ class ParetoPlot(Plot):
         px, py = self.frame().pixels(*self.places)
         distances = np.hypot(px - point.x(), py - point.y())
         front = list(self.marks.front) if self.marks else []
-        nearby = [i for i in front if distances[i] <= _REACH / 2]
+        nearby = [i for i in front if distances[i] <= _HIT_DISTANCE / 2]
         best = min(nearby, key=lambda i: distances[i]) if nearby else int(distances.argmin())
-        return best if distances[best] <= _REACH else None
+        return best if distances[best] <= _HIT_DISTANCE else None
 
     def _called(self, position: int) -> str:
         if self.marks is None:
@@ -285,7 +286,7 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
     spots = plot.spots
     if marks is None:
         return
-    if len(marks.front) > 1 and marks.rule in _BANDS:
+    if len(marks.front) > 1 and marks.rule in _BAND_NAMES:
         _draw_band(painter, frame, colors, _level_steps(plot, frame), frame.y_px(spots[marks.best].y))
     corners: list[QPointF] = []
     for i in marks.front:
@@ -328,13 +329,13 @@ def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
     background = (i for i in range(len(points)) if i not in front)
     for i in (*background, *front):
         category = plot.spots[i].category
-        opacity = 1.0 if i in front or i == plot.under_mouse else _FADED
+        opacity = 1.0 if i in front or i == plot.under_mouse else _FADED_OPACITY
         if (category, opacity) != last:  # hundreds of one colour follow each other
             last = category, opacity
             look = palettes.category(colors, category)
             look.color.setAlphaF(opacity)
             painter.setBrush(look.color)
-        draw_marker(painter, look.marker, points[i], _FRONT if i in front else _PLAIN)
+        draw_marker(painter, look.marker, points[i], _FRONT_RADIUS if i in front else _PLAIN_RADIUS)
 
 
 def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -344,7 +345,7 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
         return
     points = frame.points(*plot.places)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    rings = (plot.chosen, (), _RING - 2.5), (plot.inspected, INSPECTED, _RING - 1.0)
+    rings = (plot.chosen, (), _RING_RADIUS - 2.5), (plot.inspected, INSPECTED, _RING_RADIUS - 1.0)
     for position, dash, radius in rings:
         if position is not None:
             painter.setPen(pen(colors.q("text"), 1.4, dash))
@@ -354,10 +355,13 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
         named[marks.suggested] = (_suggested_names(plot, marks), "accent", 2.0)
     for i, (_, role, width) in named.items():
         painter.setPen(pen(colors.q(role), width))
-        painter.drawEllipse(points[i], _RING, _RING)
-    occupied = [QRectF(points[i].x() - _RING, points[i].y() - _RING, 2 * _RING, 2 * _RING) for i in named]
+        painter.drawEllipse(points[i], _RING_RADIUS, _RING_RADIUS)
+    occupied = [
+        QRectF(points[i].x() - _RING_RADIUS, points[i].y() - _RING_RADIUS, 2 * _RING_RADIUS, 2 * _RING_RADIUS)
+        for i in named
+    ]
     for i, (names, role, _) in reversed(named.items()):  # the longer name has fewer places
-        box, text = _place(plot, frame, points[i], names, role == "accent", occupied)
+        box, text = _best_name_box(plot, frame, points[i], names, role == "accent", occupied)
         painter.setFont(font(SMALL, role == "accent"))
         painter.setPen(colors.q(role))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
@@ -368,7 +372,7 @@ def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
     """Return the text at the suggested model, at length and in short: "3 features", or its cost."""
     if marks.cost:
         at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
-        return (at_length, marks.cost) if marks.rule in _BANDS else (marks.cost,)
+        return (at_length, marks.cost) if marks.rule in _BAND_NAMES else (marks.cost,)
     size = plot.spots[marks.suggested].x
     number = 1 if size == 1 else 2
     texts = (
@@ -384,11 +388,11 @@ def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
 
 def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Write at the upper right what the band is."""
-    if plot.marks is None or plot.marks.rule not in _BANDS:
+    if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
     painter.setFont(font(SMALL))
     title = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
-    names = (_BANDS | _OVER_FOLDS if plot.over_folds else _BANDS)[plot.marks.rule]
+    names = (_BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES)[plot.marks.rule]
     room = frame.outer.width() - title - 30
     text = next((name for name in names if painter.fontMetrics().horizontalAdvance(name) <= room), "")
     if not text:
@@ -401,7 +405,7 @@ def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Co
     painter.drawText(QRectF(left_edge, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
 
 
-def _place(
+def _best_name_box(
     plot: ParetoPlot,
     frame: Frame,
     point: QPointF,
@@ -420,7 +424,7 @@ def _place(
         return not room.contains(box), sum(box.intersects(other) for other in occupied), int(n_hidden)
 
     boxes = ((box, name) for name in names for box in around(point, text_size(name, bold)))
-    return min(((_inside(box, room), name) for box, name in boxes), key=cost)
+    return min(((_shifted_inside(box, room), name) for box, name in boxes), key=cost)
 
 
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
@@ -429,19 +433,19 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     front = list(plot.marks.front) if plot.marks is not None else []
     ends = [*xs[front[1:]], frame.area.right()]
     parts = list(zip(xs[front], ends, ys[front], strict=True))
-    if plot.marks is not None and len(front) > 1 and plot.marks.rule in _BANDS:
+    if plot.marks is not None and len(front) > 1 and plot.marks.rule in _BAND_NAMES:
         edge = _level_steps(plot, frame)
         parts += [(a.x(), b.x(), a.y()) for a, b in zip(edge[::2], edge[1::2], strict=True)]
     for left, right, level in parts:
-        along = np.arange(left, right, _GRAIN)
+        along = np.arange(left, right, _SAMPLE_SPACING)
         xs, ys = np.append(xs, along), np.append(ys, np.full(along.size, level))
     for x, (low, high) in zip(ends, pairwise(level for _, _, level in parts[: len(front)]), strict=False):
-        along = np.arange(min(low, high), max(low, high), _GRAIN)
+        along = np.arange(min(low, high), max(low, high), _SAMPLE_SPACING)
         xs, ys = np.append(xs, np.full(along.size, x)), np.append(ys, along)
     return xs, ys
 
 
-def _inside(box: QRectF, room: QRectF) -> QRectF:
+def _shifted_inside(box: QRectF, room: QRectF) -> QRectF:
     """Return a box moved sideways as far as it takes to be inside the plot."""
     shifted_box = QRectF(box)
     shifted_box.moveRight(min(shifted_box.right(), room.right()))
@@ -459,7 +463,7 @@ def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     w = size.width()
     h = size.height()
     boxes = []
-    for gap in (_RING + 2, _RING + 10, _RING + 20, _RING + 32):
+    for gap in (_RING_RADIUS + 2, _RING_RADIUS + 10, _RING_RADIUS + 20, _RING_RADIUS + 32):
         across = (point.x() - w / 2, point.x() - 6, point.x() - w + 6, point.x() + gap, point.x() - gap - w)
         boxes += [
             QRectF(left_edge, top, w, h)

@@ -9,18 +9,18 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-_NAMES = """
+_LIBRARY_NAMES = """
 EGL.so.1 GL.so.1 GLX.so.0 OpenGL.so.0 X11-xcb.so.1 X11.so.6 dbus-1.so.3 fontconfig.so.1 freetype.so.6
 glib-2.0.so.0 gthread-2.0.so.0 wayland-client.so.0 wayland-cursor.so.0 xcb-cursor.so.0 xcb-icccm.so.4
 xcb-image.so.0 xcb-keysyms.so.1 xcb-randr.so.0 xcb-render-util.so.0 xcb-render.so.0 xcb-shape.so.0
 xcb-shm.so.0 xcb-sync.so.1 xcb-util.so.1 xcb-xfixes.so.0 xcb-xkb.so.1 xcb.so.1 xkbcommon-x11.so.0
 xkbcommon.so.0
 """
-_LIBRARIES = tuple(f"lib{name}" for name in _NAMES.split())
+_LIBRARY_FILES = tuple(f"lib{name}" for name in _LIBRARY_NAMES.split())
 """The system libraries that Qt links to."""
 
 
-def _package(library: str) -> str:
+def _debian_package(library: str) -> str:
     """Return Debian's package of a library: its name in small letters and its number; glib is one package."""
     name, _, number = library.lower().partition(".so.")
     return "libglib2.0-0" if name.endswith("-2.0") else f"{name}{'-' if name[-1].isdigit() else ''}{number}"
@@ -38,9 +38,9 @@ def why_no_window() -> str | None:
     chosen = os.environ.get("QT_QPA_PLATFORM", "")
     if not chosen and not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
         return "No window can be opened: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)."
-    missing = missing_libraries(_plugin(chosen))
+    missing = missing_libraries(_platform_plugin(chosen))
     if missing:
-        return _sentence(missing)
+        return _missing_libraries_sentence(missing)
     if not chosen and not os.environ.get("WAYLAND_DISPLAY"):
         return _unreachable_display()
     return None
@@ -62,13 +62,13 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
     paths += [qt / binary for binary in binaries if binary]
     missing: dict[str, None] = {}
     for binary in paths:
-        missing.update(dict.fromkeys(_failing(binary)))
+        missing.update(dict.fromkeys(_load_failures(binary)))
     return tuple(missing)
 
 
-def _failing(binary: Path) -> list[str]:
+def _load_failures(binary: Path) -> list[str]:
     """Return the reasons that a binary cannot be loaded: all missing system libraries, not only the first."""
-    error = _load(str(binary))
+    error = _load_error(str(binary))
     if error is None or not binary.exists():
         return []
     first = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", error)
@@ -76,8 +76,8 @@ def _failing(binary: Path) -> list[str]:
         return []
     # The loader names one at a time; the others are found by trying all that the binary mentions.
     mentioned = _mentioned_libraries(binary)
-    candidates = [first[1], *(name for name in _LIBRARIES if name in mentioned)]
-    return list(dict.fromkeys(name for name in candidates if _load(name) is not None))
+    candidates = [first[1], *(name for name in _LIBRARY_FILES if name in mentioned)]
+    return list(dict.fromkeys(name for name in candidates if _load_error(name) is not None))
 
 
 def _mentioned_libraries(binary: Path) -> set[str]:
@@ -91,14 +91,14 @@ def _mentioned_libraries(binary: Path) -> set[str]:
             continue
         for raw in set(re.findall(rb"lib[\w.+-]+?\.so(?:\.\d+)*(?=\0)", content)):
             name = raw.decode("ascii", "replace")
-            sibling = _beside(binary, name)
+            sibling = _bundled_library(binary, name)
             if name not in names and sibling is not None:
                 waiting.append(sibling)
             names.add(name)
     return names
 
 
-def _beside(binary: Path, name: str) -> Path | None:
+def _bundled_library(binary: Path, name: str) -> Path | None:
     """Return Qt's own library of that name, or None where it is the system's."""
     for parent in binary.parents:
         candidate = parent / "lib" / name
@@ -109,7 +109,7 @@ def _beside(binary: Path, name: str) -> Path | None:
     return None
 
 
-def _load(library: str) -> str | None:
+def _load_error(library: str) -> str | None:
     """Return the loader's complaint, or None where it could load the library."""
     try:
         ctypes.CDLL(library)
@@ -118,7 +118,7 @@ def _load(library: str) -> str | None:
     return None
 
 
-def _plugin(chosen: str) -> str:
+def _platform_plugin(chosen: str) -> str:
     """Return the platform plugin that Qt is going to load."""
     platform = chosen.partition(":")[0].partition(";")[0]
     if not platform:
@@ -126,8 +126,8 @@ def _plugin(chosen: str) -> str:
     return f"plugins/platforms/libq{platform}.so" if platform else ""
 
 
-def _sentence(missing: tuple[str, ...]) -> str:
-    packages = sorted({_package(name) for name in missing if name in _LIBRARIES})
+def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
+    packages = sorted({_debian_package(name) for name in missing if name in _LIBRARY_FILES})
     text = f"No window can be opened: Qt needs {' and '.join(missing)}, which this system does not have"
     return text + (f" (on Debian and Ubuntu: apt install {' '.join(packages)})." if packages else ".")
 

@@ -22,10 +22,10 @@ from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
-_MOST_BARS = 1000  # the best ones
+_MAX_BARS = 1000  # the best ones
 
 NO_STEP = tr("Run a method to see the candidates of each step.")
-_NONE = tr("This step compared no candidates.")
+_EMPTY_TEXT = tr("This step compared no candidates.")
 
 
 class CandidatesView(QWidget):
@@ -80,7 +80,7 @@ class CandidatesView(QWidget):
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
         self.setAccessibleName(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
         if not np.isfinite(values).any():
-            self._show_nothing(_NONE)
+            self._show_nothing(_EMPTY_TEXT)
             return
         ids = np.asarray(feature_ids)
         first = {name: int(np.flatnonzero(ids == members[0])[0]) for name, members in (groups or {}).items()}
@@ -91,11 +91,11 @@ class CandidatesView(QWidget):
             return first.get(own_group.get(int(ids[column]), ""), column) if first else column
 
         candidates = np.flatnonzero(np.isfinite(values))
-        if candidates.size > _MOST_BARS:
+        if candidates.size > _MAX_BARS:
             gains = score.gains(values[candidates])
-            least = np.partition(gains, -_MOST_BARS)[-_MOST_BARS]  # a sort of many thousands is seen
+            least = np.partition(gains, -_MAX_BARS)[-_MAX_BARS]  # a sort of many thousands is seen
             leading = np.flatnonzero(gains >= least)
-            best = leading[np.argsort(-gains[leading], kind="stable")[:_MOST_BARS]]
+            best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
         columns = [c for c in candidates.tolist() if bar(c) == c]
         self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))

@@ -89,14 +89,14 @@ Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[fl
 """Mean, lower and upper end at each k."""
 Key = int | Literal["live", "inspected"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
-_HIGH = 0.8  # times its width is a panel in which plots above each other are better to read
-_ACROSS = 440  # pixels from which on sentence and box stand side by side
-_BESIDE_SLIDER = 335  # pixels from which on the choice of the view stands beside the slider
+_MIN_HEIGHT_TO_STACK = 0.8  # times its width is a panel in which plots above each other are better to read
+_MIN_WIDTH_FOR_ONE_ROW = 440  # pixels from which on sentence and box stand side by side
+_MIN_WIDTH_BESIDE_SLIDER = 335  # pixels from which on the choice of the view stands beside the slider
 CURVES = "curves"
 MAP = "map"
 """Views of the validation."""
 _VIEWS = ((CURVES, tr("curves")), (MAP, tr("map")))
-_NAMED = 500  # pixels from which on the button of the smallest model says in full which it is
+_MIN_WIDTH_WITH_NAME = 500  # pixels from which on the button of the smallest model says in full which it is
 BELOW = {
     StepKind.FEATURES: tr("features selected, k"),
     StepKind.ITERATIONS: tr("iteration"),
@@ -196,9 +196,9 @@ class CurvesPanel(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put plots above each other, and what is asked for in a row, where that leaves them more room."""
         super().resizeEvent(event)
-        high = self.height() > _HIGH * self.width()
+        high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if high else QBoxLayout.Direction.LeftToRight)
-        self.smallest.set_short(self.width() < scaled(_NAMED))
+        self.smallest.set_short(self.width() < scaled(_MIN_WIDTH_WITH_NAME))
         for row, least in self._rows:
             across = self.width() >= scaled(least)
             row.setDirection(QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom)
@@ -467,6 +467,7 @@ class CurvesPanel(Panel):
         return {"criterion": self.criterion_plot, "validation": self.validation_plot}
 
     def _lay_out(self) -> None:
+        """Lay out the slider, the two plots side by side, and the captions below."""
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
         self._below.setWordWrap(True)  # or the form would give way to a long name
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -481,7 +482,11 @@ class CurvesPanel(Panel):
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
         self._values = fill(QHBoxLayout(), (self.slider, 3), 1, self.view, margins=(0, 0, 0, 6))
         fill(self.body, self.hint, self._values, (self._row, 1), self._foot, self._asked, spacing=2)
-        across = (self._foot, _ACROSS), (self._asked, _ACROSS), (self._values, _BESIDE_SLIDER)
+        across = (
+            (self._foot, _MIN_WIDTH_FOR_ONE_ROW),
+            (self._asked, _MIN_WIDTH_FOR_ONE_ROW),
+            (self._values, _MIN_WIDTH_BESIDE_SLIDER),
+        )
         self._rows: list[tuple[QBoxLayout, int]] = [*across]
 
     def _link(self) -> None:
@@ -573,6 +578,7 @@ class CurvesPanel(Panel):
         return [self._x(self._chosen[0], k) if self._chosen else float(k) for k in ks]
 
     def _draw(self, key: Key) -> None:
+        """Draw the curve of a combination in both plots, or its curve over the chosen axis."""
         path = self._path(key)
         if self.over is not None and not isinstance(key, str):
             curve = self.over.curves[key]
@@ -627,6 +633,7 @@ class CurvesPanel(Panel):
         self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
 
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
+        """Return the note on a point: its model and its measures; nothing where it has no value."""
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:

@@ -46,17 +46,17 @@ from rankstudio.ui.widgets.layout import fill, named
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
-_LISTED = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several of them are typed with commas
+_KINDS_TYPED_WITH_COMMAS = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several of them are typed with commas
 _RESET_SIDE = 20
-_ROW = 28
-_MOST_OFFERED = 100  # features that fit what is written
-_LEAST_EDITOR = 110  # pixels: long labels and a narrow panel leave no more
+_ROW_HEIGHT = 28
+_MAX_OFFERED_FEATURES = 100  # features that fit what is written
+_MIN_EDITOR_WIDTH = 110  # pixels: long labels and a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
-_SEVERAL = tr("several values, each tried")  # keys of the items that stand for no one choice
-_ASK = tr("select several")
-_OWN = tr("select a file of own values")
-_USUAL = (
+_SEVERAL_VALUES_KEY = tr("several values, each tried")  # keys of the items that stand for no one choice
+_ASK_SEVERAL_KEY = tr("select several")
+_OWN_FILE_KEY = tr("select a file of own values")
+_USUAL_PROTOCOLS = (
     GIVEN,
     "5-fold",
     "10-fold",
@@ -96,18 +96,18 @@ def tooltip(parameter: Parameter) -> str:
     rows = [
         (tr("symbol"), parameter.symbol),
         (tr("source"), parameter.source),
-        (tr("range"), _range(parameter)),
+        (tr("range"), _range_text(parameter)),
         (tr("default"), parameter.said(parameter.default)),
     ]
     lines = "".join(f"<br><b>{name}</b> {html_text(text)}" for name, text in rows if text)
     return f"<p style='max-width: 340px'>{html_text(shortened(parameter.help))}{lines}</p>"
 
 
-def _range(parameter: Parameter) -> str:
+def _range_text(parameter: Parameter) -> str:
     """Return the range in words; "" where the field itself shows what there is."""
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
         return ""
-    if parameter.kind in _LISTED and parameter.offers_several:
+    if parameter.kind in _KINDS_TYPED_WITH_COMMAS and parameter.offers_several:
         hint = tr("Separate several values by commas to try each of them.")
         return f"{parameter.expected}. {hint}"
     return parameter.expected
@@ -219,10 +219,11 @@ class Field(QWidget):
         self.reset_button.setVisible(self.changed)
 
     def _lay_out(self) -> None:
+        """Lay out the label, the reset button and the editor in a row, and the error below."""
         self.error.setWordWrap(True)
         self.error.hide()
         self.reset_button.setStyleSheet(TIGHT)
-        self.reset_button.setFixedSize(_RESET_SIDE, _ROW)
+        self.reset_button.setFixedSize(_RESET_SIDE, _ROW_HEIGHT)
         self.reset_button.setIconSize(QSize(14, 14))
         self.reset_button.hide()
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -238,7 +239,7 @@ class Field(QWidget):
         grid.addWidget(self.error, 1, 0, 1, 3)
         grid.setColumnMinimumWidth(1, _RESET_SIDE)
         grid.setColumnStretch(2, 1)
-        self.editor.setMinimumWidth(scaled(_LEAST_EDITOR))
+        self.editor.setMinimumWidth(scaled(_MIN_EDITOR_WIDTH))
 
     def _name_parts(self) -> None:
         text = tooltip(self.parameter)
@@ -399,7 +400,7 @@ class SwitchField(Field):
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, QCheckBox())
         self.editor.clicked.connect(self.enter)
-        self.editor.setMinimumHeight(_ROW)
+        self.editor.setMinimumHeight(_ROW_HEIGHT)
         self._refresh()
 
     def show_value(self) -> None:
@@ -485,13 +486,14 @@ class ChoicesField(ChoiceField):
         is_own_file = not has_several and self._value not in dict(choices)
         if has_several or is_own_file:
             box.addItem(
-                Path(self._value).name if is_own_file else self.parameter.format(self._value), _SEVERAL
+                Path(self._value).name if is_own_file else self.parameter.format(self._value),
+                _SEVERAL_VALUES_KEY,
             )
         if has_several or self.parameter.offers_several:
-            box.addItem(tr("several…"), _ASK)
+            box.addItem(tr("several…"), _ASK_SEVERAL_KEY)
         if self.parameter.own_file:
-            box.addItem(tr("own values…"), _OWN)
-        box.setCurrentIndex(box.findData(_SEVERAL if has_several or is_own_file else self._value))
+            box.addItem(tr("own values…"), _OWN_FILE_KEY)
+        box.setCurrentIndex(box.findData(_SEVERAL_VALUES_KEY if has_several or is_own_file else self._value))
 
     def menu(self) -> QMenu:
         """Return the boxes to tick, those of the present value ticked."""
@@ -503,6 +505,7 @@ class ChoicesField(ChoiceField):
         return self._menu
 
     def _make_menu(self) -> QMenu:
+        """Return the menu with a box for each choice, to tick several."""
         name = tr("{label}: several values, each tried").format(label=self.parameter.label)
         menu = named(QMenu(self), f"several-{self.parameter.name}", name)
         page = QWidget()
@@ -519,8 +522,9 @@ class ChoicesField(ChoiceField):
 
     @Slot()
     def _take_current(self) -> None:
-        opens_menu = self.editor.currentData() == _ASK
-        if self.editor.currentData() == _OWN:
+        """Take the chosen item: ask for a file, open the menu of several values, or set the value."""
+        opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
+        if self.editor.currentData() == _OWN_FILE_KEY:
             self.show_value()
             title = tr("Own values of {label}").format(label=self.parameter.label)
             name, _ = QFileDialog.getOpenFileName(
@@ -528,7 +532,7 @@ class ChoicesField(ChoiceField):
             )
             if name:
                 self.enter(name)
-        elif opens_menu or self.editor.currentData() == _SEVERAL:
+        elif opens_menu or self.editor.currentData() == _SEVERAL_VALUES_KEY:
             self.show_value()  # what stands there stays until other boxes are ticked
         else:
             super()._take_current()
@@ -544,7 +548,7 @@ class ChoicesField(ChoiceField):
             self.enter(ticked)
 
 
-def _protocol() -> Parameter:
+def _protocol_parameter() -> Parameter:
     """Return the protocol as a parameter."""
     return Parameter(
         name="protocol",
@@ -562,7 +566,7 @@ def _protocol() -> Parameter:
                 "divided."
             )
         ),
-        choices=tuple((protocol, protocol) for protocol in _USUAL),
+        choices=tuple((protocol, protocol) for protocol in _USUAL_PROTOCOLS),
     )
 
 
@@ -571,14 +575,14 @@ class ProtocolField(EditableField):
 
     def __init__(self, theme: Theme) -> None:
         self._refused = False
-        super().__init__(theme, _protocol(), (tr(GIVEN), *_USUAL[1:]))
+        super().__init__(theme, _protocol_parameter(), (tr(GIVEN), *_USUAL_PROTOCOLS[1:]))
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as a plan writes it; ParameterError where it is none."""
         try:
             return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
-            raise ParameterError(self.parameter.label, raw, _expected(error)) from error
+            raise ParameterError(self.parameter.label, raw, _expected_text(error)) from error
 
     def set_value(self, value: Any) -> None:
         """Show a protocol without telling anybody; that the data refuse this one stays said."""
@@ -606,13 +610,13 @@ class ProtocolField(EditableField):
         super().show_value()
 
 
-def _expected(error: PlanError) -> str:
+def _expected_text(error: PlanError) -> str:
     """Return the expectation in an error of the protocol, without what the field says itself."""
     return str(error).removeprefix("protocol: expected ").rpartition(", got ")[0]
 
 
-_HOW = tr("id or name")
-_BETWEEN = str.maketrans("", "", ", |")
+_SEARCH_HINT = tr("id or name")
+_WITHOUT_SEPARATORS = str.maketrans("", "", ", |")
 
 
 class FeatureChip(QFrame):
@@ -713,7 +717,7 @@ class FeaturesField(Field):
         self._line = QLineEdit()
         super().__init__(theme, parameter, self._line)
         self._stack_chips()
-        self._line.setPlaceholderText(_HOW)
+        self._line.setPlaceholderText(_SEARCH_HINT)
         completer = QCompleter(self._known, self._line)
         self._known.setParent(completer)  # deleted with it, and not when Python finds it
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -761,7 +765,7 @@ class FeaturesField(Field):
         """Show one chip a feature; several sets, each of which is tried, as a muted text."""
         self._line.clear()
         has_several = self.parameter.several(self._value)
-        self._line.setPlaceholderText(self.parameter.format(self._value) if has_several else _HOW)
+        self._line.setPlaceholderText(self.parameter.format(self._value) if has_several else _SEARCH_HINT)
         if [chip.feature_id for chip in self._chips] != list(self._ids) or self._names:
             self._make_chips()
 
@@ -817,7 +821,7 @@ class FeaturesField(Field):
         """Return the ids that a text means: ids, sets of them, a completion, or a part of one name only."""
         written = text.strip().casefold()
         matches = [i for i, name in self._found(written) if f"{i} {name}".casefold() == written]
-        if not matches and not written.translate(_BETWEEN).isdigit():
+        if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
             named = list(self._found(written))
             matches = [i for i, name in named if name.casefold() == written]
             matches = matches or [i for i, name in named if written in name.casefold()]
@@ -853,5 +857,5 @@ class FeaturesField(Field):
     def _look_for(self, text: str) -> None:
         """Offer the features that fit what is written, and forget its error."""
         self.show_error("")
-        matches = islice(self._found(text.strip().casefold()), _MOST_OFFERED)
+        matches = islice(self._found(text.strip().casefold()), _MAX_OFFERED_FEATURES)
         self._known.setStringList([f"{i} {name}" for i, name in matches])

@@ -46,11 +46,11 @@ from rankstudio.ui.widgets.choices import set_notes
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ColumnArea
 
-_OWN = ""
-_BESIDE_LABELS = 228  # pixels: a field for the name of a method, what resets it, margins and the bar
+_OWN_MODEL = ""
+_WIDTH_BESIDE_LABELS = 228  # pixels: a field for the name of a method, what resets it, margins and the bar
 
 
-def _method_choice(entries: Sequence[Method]) -> Parameter:
+def _method_parameter(entries: Sequence[Method]) -> Parameter:
     """Return the choice of a method as a parameter."""
     return Parameter(
         name="method",
@@ -62,14 +62,14 @@ def _method_choice(entries: Sequence[Method]) -> Parameter:
     )
 
 
-def _ranker_choice(selector: Method) -> Parameter:
+def _ranker_parameter(selector: Method) -> Parameter:
     """Return the choice of who ranks with the features of a selector as a parameter."""
     rankers = [(entry.key, selector.final_ranker(entry)) for entry in methods() if not entry.selects]
     return Parameter(
         name="ranked_by",
         label=tr("final ranker"),
         kind=Kind.CHOICE,
-        default=_OWN,
+        default=_OWN_MODEL,
         help=(
             tr(
                 "The model that ranks with the selected features, for every number of "
@@ -77,11 +77,13 @@ def _ranker_choice(selector: Method) -> Parameter:
                 "selections."
             )
         ),
-        choices=((_OWN, selector.final_ranker(None)), *rankers),
+        choices=((_OWN_MODEL, selector.final_ranker(None)), *rankers),
     )
 
 
-def _select_by(measures: Sequence[str], *, left_out: bool = False, pairs: bool = False) -> Parameter:
+def _criterion_parameter(
+    measures: Sequence[str], *, left_out: bool = False, pairs: bool = False
+) -> Parameter:
     """Return the selection criterion as a parameter, for the measures that a plan reports.
 
     ``left_out`` says whether those of left-out training queries can choose, too; with ``pairs`` those of
@@ -111,7 +113,7 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False, pairs: bool =
     )
 
 
-def _rule(present: str) -> Parameter:
+def _rule_parameter(present: str) -> Parameter:
     """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
     usual_rules = [BEST, SMALLEST, ONE_SE, *map(at_most, (5, 10, 20))]
     labels = {
@@ -163,12 +165,12 @@ class MethodForm(Panel):
         lacking[GIVEN_MODEL.key] = tr("Open a model file with File, Open model as ranker.")
         self._greatest_label = 0.0
         self._lacking = lacking
-        self._method = ChoiceField(theme, _method_choice(methods()))
+        self._method = ChoiceField(theme, _method_parameter(methods()))
         self._divide(methods())
-        self._ranker = ChoiceField(theme, _ranker_choice(methods()[0]))
+        self._ranker = ChoiceField(theme, _ranker_parameter(methods()[0]))
         self._protocol = ProtocolField(theme)
-        self._select_by = ChoiceField(theme, _select_by(("MAP",)))
-        self._rule = ChoiceField(theme, _rule(BEST))
+        self._select_by = ChoiceField(theme, _criterion_parameter(("MAP",)))
+        self._rule = ChoiceField(theme, _rule_parameter(BEST))
         theme.restyled.connect(self._align)
         self._groups = named(PlainLabel(wraps=True), "groups-note", role="caption")
         self._groups.hide()
@@ -197,7 +199,7 @@ class MethodForm(Panel):
     @property
     def wished_width(self) -> int:
         """In pixels: of the labels, longer in some languages, and of a method's name beside them."""
-        return self._label_width + _BESIDE_LABELS
+        return self._label_width + _WIDTH_BESIDE_LABELS
 
     def method_key(self) -> str:
         """Return the key of the method that is shown."""
@@ -205,7 +207,7 @@ class MethodForm(Panel):
 
     def ranker_key(self) -> str:
         """Return the key of the ranker that ranks with the selected features, "" for the method's own."""
-        return str(self._ranker.value) if method(self.method_key()).selects else _OWN
+        return str(self._ranker.value) if method(self.method_key()).selects else _OWN_MODEL
 
     def values(self) -> dict[str, Any]:
         """Return the parameters of the method that is shown; a field in error has its last valid value."""
@@ -238,7 +240,7 @@ class MethodForm(Panel):
         if extra is not None and extra.key not in {entry.key for entry in (*entries, *GIVEN)}:
             entries = (*entries, extra)
         chosen = self.method_key()
-        parameter = _method_choice(entries)
+        parameter = _method_parameter(entries)
         if parameter == self._method.parameter:
             return
         self._method.set_choices(parameter)
@@ -323,6 +325,7 @@ class MethodForm(Panel):
         self._scroll.ensureWidgetVisible(field)
 
     def _lay_out(self) -> None:
+        """Lay out the parameters of method, ranker and protocol below each other."""
         self._heading.setContentsMargins(0, 8, 0, 0)
         column = QVBoxLayout(self._page)
         fill(
@@ -372,7 +375,7 @@ class MethodForm(Panel):
     def _offer_rankers(self, selector: Method) -> None:
         """Offer the final rankers of a selector, its own model by the name of what that is."""
         ranker = self._ranker.value
-        parameter = _ranker_choice(selector)
+        parameter = _ranker_parameter(selector)
         if parameter != self._ranker.parameter:
             self._ranker.set_choices(parameter)
             self._ranker.set_value(ranker)
@@ -419,12 +422,12 @@ class MethodForm(Panel):
 
     def _order_tabs(self) -> None:
         order = [
-            *_parts([self._method]),
+            *_focus_widgets([self._method]),
             *self._own.tab_order(),
-            *_parts(self._ranker_fields()),
+            *_focus_widgets(self._ranker_fields()),
             *self._own_ranking.tab_order(),
             *self._ranker_section.tab_order(),
-            *_parts(self._choice_fields()),
+            *_focus_widgets(self._choice_fields()),
         ]
         for before, after in pairwise(order):
             QWidget.setTabOrder(before, after)
@@ -432,8 +435,10 @@ class MethodForm(Panel):
     def _offer(self, plan: Plan) -> None:
         """Offer the measures of a plan as criteria, and its rule."""
         pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
-        chooses = _select_by(plan.evaluated, left_out=plan.can_leave_out or plan.leaves_out, pairs=pairs)
-        offered = {self._select_by: chooses, self._rule: _rule(plan.rule)}
+        chooses = _criterion_parameter(
+            plan.evaluated, left_out=plan.can_leave_out or plan.leaves_out, pairs=pairs
+        )
+        offered = {self._select_by: chooses, self._rule: _rule_parameter(plan.rule)}
         for field, parameter in offered.items():
             if parameter != field.parameter:
                 field.set_choices(parameter)
@@ -472,7 +477,7 @@ class MethodForm(Panel):
         self._reset.setVisible(any(field.changed for field in self._parameter_fields()))
 
 
-def _parts(fields: Sequence[Field]) -> Iterator[QWidget]:
+def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
     """Yield the widgets of fields that take the keyboard focus."""
     for field in fields:
         yield from (field.editor, field.reset_button)

@@ -31,9 +31,9 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
-_FOLD = re.compile("fold[ ._-]?[0-9]+", re.IGNORECASE)
-_WIDTH = 460
-_LONGEST = 200  # letters of a name
+_FOLD_NAME = re.compile("fold[ ._-]?[0-9]+", re.IGNORECASE)
+_DIALOG_WIDTH = 460
+_MAX_NAME_LENGTH = 200  # letters of a name
 
 
 class GivenController(CommandController):
@@ -122,7 +122,7 @@ def scores_path(path: Path) -> Path:
     >>> scores_path(Path("neural/Fold1/test.scores")).name, scores_path(Path("neural/all.run")).name
     ('neural', 'all.run')
     """
-    return path.parent.parent if _FOLD.fullmatch(path.parent.name) else path
+    return path.parent.parent if _FOLD_NAME.fullmatch(path.parent.name) else path
 
 
 class GivenDialog(QDialog):
@@ -151,7 +151,7 @@ class GivenDialog(QDialog):
             tr("which models"),
         )
         self.name = named(QLineEdit(), "given-name", tr("name of the run"))
-        self.name.setMaxLength(_LONGEST)
+        self.name.setMaxLength(_MAX_NAME_LENGTH)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self._accept = named(QPushButton(accept), "given-accept", role="primary")
         self._accept.setDefault(True)
@@ -167,7 +167,7 @@ class GivenDialog(QDialog):
         self.name.textChanged.connect(self._enable)
         self._proposed = ""
         self._propose()
-        self.setMinimumWidth(_WIDTH)
+        self.setMinimumWidth(_DIALOG_WIDTH)
         self.name.setFocus()
 
     def source(self) -> Path:

@@ -34,9 +34,9 @@ SIZES = "sizes"
 
 _NO_RUN = tr("Run a method to compare all combinations of its parameters and k.")
 _NO_RUN_OF_GRIDS = tr("Run a method to compare all combinations of its parameters.")
-_OF = (("validation", tr("validation")), ("left-out", tr("left-out")))
-_LETTERS = 4  # of a box that is cut: the form beside the panel has not much room either
-_WIDEST = 128  # pixels of a box
+_MEASURED_PARTS = (("validation", tr("validation")), ("left-out", tr("left-out")))
+_MIN_BOX_LETTERS = 4  # of a box that is cut: the form beside the panel has not much room either
+_MAX_BOX_WIDTH = 128  # pixels of a box
 
 
 class HeatView(QWidget):
@@ -61,11 +61,14 @@ class HeatView(QWidget):
             choice_box(()), "heat-views", accessible_name=name, tip=tr("Rows and columns of the map")
         )
         self.of = named(
-            choice_box(_OF), "heat-of", accessible_name=tr("measured on"), tip=tr("Measured quantity")
+            choice_box(_MEASURED_PARTS),
+            "heat-of",
+            accessible_name=tr("measured on"),
+            tip=tr("Measured quantity"),
         )
         for box in (self.of, self.views):
-            box.setMinimumContentsLength(_LETTERS)
-            box.setMaximumWidth(_WIDEST)
+            box.setMinimumContentsLength(_MIN_BOX_LETTERS)
+            box.setMaximumWidth(_MAX_BOX_WIDTH)
             box.hide()
         self._caption = named(PlainLabel(wraps=True), role="caption")
         self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -192,6 +195,7 @@ class HeatView(QWidget):
         names: tuple[str, str],
         x_label: str,
     ) -> None:
+        """Show values as a map with names of its axes."""
         self.setAccessibleName(" × ".join(names))
         self.plot.set_names(*names)
         self.plot.set_axes(replace(self.plot.axes, title=title, x_label=x_label))
@@ -203,7 +207,7 @@ class HeatView(QWidget):
         self.viewChanged.emit()
 
 
-_SEP = " · "
+_SEPARATOR = " · "
 
 
 class HeatController(QObject):
@@ -250,9 +254,9 @@ class HeatController(QObject):
         """
         pairs = grid_pairs(plan.axes)
         sizes = has_map(plan)
-        views: list[tuple[object, str]] = [(pair, _title(plan.axes, pair)) for pair in pairs]
+        views: list[tuple[object, str]] = [(pair, _grid_map_title(plan.axes, pair)) for pair in pairs]
         if sizes:
-            views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _sized(plan.axes)))
+            views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _size_map_title(plan.axes)))
         left_out = plan.leaves_out or self._shown.left_out.shown
         first = plan.leaves_out or not measured
         self.panel.offer(views, two_kinds=measured and left_out, left_out=left_out, first=first)
@@ -297,6 +301,7 @@ class HeatController(QObject):
         return None if combination is None or record is None else (record, combination, position)
 
     def _draw_sizes(self, record: RunRecord, title: str, n_columns: int) -> None:
+        """Show the measure of each combination by the number of features."""
         lines = [self._curve(record, combination) for combination in range(len(record.combinations))]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
         matrix = np.full((len(lines), max(longest, n_columns)), np.nan)
@@ -305,10 +310,13 @@ class HeatController(QObject):
             row[places[has_cell] - 1] = values[has_cell]
         axes = record.plan.axes
         varied = varied_axes(record.combinations)
-        labels = [_SEP.join(axis_value(axes[i], values[i]) for i in varied) for values in record.combinations]
-        self.panel.show_sizes(labels, matrix, title, _SEP.join(tr(axes[i].label) for i in varied))
+        labels = [
+            _SEPARATOR.join(axis_value(axes[i], values[i]) for i in varied) for values in record.combinations
+        ]
+        self.panel.show_sizes(labels, matrix, title, _SEPARATOR.join(tr(axes[i].label) for i in varied))
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
+        """Show the best measure over two grids of values."""
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair
@@ -322,7 +330,7 @@ class HeatController(QObject):
         has_sizes = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
         other_labels += ["k"] if has_sizes else []
         labels = [[axis_value(axis, v) for v in axis.values] for axis in (grids.rows, grids.columns)]
-        names = _names(axes, pair)
+        names = _grid_names(axes, pair)
         self.panel.show_grids(labels[0], labels[1], grids.values, grids.best, title, names, other_labels)
 
     def _curve(self, record: RunRecord, combination: int) -> Curve:
@@ -374,12 +382,12 @@ class HeatController(QObject):
             self.picked.emit(int(self._grids.combinations[cell]), int(self._grids.places[cell]))
 
 
-def _sized(axes: tuple[Axis, ...]) -> str:
+def _size_map_title(axes: tuple[Axis, ...]) -> str:
     """Return how the map of one grid and sizes is called: "λ × k"."""
-    return f"{_SEP.join(tr(axis.label) for axis in axes)} × k"
+    return f"{_SEPARATOR.join(tr(axis.label) for axis in axes)} × k"
 
 
-def _names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
+def _grid_names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
     """Return how the two grids are called: those of one method without its name."""
     rows, columns = (axes[index] for index in pair)
     if rows.ranker == columns.ranker:
@@ -387,6 +395,6 @@ def _names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
     return tr(rows.label), tr(columns.label)
 
 
-def _title(axes: tuple[Axis, ...], pair: Pair) -> str:
+def _grid_map_title(axes: tuple[Axis, ...], pair: Pair) -> str:
     """Return how a map of two grids is called: "γ × λ"."""
-    return " × ".join(_names(axes, pair))
+    return " × ".join(_grid_names(axes, pair))

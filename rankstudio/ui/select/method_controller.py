@@ -22,7 +22,7 @@ from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.notice import Notice
 
-_TEXTS = {
+_CHANGE_TEXTS = {
     "select_by": tr("choosing by {}"),
     "rule": tr("choosing k: {}"),
     "protocol": tr("dividing the data: {}"),
@@ -67,7 +67,7 @@ class MethodController(QObject):
             return changes
         if self._session.validates:
             return {**changes, "select_by": plan.chosen_by}
-        return {**changes, **_by_criterion(plan)}
+        return {**changes, **_criterion_choice(plan)}
 
     def _choosing_with(self, protocol: Protocol) -> dict[str, Any]:
         """Return the new criterion and rule with the folds of a protocol, where they cannot stay.
@@ -81,7 +81,7 @@ class MethodController(QObject):
                 return {}
             if validates:
                 self._chose = plan.select_by, plan.rule
-            return _by_criterion(plan)
+            return _criterion_choice(plan)
         if plan.select_by != CRITERION or validates:
             return {}
         select_by, rule = self._chose or (plan.measures[0], plan.rule)
@@ -108,15 +108,15 @@ class MethodController(QObject):
             changes = {**changes, "folds": (), **self._choosing_with(parse_protocol(value))}
         elif name == "method":
             changes = self._choosable(changes)
-        self._session.change(_TEXTS.get(name, tr("editing the method")).format(value), **changes)
+        self._session.change(_CHANGE_TEXTS.get(name, tr("editing the method")).format(value), **changes)
 
 
-def _by_criterion(plan: Plan) -> dict[str, str]:
+def _criterion_choice(plan: Plan) -> dict[str, str]:
     """Return the choice of models by the criterion: a rule that compares queries gives way to the best."""
     return {"select_by": CRITERION, "rule": BEST if parse_rule(plan.rule).needs_queries else plan.rule}
 
 
-_LACKING = {
+_MISSING_PART_TEXTS = {
     ("validation",): tr("{name} has no validation part. Choose folds in the form, for example 5-fold."),
     ("test",): tr("{name} has no test part. Choose folds in the form, for example 5-fold."),
     ("validation", "test"): tr(
@@ -154,7 +154,9 @@ class FoldHint(QObject):
         session = self._session
         dataset = session.dataset if session.has_documents else None
         lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()
-        message = _LACKING[lacking].format(name=dataset.name) if dataset is not None and lacking else ""
+        message = (
+            _MISSING_PART_TEXTS[lacking].format(name=dataset.name) if dataset is not None and lacking else ""
+        )
         if message == self._said:
             return
         self._said = message

@@ -83,7 +83,12 @@ class MemoryForecast(QObject):
         plan = self._session.plan
         dataset = self._session.dataset
         has_documents = self._session.has_documents
-        if dataset is None or not has_documents or not _large(dataset) or not _divided(plan, dataset):
+        if (
+            dataset is None
+            or not has_documents
+            or not _is_large(dataset)
+            or not _has_folds_of_plan(plan, dataset)
+        ):
             return None
         return plan, dataset, self._n_processes, self._budget.asked
 
@@ -96,7 +101,9 @@ class MemoryForecast(QObject):
         def show(estimate: MemoryEstimate) -> None:
             self._show((plan, dataset, estimate))
 
-        return computation(tr("Estimating memory"), show, _estimated, plan, dataset, self._n_processes)
+        return computation(
+            tr("Estimating memory"), show, _memory_estimate_of_plan, plan, dataset, self._n_processes
+        )
 
     def _show(self, estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None) -> None:
         self._estimate = estimate
@@ -107,17 +114,17 @@ class MemoryForecast(QObject):
         self.changed.emit()
 
 
-def _large(dataset: FoldedDataset) -> bool:
+def _is_large(dataset: FoldedDataset) -> bool:
     """Return whether data are worth a word."""
     return dataset.from_disk or any(fold.train.n_documents > DOCUMENTS for fold in dataset.folds)
 
 
-def _divided(plan: Plan, dataset: FoldedDataset) -> bool:
+def _has_folds_of_plan(plan: Plan, dataset: FoldedDataset) -> bool:
     """Return whether data have the folds of a plan by now."""
     return dataset.divided_by == parse_protocol(plan.protocol).divided_by(plan.seed)
 
 
-def _estimated(plan: Plan, dataset: FoldedDataset, n_processes: int) -> MemoryEstimate:
+def _memory_estimate_of_plan(plan: Plan, dataset: FoldedDataset, n_processes: int) -> MemoryEstimate:
     folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
     workers = WorkersHere(n_processes, share_shards=True) if n_processes else ALONE
     return memory_estimate(plan, folds, workers)
@@ -223,6 +230,7 @@ class RunCommands(Controller):
             self._runs.show(record)
 
     def _start(self, *, paused: bool) -> None:
+        """Start a run of the form's plan, or resume the interrupted run of the same plan."""
         dataset = self._session.dataset
         if dataset is None or not self._form.commit() or not self._session.read_as_planned:
             return

@@ -25,12 +25,12 @@ from rankstudio.ui.widgets.layout import fill, named
 HEIGHT = 38
 """Height of the line, in logical pixels."""
 
-_ABOUT_FOLLOW = tr("Show the run and fold that are being computed. Ends when you choose another run or fold.")
-_WORKING = (RunState.RUNNING, RunState.PAUSED)
-_MOST_WAITING = 5  # of which there are buttons
+_FOLLOW_HELP = tr("Show the run and fold that are being computed. Ends when you choose another run or fold.")
+_WORKING_STATES = (RunState.RUNNING, RunState.PAUSED)
+_MAX_WAITING_BUTTONS = 5  # of which there are buttons
 _BEFORE = 8  # logical pixels beside the questions
 _BETWEEN = 4
-_WORDS = {
+_STATE_WORDS = {
     RunState.DONE: tr("done"),
     RunState.FAILED: tr("failed"),
     RunState.CANCELLED: tr("stopped"),
@@ -71,19 +71,19 @@ class RunStrip(QFrame):
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber()
-        self.why = _button(tr("Why these features?"), "strip-why")
-        self.sure = _button(tr("How sure?"), "strip-sure")
-        self.another = _button(tr("Compare with another method"), "strip-another")
+        self.why = _run_button(tr("Why these features?"), "strip-why")
+        self.sure = _run_button(tr("How sure?"), "strip-sure")
+        self.another = _run_button(tr("Compare with another method"), "strip-another")
         self._links = self.why, self.sure, self.another
         self._next = _NextQuestions(*self._links)
-        self.follow = _button(tr("Follow"), "strip-follow", "quiet", _ABOUT_FOLLOW)
+        self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
         self.follow.setCheckable(True)
         self._beside = named(PlainLabel(), role="muted")
         self._working = _RunButton(self.selected)
         self._behind = named(PlainLabel(), role="muted")
-        self._waiting = [_RunButton(self.selected) for _ in range(_MOST_WAITING)]
+        self._waiting = [_RunButton(self.selected) for _ in range(_MAX_WAITING_BUTTONS)]
         self._more = named(PlainLabel(), role="muted")
-        self.every = _button(tr("Compare"), "strip-compare", "quiet", tr("Show all runs"))
+        self.every = _run_button(tr("Compare"), "strip-compare", "quiet", tr("Show all runs"))
         row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
         fill(row, self._covered, (self._next, 1))
         fill(row, self._beside, self._working, self._behind, *self._waiting, self._more)
@@ -122,7 +122,7 @@ class RunStrip(QFrame):
         """
         of_dataset = [record for record in records if record.dataset is dataset]
         self._nothing = _NO_RUN_HERE if placeholder == NO_RUN and records and not of_dataset else placeholder
-        current = next((record for record in records if record.state in _WORKING), None)
+        current = next((record for record in records if record.state in _WORKING_STATES), None)
         queued = [
             record for record in records if record.state is RunState.QUEUED and record is not shown_record
         ]
@@ -142,8 +142,9 @@ class RunStrip(QFrame):
         *,
         sealed: Callable[[RunRecord], bool],
     ) -> None:
+        """Show a run with its progress or its outcome."""
         self._run.show_run(record)
-        self._bar.setVisible(record is not None and record.state in _WORKING)
+        self._bar.setVisible(record is not None and record.state in _WORKING_STATES)
         if record is None:
             self._covered.hide()
             self._state.setText(self._nothing)
@@ -153,16 +154,18 @@ class RunStrip(QFrame):
         self._covered.setVisible(tested and sealed(record))
         self._bar.set_share(record.progress)
         measured_result = view(record).result if view is not None else result
-        self._state.setText(_outcome(record, measured_result) if record.state.ended else _progress(record))
+        self._state.setText(
+            _outcome_text(record, measured_result) if record.state.ended else _progress_text(record)
+        )
 
     def _show_others(self, working: RunRecord | None, queued: Sequence[RunRecord]) -> None:
         """Show the run that works, where another one is shown, and those that wait."""
         self._beside.setText(tr("running:") if working is not None else "")
         self._working.show_run(working, f" · {percentage(working.progress)}" if working is not None else "")
         self._behind.setText(tr("waiting:") if queued else "")
-        for button, record in zip_longest(self._waiting, queued[:_MOST_WAITING]):
+        for button, record in zip_longest(self._waiting, queued[:_MAX_WAITING_BUTTONS]):
             button.show_run(record)
-        n_more = len(queued) - _MOST_WAITING
+        n_more = len(queued) - _MAX_WAITING_BUTTONS
         self._more.setText(tr("and {left} more").format(left=n_more) if n_more > 0 else "")
 
     def _questions(self, record: RunRecord) -> tuple[QWidget, ...]:
@@ -234,13 +237,14 @@ class _NextQuestions(QWidget):
         self._said.setVisible(bool(fitting))
 
 
-def _button(text: str, name: str, role: str = "link", tip: str = "") -> QPushButton:
+def _run_button(text: str, name: str, role: str = "link", tip: str = "") -> QPushButton:
     button = named(QPushButton(text), name, tip=tip, role=role)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
 
 
-def _progress(record: RunRecord) -> str:
+def _progress_text(record: RunRecord) -> str:
+    """Describe the progress of a working run: its fold, its current step and the time left."""
     if record.state is RunState.PAUSED:
         return tr("paused")
     if record.state is RunState.QUEUED:
@@ -260,8 +264,9 @@ def _progress(record: RunRecord) -> str:
     )
 
 
-def _outcome(record: RunRecord, result: RunResult | None) -> str:
-    word = _WORDS.get(record.state, "")
+def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
+    """Describe how a run ended, with the mean of its first measure."""
+    word = _STATE_WORDS.get(record.state, "")
     if record.state is RunState.CANCELLED and record.n_units:
         return tr("stopped at {done} of {n} fits").format(done=record.units_done, n=record.n_units)
     if record.state is not RunState.DONE or result is None:

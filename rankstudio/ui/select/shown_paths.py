@@ -96,7 +96,7 @@ def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[Smal
     Where the best one is it, both are the same; None where nothing is tested. The measure that chooses
     decides: where another one is only shown, that of the run.
     """
-    pair = smallest_set(*_tested(model, record), model.position)
+    pair = smallest_set(*_tested_combination(model, record), model.position)
     if pair is None:
         return None
     smallest = pair.smallest
@@ -108,10 +108,10 @@ def smallest_set_of(model: SelectedModel, record: RunRecord | None) -> SmallestS
     """Return the smallest set of a model's path beside the chosen one; None where nothing is tested."""
     if not has_choice_of_size(model.plan, model.path):
         return None
-    return smallest_set(*_tested(model, record), model.position)
+    return smallest_set(*_tested_combination(model, record), model.position)
 
 
-def _tested(model: SelectedModel, record: RunRecord | None) -> tuple[Plan, PathResult]:
+def _tested_combination(model: SelectedModel, record: RunRecord | None) -> tuple[Plan, PathResult]:
     """Return the path with p-values and the plan that says what chooses: as measured now, else as run."""
     run_path = None if record is None else record.paths.get((model.fold.number, model.path.unit.position))
     if model.path.p_values or model.live or run_path is None or record is None:

@@ -383,7 +383,7 @@ class Actions:
     ) -> None:
         self._actions: dict[str, QAction] = {}
         self.submenus: dict[str, QMenu] = {}
-        self.of_parts = () if parts is None else tuple(_commands_of(parts))
+        self.of_parts = () if parts is None else tuple(_plugin_commands(parts))
         self.menus = menus_with(contributed)
         for name, commands in self.menus.items():
             menu = window.menuBar().addMenu(_TITLES[name])
@@ -426,6 +426,7 @@ class Actions:
         self.submenus[command.key] = submenu
 
     def _add_action(self, command: Command, menu: QMenu, window: QMainWindow, theme: Theme) -> None:
+        """Add the action of a command to a menu."""
         action = QAction(command.text, window)
         action.setObjectName(command.key)
         if command.shortcuts:
@@ -452,17 +453,17 @@ def menus_with(of_parts: Iterable[PartCommand]) -> Mapping[str, Sequence[Command
     return menus
 
 
-def _commands_of(parts: PluginParts) -> Iterator[Command]:
+def _plugin_commands(parts: PluginParts) -> Iterator[Command]:
     """Yield a command for each page and panel of a plug-in."""
     for page in parts.entries:
-        text = _as_text(page.label)
+        text = _without_mnemonic(page.label)
         yield Command(f"page_{page.key}", text, f"{page.summary}.", page.shortcut, page.icon)
     for key, title in parts.titles().items():
-        text = tr("Panel {title}").format(title=_as_text(title))
+        text = tr("Panel {title}").format(title=_without_mnemonic(title))
         yield Command(f"panel_{key}", text, tr("Show or hide the panel of a plug-in."))
 
 
-def _as_text(label: str) -> str:
+def _without_mnemonic(label: str) -> str:
     """Return a label of a plug-in for a menu, without a mnemonic."""
     return label.replace("&", "&&")
 

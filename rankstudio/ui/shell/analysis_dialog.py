@@ -43,9 +43,9 @@ _Subject = Callable[[], tuple[Any, ...]]
 """Returns the subject of an analysis; called on the worker."""
 
 _NO_COMMAND = tr("The terminal has no command for what is open here.")
-_SIZE = 960, 560
+_DIALOG_SIZE = 960, 560
 _FORM_WIDTH = 300
-_LEAST_TEXT = 170
+_MIN_TEXT_HEIGHT = 170
 
 
 class AnalysisDialog(QDialog):
@@ -118,6 +118,7 @@ class AnalysisDialog(QDialog):
         return tuple(self.tabs.widget(index) for index in range(self.tabs.count()))  # type: ignore[misc]
 
     def _lay_out(self) -> None:
+        """Lay out the choice and its parameters on the left, and the tables on the right."""
         page = named(QWidget(), role="page")
         form = fill(QVBoxLayout(page), self.section, margins=(0, 0, 8, 0), spacing=6)
         form.addStretch(1)
@@ -141,9 +142,10 @@ class AnalysisDialog(QDialog):
         above = fill(QHBoxLayout(), left, (right, 1), spacing=16)
         foot = fill(QHBoxLayout(), (self.status, 1), self.copy, self.close_button, spacing=8)
         fill(QVBoxLayout(self), (above, 1), foot, margins=(16, 14, 16, 14), spacing=10)
-        self.resize(*_SIZE)
+        self.resize(*_DIALOG_SIZE)
 
     def _connect(self) -> None:
+        """Connect the widgets, and the changes of session and runs, to their actions."""
         session = self._models.session
         runs = self._models.runs
         self.choice.currentIndexChanged.connect(self._choose)
@@ -235,20 +237,20 @@ class AnalysisDialog(QDialog):
             number = session.fold or dataset.folds[0].number
             fold = next(fold for fold in dataset.folds if fold.number == number)
             name = tr("{data}, training part of fold {fold}").format(data=dataset.name, fold=number)
-            return partial(_same, fold.train), name
+            return partial(_data_subject, fold.train), name
         if entry.needs is Needs.FOLDS:
-            return partial(_folds, dataset, sealed), dataset.name
+            return partial(_dataset_subject, dataset, sealed), dataset.name
         if entry.needs is Needs.PLAN:
             name = tr("{plan} on {data}").format(plan=session.plan.title, data=dataset.name)
             return (
-                partial(_planned, session.plan, dataset, sealed) if session.read_as_planned else None
+                partial(_plan_subject, session.plan, dataset, sealed) if session.read_as_planned else None
             ), name
         record = self._models.current.shown.record
         result = None if record is None else self._models.measured.view(record).result
         if record is None or result is None or record.dataset is not dataset:
             return None, ""
         name = tr("run {key} on {data}").format(key=record.key, data=dataset.name)
-        return partial(_run, result, dataset, sealed), name
+        return partial(_run_subject, result, dataset, sealed), name
 
     @Slot(object)
     def _grow(self, state: Any) -> None:
@@ -298,7 +300,7 @@ class AnalysisDialog(QDialog):
         self.tabs.clear()
         if not tables:
             self._warnings = ()
-        self._notes = [_note(table, self._warnings) for table in tables]
+        self._notes = [_table_note(table, self._warnings) for table in tables]
         for index, table in enumerate(tables):
             self.tabs.addTab(self._view(index, table), table.title.replace("&", "&&"))
             self.tabs.setTabToolTip(index, html_text(table.title))
@@ -317,6 +319,7 @@ class AnalysisDialog(QDialog):
         self.note.setVisible(bool(note))
 
     def _view(self, index: int, table: AnalysisTable) -> TableView:
+        """Return the view of a table of the result."""
         widest = min(table.text_columns, default=0)
         columns = [
             Column(
@@ -324,9 +327,9 @@ class AnalysisDialog(QDialog):
                 title,
                 "left" if number in table.text_columns else "right",
                 cell_text,
-                partial(_cell, number),
+                partial(_row_cell, number),
                 stretch=number == widest,
-                least=_LEAST_TEXT,
+                least=_MIN_TEXT_HEIGHT,
             )
             for number, title in enumerate(table.header)
         ]
@@ -344,27 +347,27 @@ class AnalysisDialog(QDialog):
         return view
 
 
-def _same(data: RankingDataset) -> tuple[Any, ...]:
+def _data_subject(data: RankingDataset) -> tuple[Any, ...]:
     return (data,)
 
 
-def _folds(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
     return (sealed_data(dataset) if sealed else dataset,)
 
 
-def _planned(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+def _plan_subject(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
     return plan, sealed_plan_data(plan, dataset) if sealed else dataset
 
 
-def _run(result: RunResult, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+def _run_subject(result: RunResult, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
     return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
 
 
-def _note(table: AnalysisTable, warnings: Sequence[str]) -> str:
+def _table_note(table: AnalysisTable, warnings: Sequence[str]) -> str:
     """Return the text below a table: what the terminal prints above it, its note, and warnings."""
     return "\n".join(filter(None, ((table.above or "").strip("\n"), table.note, *warnings)))
 
 
-def _cell(number: int, row: Sequence[Any]) -> Any:
+def _row_cell(number: int, row: Sequence[Any]) -> Any:
     """Return a cell of a row."""
     return row[number]

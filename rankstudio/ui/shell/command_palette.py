@@ -19,7 +19,7 @@ from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import key_text, plain
 from rankstudio.ui.widgets.layout import fill, named
 
-_MOST = 60  # entries in the list at once
+_MAX_ENTRIES = 60  # entries in the list at once
 _WIDTH = 560
 _HEIGHT = 380
 _FROM_TOP = 90
@@ -102,7 +102,8 @@ class CommandPalette(QDialog):
 
     @Slot(str)
     def _find(self, typed: str) -> None:
-        self._found = [*self._asked(typed), *matching(self._entries, typed)][:_MOST]
+        """List the entries that match the typed text."""
+        self._found = [*self._asked(typed), *matching(self._entries, typed)][:_MAX_ENTRIES]
         self.list.clear()
         for entry in self._found:
             note = f" · {entry.note}" if entry.note else ""
@@ -128,7 +129,7 @@ def palette_entries(
     models: Models, sections: Sections, actions: Actions, workspace: Workspace
 ) -> tuple[PaletteEntry, ...]:
     """Return all that can be chosen: enabled commands, settings, pages, and what is on the pages."""
-    entries = [*_commands(actions), *_choices(actions)]
+    entries = [*_command_entries(actions), *_submenu_entries(actions)]
     if models.session.dataset is not None:
         entries += [
             PaletteEntry(tr("page"), page.label, partial(workspace.show_page, page.key))
@@ -139,7 +140,8 @@ def palette_entries(
     return tuple(entries)
 
 
-def _commands(actions: Actions) -> Iterator[PaletteEntry]:
+def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
+    """Yield the enabled commands of the menus as entries of the palette."""
     for commands in actions.menus.values():
         for command in commands:
             is_listed = command is not None and command.key not in SUBMENUS
@@ -157,7 +159,7 @@ def _commands(actions: Actions) -> Iterator[PaletteEntry]:
                 )
 
 
-def _choices(actions: Actions) -> Iterator[PaletteEntry]:
+def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
     """Yield the entries of submenus: themes, languages, measures, scalings, recent files."""
     for key, menu in actions.submenus.items():
         if key == "pages":  # which are found as pages

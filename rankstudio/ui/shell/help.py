@@ -38,10 +38,10 @@ from rankstudio.ui.widgets.layout import named
 FIRST_PAGE = "index.md"
 _LINE_PERCENT = 135.0
 _CODE_PERCENT = 120.0
-_MARGIN = 28  # in pixels
+_PAGE_MARGIN = 28  # in pixels
 _GAP = 7
 _TITLE = tr("RankStudio guide")
-_PICTURE = "\ufffc"  # what stands in a text for a picture
+_PICTURE_CHARACTER = "\ufffc"  # what stands in a text for a picture
 
 
 class _Pages(QTextBrowser):
@@ -55,7 +55,7 @@ class _Pages(QTextBrowser):
             return super().loadResource(kind, name)
         image = QImage(self.source().resolved(name).toLocalFile())
         ratio = self.devicePixelRatioF()
-        room = round((self.viewport().width() - 2 * _MARGIN - 2) * ratio)
+        room = round((self.viewport().width() - 2 * _PAGE_MARGIN - 2) * ratio)
         if not image.isNull() and image.width() > room > 0:
             image = image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation)
             image.setDevicePixelRatio(ratio)
@@ -153,6 +153,7 @@ class GuideWindow(QMainWindow):
             block = block.next()
 
     def _add_tools(self, theme: Theme) -> None:
+        """Add the toolbar with navigation and search."""
         tools = named(QToolBar(tr("Pages"), self), "guide-tools")
         tools.setMovable(False)
         entries = (
@@ -193,14 +194,14 @@ class GuideWindow(QMainWindow):
     def _space_out(self) -> None:
         """Give the page room between lines and paragraphs, which Markdown leaves to the program."""
         document = self._browser.document()
-        document.setDocumentMargin(_MARGIN)
+        document.setDocumentMargin(_PAGE_MARGIN)
         cursor = QTextCursor(document)
         cursor.beginEditBlock()  # else each change lays all out anew: half a minute where tables are long
         block = document.begin()
         while block.isValid():
             form = block.blockFormat()
             code = _is_code(block)  # of which each line is a block
-            if _PICTURE not in block.text():
+            if _PICTURE_CHARACTER not in block.text():
                 percent = _CODE_PERCENT if code else _LINE_PERCENT
                 form.setLineHeight(percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
             if block.textList() is None:
@@ -209,7 +210,7 @@ class GuideWindow(QMainWindow):
                 form.setTopMargin(0 if above else _GAP * (2 if form.headingLevel() else 1))
                 form.setBottomMargin(0 if below else _GAP)
             if code:
-                form.setLeftMargin(_MARGIN)
+                form.setLeftMargin(_PAGE_MARGIN)
             cursor.setPosition(block.position())
             cursor.setBlockFormat(form)
             block = block.next()
@@ -220,7 +221,7 @@ class GuideWindow(QMainWindow):
         self._browser.reload()
 
 
-_ABOUT = tr(
+_ABOUT_TEXT = tr(
     "<b>RankStudio {version}</b><p>Feature selection in learning to rank: exact, fast, "
     "and in a window.</p><p>MIT licence.</p>"
 ).format(version=rankstudio.__version__)
@@ -299,7 +300,7 @@ class Help(QObject):
     @Slot()
     def about(self) -> None:
         """Show version and licence."""
-        QMessageBox.about(self._window, tr("About RankStudio"), _ABOUT)
+        QMessageBox.about(self._window, tr("About RankStudio"), _ABOUT_TEXT)
 
     def tell_of_crash(self, reports: CrashReports) -> None:
         """Show that the last time went wrong, and offer to read how."""

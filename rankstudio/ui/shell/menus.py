@@ -45,7 +45,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
 """Choices of how files are read: key, label and explanation, by the plan's field."""
 
 _MODES = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")}
-_OTHER = (
+_OTHER_CUTOFF = (
     "",
     tr("Another cut-off k…"),
     tr("Any measure by name, with any k: NDCG@20, P@3, Recall@50. Or a Python file with a measure."),
@@ -62,7 +62,7 @@ def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str
     return action
 
 
-def _help(name: str) -> str:
+def _measure_definition(name: str) -> str:
     """Return the definition of a measure, in a sentence."""
     named_measure = measure(name)
     first = (
@@ -174,13 +174,14 @@ class Menus(QObject):
 
     @Slot()
     def _fill(self) -> None:
+        """Fill the menus of choices, and mark the current measure, theme, language and convention."""
         plan = self._session.plan
         measure_name = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *offered(), measure_name))
-        entries = [(name, name, _help(name)) for name in names]
-        self._fill_choice("measure", [*entries, _OTHER], measure_name)
+        entries = [(name, name, _measure_definition(name)) for name in names]
+        self._fill_choice("measure", [*entries, _OTHER_CUTOFF], measure_name)
         self._toolbar.measure_button.setText(self._session.measure)
-        current = tr("Current measure: {measure}").format(measure=_help(self._session.measure))
+        current = tr("Current measure: {measure}").format(measure=_measure_definition(self._session.measure))
         self._toolbar.measure_button.setToolTip(plain(current))
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
@@ -199,6 +200,7 @@ class Menus(QObject):
         self._toolbar.convention_button.setToolTip(plain(tooltip))
 
     def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
+        """Fill the menu of a choice unless it has these entries already, and mark the chosen one."""
         menu = self._actions.submenus[name]
         group = self._groups[name]
         if [a.data() for a in group.actions()] != [key for key, _, _ in entries]:
@@ -229,13 +231,13 @@ class Menus(QObject):
         self.show_recent()
 
 
-_ASKED = tr(
+_ADDRESS_QUESTION = tr(
     "Address of a running dask scheduler whose workers have the same version of RankStudio.\n"
     "For example: tcp://10.0.0.1:8786"
 )
 
-_ABOUT_MEMORY = tr("Memory limit for data and runs from now on. Larger data are read from disk as needed.")
-_MEMORY = tr(
+_MEMORY_HELP = tr("Memory limit for data and runs from now on. Larger data are read from disk as needed.")
+_MEMORY_QUESTION = tr(
     "Memory limit for data and runs, for example 2GB or 500MB.\nLeave empty to use half of the "
     "free memory ({free} now).\nLarger data are read from disk as needed; the results are "
     "identical."
@@ -308,8 +310,8 @@ class BackendMenu(QObject):
         menu.addSeparator()
         self._budget = menu.addAction("")
         self._budget.setObjectName("memory-budget")
-        self._budget.setToolTip(_ABOUT_MEMORY)
-        self._budget.setStatusTip(_ABOUT_MEMORY)
+        self._budget.setToolTip(_MEMORY_HELP)
+        self._budget.setStatusTip(_MEMORY_HELP)
         self._budget.triggered.connect(lambda _=False: self._ask_memory())
         self._memory.changed.connect(self._show)
         self._show()
@@ -317,14 +319,16 @@ class BackendMenu(QObject):
     @Slot()
     def _ask(self) -> None:
         """Ask for the scheduler's address; without an answer all stays as it was."""
-        answer = self._answer("cluster-dialog", tr("Run on a cluster"), _ASKED, self._backend.address)
+        answer = self._answer(
+            "cluster-dialog", tr("Run on a cluster"), _ADDRESS_QUESTION, self._backend.address
+        )
         if answer:
             self._backend.select(answer)
         self._show()
 
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
         """Ask how much memory may be taken, again where the answer is no size."""
-        question = _MEMORY.format(free=memory.size(memory.available()))
+        question = _MEMORY_QUESTION.format(free=memory.size(memory.available()))
         label = f"{question}\n{problem}" if problem else question
         initial = self._memory.asked if text is None else text
         answer = self._answer("memory-dialog", tr("Memory limit"), label, initial)

@@ -25,8 +25,8 @@ from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
 
-_SIZE = 760, 460
-_COUNTS: dict[str, Callable[[int], str]] = {
+_DIALOG_SIZE = 760, 460
+_COUNT_TEXTS: dict[str, Callable[[int], str]] = {
     "methods": lambda n: trn("{n} method", "{n} methods", n).format(n=n),
     "measures": lambda n: trn("{n} measure", "{n} measures", n).format(n=n),
     "data_formats": lambda n: trn("{n} data format", "{n} data formats", n).format(n=n),
@@ -47,7 +47,7 @@ _COUNTS: dict[str, Callable[[int], str]] = {
     "pair_sources": lambda n: trn("{n} reader of pairs", "{n} readers of pairs", n).format(n=n),
     "model_readers": lambda n: trn("{n} reader of models", "{n} readers of models", n).format(n=n),
 }
-_SPACE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
+_TREE_STYLE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
 
 
 class PluginDialog(QDialog):
@@ -62,12 +62,12 @@ class PluginDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("plugin-dialog")
         self.setWindowTitle(tr("Plug-ins"))
-        self.resize(*_SIZE)
+        self.resize(*_DIALOG_SIZE)
         self.list = named(QTreeWidget(), "plugin-list", tr("Plug-ins"))
         self.list.setRootIsDecorated(False)
         self.list.setWordWrap(True)
         self.list.setUniformRowHeights(False)
-        self.list.setStyleSheet(_SPACE)
+        self.list.setStyleSheet(_TREE_STYLE)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.list.setHeaderLabels([tr("Name"), tr("Package"), tr("Adds")])
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
@@ -89,7 +89,7 @@ class PluginDialog(QDialog):
         fill(QVBoxLayout(self), note, self.list, buttons, margins=(16, 16, 16, 16), spacing=12)
 
 
-def _name(entry: Any) -> str:
+def _entry_label(entry: Any) -> str:
     """Return the label of an entry, or the word that a command is."""
     return tr(entry.label) if hasattr(entry, "label") else str(entry.key)
 
@@ -102,7 +102,7 @@ def plugin_rows() -> list[tuple[str, str, str]]:
     for loaded in plugin_set.loaded:
         package = f"{loaded.package} {loaded.version}"
         added = [
-            f"{_COUNTS[kind](len(entries))}: {', '.join(_name(entry) for entry in entries)}"
+            f"{_COUNT_TEXTS[kind](len(entries))}: {', '.join(_entry_label(entry) for entry in entries)}"
             for kind, entries in added_by(loaded).items()
             if entries
         ]

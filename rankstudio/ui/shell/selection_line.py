@@ -211,6 +211,7 @@ class SelectionController(QObject):
 
     @Slot()
     def _show(self) -> None:
+        """Show the current dataset, fold, run, parameters and size as parts of the line."""
         view = self._current.shown
         dataset = view.dataset
         record = view.record

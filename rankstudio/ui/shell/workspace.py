@@ -102,6 +102,7 @@ class PageRail(ButtonChoice):
             self.setFixedWidth(scaled(WIDTH))
 
     def _button(self, page: WindowPage, number: int) -> QToolButton:
+        """Return the button of a page."""
         button = named(
             QToolButton(), f"page-{page.key}", tr("{label} page").format(label=page.label), role="page-button"
         )

@@ -45,12 +45,12 @@ from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.columns import Column, tick_column
 from rankstudio.ui.widgets.layout import fill, named
 
-_TOOL = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
+_TOOL_STYLE = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
 _DATA_NAME = re.compile(
     r".*\.(txt|letor|dat|svm|svmlight|libsvm|csv|tsv|parquet|pq|feather|arrow|gz|bz2|xz|zst)", re.IGNORECASE
 )
 _TABLE_NAME = re.compile(r".*\.(csv|tsv|parquet|pq|feather|arrow)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
-_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
+_FOLD_NAME = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _ICONS = {
     "dataset": "data",
     "fold": "sample",
@@ -59,8 +59,8 @@ _ICONS = {
     "table": "features",
     "file": "report",
 }
-_VIEWS = ("listView", "treeView")
-_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_VIEW_NAMES = ("listView", "treeView")
+_ENTER_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 def holds_data(folder: Path) -> bool:
@@ -83,7 +83,7 @@ def _looks_like_data(path: Path) -> bool:
     return bool(_DATA_NAME.fullmatch(path.name)) or _format_of_plugin(path) is not None
 
 
-def _filter_of(entry: DataFormat) -> str:
+def _file_filter(entry: DataFormat) -> str:
     """Return the filter of a format of a plug-in."""
     endings = [ending + packed for ending in entry.endings if ending for packed in ("", *ENDINGS)]
     return f"{entry.label} ({' '.join(f'*{ending}' for ending in endings)})"
@@ -94,7 +94,7 @@ def kind_of(path: Path) -> str:
     try:
         if path.is_dir():
             inside = [*path.iterdir()]
-            if any(_FOLD.fullmatch(child.name) for child in inside):
+            if any(_FOLD_NAME.fullmatch(child.name) for child in inside):
                 return "dataset"
             return "fold" if any(map(is_part_file, inside)) else ""
     except OSError:
@@ -156,13 +156,13 @@ class OpenDialog(QFileDialog):
                 *model_filters(),
                 tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),
                 tr("Studies (*.rankstudio)"),
-                *map(_filter_of, of_plugins),
+                *map(_file_filter, of_plugins),
             ]
         )
         self._folder: str | None = None
         icons = {kind: icon(theme, name, "accent") for kind, name in _ICONS.items()}
         self.setProxyModel(_IconModel(icons, self))
-        self._views = [v for v in self.findChildren(QAbstractItemView) if v.objectName() in _VIEWS]
+        self._views = [v for v in self.findChildren(QAbstractItemView) if v.objectName() in _VIEW_NAMES]
         for view in self._views:
             view.installEventFilter(self)
             view.viewport().installEventFilter(self)
@@ -184,7 +184,7 @@ class OpenDialog(QFileDialog):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Open the dataset or the fold that is double-clicked, or that Enter is pressed on."""
         view = next((v for v in self._views if watched in (v, v.viewport())), None)
-        index = _entered(view, event) if view is not None else QModelIndex()
+        index = _activated_index(view, event) if view is not None else QModelIndex()
         if index.isValid():
             path = index.siblingAtColumn(0).data(int(QFileSystemModel.Roles.FilePathRole))
             if path and kind_of(Path(path)) in ("dataset", "fold"):
@@ -199,26 +199,26 @@ class OpenDialog(QFileDialog):
     def _take_on_the_theme(self) -> None:
         """Give Qt's own buttons the look of ours."""
         for tool in self.findChildren(QToolButton):
-            tool.setStyleSheet(_TOOL)
+            tool.setStyleSheet(_TOOL_STYLE)
 
 
-def _entered(view: QAbstractItemView, event: QEvent) -> QModelIndex:
+def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
     """Return the index that is double-clicked or entered by key; an invalid index for any other event."""
     if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonDblClick:
         return view.indexAt(event.position().toPoint())
-    if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _ENTER:
+    if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _ENTER_KEYS:
         return view.currentIndex()
     return QModelIndex()
 
 
-_SIZE = (760, 560)
-_NAME = 200  # pixels of columns
-_LONG_NAME = 340
-_ROLE = 96
-_VALUE = 110
-_MOST_MEASURED = 1000  # columns whose names decide how wide a field is
-_MOST_JUDGES = 1000  # columns that are offered as labels of other judges; a menu has no room for more
-_LONG = 24  # characters that the column of names has room for
+_DIALOG_SIZE = (760, 560)
+_NAME_WIDTH = 200  # pixels of columns
+_LONG_NAME_WIDTH = 340
+_ROLE_WIDTH = 96
+_VALUE_WIDTH = 110
+_MAX_MEASURED_NAMES = 1000  # columns whose names decide how wide a field is
+_MAX_JUDGES = 1000  # columns that are offered as labels of other judges; a menu has no room for more
+_MAX_SHORT_NAME_LENGTH = 24  # characters that the column of names has room for
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ class ColumnsDialog(QDialog):
         self._table.toggled.connect(self._toggle)
         self._table.failed.connect(self._count.setText)
         self._refresh()
-        self.resize(*_SIZE)
+        self.resize(*_DIALOG_SIZE)
 
     def columns(self) -> DataColumns:
         """Return the columns as the user describes them."""
@@ -340,6 +340,7 @@ class ColumnsDialog(QDialog):
         return self._preview.names[number] or tr("column {number}").format(number=number + 1)
 
     def _fill_boxes(self) -> None:
+        """Fill the choices of columns for query, label, part and document, and the menu of judges."""
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes) if self._preview.sizes else tr("choose …"), -1
         )
@@ -348,7 +349,7 @@ class ColumnsDialog(QDialog):
         self._document.addItem(tr("none"), -1)
         boxes = (self._qid, self._label, self._part, self._document)
         n_columns = len(self._preview.names)
-        if n_columns > _MOST_MEASURED:
+        if n_columns > _MAX_MEASURED_NAMES:
             for box in boxes:
                 box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         menu = QMenu(self._others)
@@ -357,7 +358,7 @@ class ColumnsDialog(QDialog):
             name = self._name(i)
             for box in boxes:
                 box.addItem(name, i)
-            if n_judges < _MOST_JUDGES and not self._preview.is_text(i):
+            if n_judges < _MAX_JUDGES and not self._preview.is_text(i):
                 action = menu.addAction(name.replace("&", "&&"))
                 action.setCheckable(True)
                 action.setData(i)
@@ -368,12 +369,14 @@ class ColumnsDialog(QDialog):
 
     def _table_columns(self) -> list[Column]:
         """Return the table's columns on a column of the file: its name, its role, its first values."""
-        has_long_names = any(len(name) > _LONG for name in self._preview.names)
+        has_long_names = any(len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names)
         return [
             tick_column(lambda row: row.is_feature, tr("Tick the features (Space)")),
-            Column("name", tr("column"), stretch=True, least=_LONG_NAME if has_long_names else _NAME),
-            Column("role", tr("is"), width=_ROLE),
-            *(_document(number, values) for number, values in enumerate(self._preview.rows, 1)),
+            Column(
+                "name", tr("column"), stretch=True, least=_LONG_NAME_WIDTH if has_long_names else _NAME_WIDTH
+            ),
+            Column("role", tr("is"), width=_ROLE_WIDTH),
+            *(_document_column(number, values) for number, values in enumerate(self._preview.rows, 1)),
         ]
 
     def _guess(self, specified: DataColumns) -> None:
@@ -388,10 +391,12 @@ class ColumnsDialog(QDialog):
         )
         names = list(preview.names)
         query = specified.qid or next((name for name in names if plain_name(name) in QUERY_NAMES), "")
-        qid = layout.qid if layout else _index(names, query)
-        label = layout.label if layout else _index(names, specified.label)
-        part = layout.part if layout else _index(names, specified.part)
-        document = layout.comment if layout and layout.comment_is_id else _index(names, specified.document)
+        qid = layout.qid if layout else _index_or_none(names, query)
+        label = layout.label if layout else _index_or_none(names, specified.label)
+        part = layout.part if layout else _index_or_none(names, specified.part)
+        document = (
+            layout.comment if layout and layout.comment_is_id else _index_or_none(names, specified.document)
+        )
         chosen = {self._qid: qid, self._label: label, self._part: part, self._document: document}
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
@@ -533,11 +538,11 @@ class ColumnsDialog(QDialog):
         self._refresh()
 
 
-def _document(number: int, values: Sequence[str]) -> Column:
+def _document_column(number: int, values: Sequence[str]) -> Column:
     """Return the column with the values of one of the first documents."""
     title = tr("document {number}").format(number=number)
-    return Column(f"document {number}", title, value=lambda row: values[row.number], width=_VALUE)
+    return Column(f"document {number}", title, value=lambda row: values[row.number], width=_VALUE_WIDTH)
 
 
-def _index(names: list[str], name: str) -> int | None:
+def _index_or_none(names: list[str], name: str) -> int | None:
     return names.index(name) if name in names else None

@@ -22,7 +22,7 @@ from rankstudio.ui.widgets import Question
 SLOW = 2000
 """Milliseconds after which it is said that code still runs, with a button that stops it."""
 
-_MOST_SHOWN = 200_000  # characters of a file in a question
+_MAX_CHARACTERS = 200_000  # characters of a file in a question
 
 
 class MethodFiles(Controller):
@@ -243,12 +243,12 @@ class MethodFiles(Controller):
         if named_by_plan:
             text = tr("The plan runs the code of {names}.")
         trust = tr("Run it only if you trust its source: it can do everything that you can do.")
-        detail = "\n\n".join(f"# {path}\n{_text_of(path)}" for path in files)[:_MOST_SHOWN]
+        detail = "\n\n".join(f"# {path}\n{_file_text_or_error(path)}" for path in files)[:_MAX_CHARACTERS]
         question = f"{text.format(names=names)} {trust}"
         return Question.ask(self._window, tr("Run code?"), question, tr("Run code"), detail=detail)
 
 
-def _text_of(path: Path) -> str:
+def _file_text_or_error(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

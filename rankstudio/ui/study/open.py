@@ -49,9 +49,9 @@ from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.notice import Question
 
-_JUDGMENTS = tr("Judgments (*.txt *.csv *.tsv *.json *.qrels);;All files (*)")
-_MOST_OFFERED = 4  # datasets of a folder, by buttons
-_DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
+_JUDGMENT_FILTER = tr("Judgments (*.txt *.csv *.tsv *.json *.qrels);;All files (*)")
+_MAX_OFFERED_DATASETS = 4  # datasets of a folder, by buttons
+_DROP_EVENTS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
 
 class OpenController(Controller):
@@ -96,7 +96,7 @@ class OpenController(Controller):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Open the paths dropped on the window: a file, a folder, or the parts of a fold."""
-        if isinstance(event, QDragEnterEvent | QDropEvent) and event.type() in _DROPS:
+        if isinstance(event, QDragEnterEvent | QDropEvent) and event.type() in _DROP_EVENTS:
             paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
             if paths:
                 event.acceptProposedAction()
@@ -153,7 +153,7 @@ class OpenController(Controller):
         """Offer the datasets of a folder, each by a button unless they are many."""
         text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(paths))
         actions = {path.name: partial(self.open_path, str(path)) for path in paths}
-        if len(paths) > _MOST_OFFERED:
+        if len(paths) > _MAX_OFFERED_DATASETS:
             actions = {tr("Open…"): partial(self._ask_in, str(folder))}
         self.offered.emit(text, "info", actions)
 
@@ -207,7 +207,7 @@ class OpenController(Controller):
         """Ask for the judgments of feature logs, and open them with these."""
         title = tr("Judgments for {name}").format(name=Path(path).name)
         folder = str(Path(path) if Path(path).is_dir() else Path(path).parent)
-        names, _ = QFileDialog.getOpenFileNames(self._window, title, folder, _JUDGMENTS)
+        names, _ = QFileDialog.getOpenFileNames(self._window, title, folder, _JUDGMENT_FILTER)
         if names:
             self._open_judged(path, options, names)
         else:
@@ -302,7 +302,7 @@ class OpenController(Controller):
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
         """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run`` run it then."""
-        kind = next((kind for kind, is_one in _KINDS.items() if is_one(Path(path))), None)
+        kind = next((kind for kind, is_one in _TESTS_BY_KIND.items() if is_one(Path(path))), None)
         if kind is not None:
             self._takers[kind]([path] if kind == "models" else path)
             return
@@ -399,7 +399,7 @@ def _holds_preferences(path: Path) -> bool:
     return source is not None and bool(imported(source.recognise)(path))
 
 
-_KINDS: dict[str, Callable[[Path], bool]] = {
+_TESTS_BY_KIND: dict[str, Callable[[Path], bool]] = {
     "study": is_study,
     "feature_set": holds_feature_set,
     "costs": holds_costs,

@@ -28,7 +28,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 BELOW = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
 """Where a text stands in a box that hangs below something."""
 
-_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf")
+_FONT_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf")
 
 
 @cache
@@ -39,7 +39,7 @@ def family() -> str:
     """
     if "Inter" in QFontDatabase.families():
         return "Inter"
-    loaded = [QFontDatabase.addApplicationFont(str(resource("fonts", name))) for name in _FILES]
+    loaded = [QFontDatabase.addApplicationFont(str(resource("fonts", name))) for name in _FONT_FILES]
     names = [f for handle in loaded if handle >= 0 for f in QFontDatabase.applicationFontFamilies(handle)]
     return names[0] if names else ""
 
@@ -60,11 +60,11 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
     bold : bool
         Semi-bold, the one other weight that is bundled.
     """
-    return QFont(_made(scaled(size), bold))
+    return QFont(_font_of_size(scaled(size), bold))
 
 
 @cache
-def _made(pixels: int, bold: bool) -> QFont:
+def _font_of_size(pixels: int, bold: bool) -> QFont:
     """Return a font of a size; one is asked for at every text that is drawn, and takes long to set up."""
     new_font = QFont()
     if family():

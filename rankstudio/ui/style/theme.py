@@ -28,7 +28,7 @@ from rankstudio.ui.style.stylesheet import style_sheet
 Mode = Literal["system", "light", "dark"]
 
 # The pictures that the style sheet refers to: name there, icon, colour role, size.
-_IMAGES = (
+_STYLE_IMAGES = (
     ("chevron", "chevron-down", "muted"),
     ("chevron_faint", "chevron-down", "faint"),
     ("chevron_up", "chevron-up", "muted"),
@@ -39,7 +39,9 @@ _IMAGES = (
 
 
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
-_UNTOLD = Qt.WidgetAttribute.WA_SetStyle  # Qt tells a widget with it of no change of the application's style
+_NO_STYLE_EVENTS = (
+    Qt.WidgetAttribute.WA_SetStyle
+)  # Qt tells a widget with it of no change of the application's style
 
 PER_TURN = 40
 """Widgets, and icons, that are styled in one turn of the event loop: about 20 ms of a slow computer."""
@@ -158,7 +160,7 @@ class Theme(QObject):
             if self._app:
                 pages = filter(isValid, self._unseen)
                 unstyled = [widget for page in pages for widget in (page, *page.findChildren(QWidget))]
-                with _untold(unstyled):
+                with _without_style_events(unstyled):
                     self._app.setStyleSheet(sheet)
                 self._late |= dict.fromkeys(unstyled, False)
             self._unseen.clear()
@@ -261,8 +263,8 @@ class Theme(QObject):
         """
         visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
-        jobs: list[Callable[[], None]] = [partial(self._style, part) for part in _parts(visible)]
-        jobs += [partial(self._draw_icons, part) for part in _parts(list(self._icons))]
+        jobs: list[Callable[[], None]] = [partial(self._style, part) for part in _widgets_by_turn(visible)]
+        jobs += [partial(self._draw_icons, part) for part in _widgets_by_turn(list(self._icons))]
         self._jobs = deque([*jobs, self.restyled.emit, self._show])
         if len(visible) <= PER_TURN:
             while self._jobs:
@@ -277,14 +279,16 @@ class Theme(QObject):
 
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
         """Exchange the sheet, and let all widgets that have it wait; return those of them that are seen."""
-        _set(filter(isValid, self._late), _POLISHED, True)  # what still waits since the change before
+        _set_attribute(
+            filter(isValid, self._late), _POLISHED, True
+        )  # what still waits since the change before
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
         visible = [widget for widget in polished if widget.isVisible()]
         self._late = dict.fromkeys([*visible, *polished], True)
         # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on. Of
         # the moment between the two no widget needs to know.
-        with _untold(widgets):
+        with _without_style_events(widgets):
             app.setStyleSheet("")
             font = fonts.font()
             font.setPixelSize(self._text_size)
@@ -300,14 +304,14 @@ class Theme(QObject):
         """
         ground = "dark" if self.dark else "light"
         paths = {}
-        for name, drawing, role in _IMAGES:
+        for name, drawing, role in _STYLE_IMAGES:
             path = Path(self._folder.path()) / f"{name}-{ground}.svg"
             path.write_bytes(svg(drawing, self._colors.role(role)))
             paths[name] = path.as_posix()
         return paths
 
 
-def _parts(items: Sequence[_T]) -> list[Sequence[_T]]:
+def _widgets_by_turn(items: Sequence[_T]) -> list[Sequence[_T]]:
     """Return the items for each of several turns."""
     return [items[start : start + PER_TURN] for start in range(0, len(items), PER_TURN)]
 
@@ -319,16 +323,16 @@ def _all_widgets(app: QApplication) -> list[QWidget]:
 
 
 @contextmanager
-def _untold(widgets: Sequence[QWidget]) -> Iterator[None]:
+def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
     """Keep a change of the application's style from widgets, which then count as not styled yet."""
-    listeners = [widget for widget in widgets if not widget.testAttribute(_UNTOLD)]
-    _set(listeners, _UNTOLD, True)
-    _set(widgets, _POLISHED, False)
+    listeners = [widget for widget in widgets if not widget.testAttribute(_NO_STYLE_EVENTS)]
+    _set_attribute(listeners, _NO_STYLE_EVENTS, True)
+    _set_attribute(widgets, _POLISHED, False)
     yield
-    _set(listeners, _UNTOLD, False)
+    _set_attribute(listeners, _NO_STYLE_EVENTS, False)
 
 
-def _set(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool) -> None:
+def _set_attribute(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool) -> None:
     for widget in widgets:
         widget.setAttribute(attribute, value)
 

@@ -56,7 +56,12 @@ from rankstudio.ui.style.number_format import power, power_and_value
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
 
-_STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
+_STEPS_BY_KEY: dict[int, int] = {
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_Down: 1,
+}
 
 
 class Segment(QPushButton):
@@ -81,7 +86,7 @@ class ButtonChoice(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the choice by the arrow keys."""
-        step = _STEPS.get(event.key())
+        step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
         button = self._group.button(checked_id + step) if step is not None and checked_id >= 0 else None
         while button is not None and step is not None and button.isHidden():
@@ -176,7 +181,7 @@ class Segmented(ButtonChoice):
         """Take the arrow keys from the buttons, which would move the focus out of the row."""
         if not isinstance(event, QKeyEvent) or event.type() != QKeyEvent.Type.KeyPress:
             return False
-        if event.key() not in _STEPS:
+        if event.key() not in _STEPS_BY_KEY:
             return False
         self.keyPressEvent(event)
         return True
@@ -342,14 +347,16 @@ NOTE = Qt.ItemDataRole.UserRole + 1
 
 _INSET = 2  # of a box's text in its field
 _LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
-_KIND = Qt.ItemDataRole.AccessibleDescriptionRole  # Qt marks separators by it; a screen reader reads notes
+_KIND_ROLE = (
+    Qt.ItemDataRole.AccessibleDescriptionRole
+)  # Qt marks separators by it; a screen reader reads notes
 _SEPARATOR = "separator"
 _SEPARATOR_HEIGHT = 9
 _NOTE_WIDTH = 380  # pixels: a longer note ends in an ellipsis, and is whole in the tooltip
 _NOTE_SCALE = 0.85  # of the text
-_SIDE = 9  # beside a note, as the style sheet has it beside a choice
-_MUTED = 0.65  # opacity of a note
-_GAP = 5  # below a note
+_NOTE_MARGIN = 9  # beside a note, as the style sheet has it beside a choice
+_NOTE_OPACITY = 0.65  # opacity of a note
+_SPACE_BELOW_NOTE = 5  # below a note
 
 
 class _CalmComboBox(QComboBox):
@@ -388,23 +395,23 @@ class _NotedDelegate(QStyledItemDelegate):
         """Return the size of a choice, with its note."""
         size = super().sizeHint(option, index)
         note = index.data(NOTE)
-        if index.data(_KIND) == _SEPARATOR:
+        if index.data(_KIND_ROLE) == _SEPARATOR:
             return QSize(0, _SEPARATOR_HEIGHT)
         if not note:
             return size
-        metrics = QFontMetrics(_small(option.font))
-        note_width = min(metrics.horizontalAdvance(note), _NOTE_WIDTH) + 2 * _SIDE
-        return QSize(max(size.width(), note_width), size.height() + metrics.height() + _GAP)
+        metrics = QFontMetrics(_note_font(option.font))
+        note_width = min(metrics.horizontalAdvance(note), _NOTE_WIDTH) + 2 * _NOTE_MARGIN
+        return QSize(max(size.width(), note_width), size.height() + metrics.height() + _SPACE_BELOW_NOTE)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Draw the choice, and below it its note."""
         note = index.data(NOTE)
-        if index.data(_KIND) == _SEPARATOR:
+        if index.data(_KIND_ROLE) == _SEPARATOR:
             y = option.rect.center().y()
             painter.setPen(option.palette.color(QPalette.ColorRole.Mid))
-            painter.drawLine(option.rect.left() + _SIDE, y, option.rect.right() - _SIDE, y)
+            painter.drawLine(option.rect.left() + _NOTE_MARGIN, y, option.rect.right() - _NOTE_MARGIN, y)
             return
         if not note:
             super().paint(painter, option, index)
@@ -414,12 +421,14 @@ class _NotedDelegate(QStyledItemDelegate):
         name = item.text
         item.text = ""
         item.widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, item, painter, item.widget)
-        small = _small(item.font)
-        above = QRect(item.rect).adjusted(_SIDE, 0, -_SIDE, -QFontMetrics(small).height() - _GAP)
+        small = _note_font(item.font)
+        above = QRect(item.rect).adjusted(
+            _NOTE_MARGIN, 0, -_NOTE_MARGIN, -QFontMetrics(small).height() - _SPACE_BELOW_NOTE
+        )
         below = QRect(above.left(), above.bottom(), above.width(), QFontMetrics(small).height())
         text = item.palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Text)
         muted = QColor(text)
-        muted.setAlphaF(_MUTED)
+        muted.setAlphaF(_NOTE_OPACITY)
         enabled = bool(item.state & QStyle.StateFlag.State_Enabled)
         painter.save()
         painter.setFont(item.font)
@@ -432,7 +441,7 @@ class _NotedDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-def _small(font: QFont) -> QFont:
+def _note_font(font: QFont) -> QFont:
     """Return the font of a note."""
     note_font = QFont(font)
     if font.pixelSize() > 0:
@@ -495,13 +504,13 @@ def set_notes(
         text = lacking.get(key) or notes.get(key, "")
         item.setEnabled(key not in lacking)
         item.setToolTip(plain(text) if text else "")
-        for role in (NOTE, _KIND):
+        for role in (NOTE, _KIND_ROLE):
             item.setData(text or None, role)
 
 
-_ROWS = 14  # in sight at once
+_MAX_VISIBLE_ROWS = 14  # in sight at once
 _ROW_HEIGHT = 28
-_WIDTH = 180, 460
+_LIST_WIDTH_LIMITS = 180, 460
 
 
 def look_for_mouse(button: QWidget) -> None:
@@ -549,8 +558,10 @@ class PickMenu(QMenu):
             self._list.addItem(item)
             if value == chosen:
                 self._list.setCurrentItem(item)
-        widest = max((self._list.sizeHintForColumn(0), _WIDTH[0]))
-        self._list.setFixedSize(min(widest + 28, _WIDTH[1]), min(len(entries), _ROWS) * _ROW_HEIGHT + 8)
+        widest = max((self._list.sizeHintForColumn(0), _LIST_WIDTH_LIMITS[0]))
+        self._list.setFixedSize(
+            min(widest + 28, _LIST_WIDTH_LIMITS[1]), min(len(entries), _MAX_VISIBLE_ROWS) * _ROW_HEIGHT + 8
+        )
 
     def entries(self) -> list[tuple[object, str]]:
         """Return the values and texts on offer."""

@@ -418,7 +418,7 @@ class ColumnModel(QAbstractTableModel):
             return row
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(FLAGS[column.align])
-        return _spoken(column, row) if role == Qt.ItemDataRole.AccessibleTextRole else None
+        return _text_for_screen_reader(column, row) if role == Qt.ItemDataRole.AccessibleTextRole else None
 
     @staticmethod
     def _heading_data(heading: Heading, column: int, role: int) -> Any:
@@ -461,7 +461,7 @@ class ColumnModel(QAbstractTableModel):
         return None
 
 
-def _spoken(column: Column, row: Row) -> str | None:
+def _text_for_screen_reader(column: Column, row: Row) -> str | None:
     """Return the words of a screen reader for a cell; None for its text."""
     if column.kind == "tick":
         return tr("ticked") if column.of(row).on else tr("not ticked")

@@ -30,17 +30,17 @@ from rankstudio.ui.widgets.layout import fill, named
 
 Level = Literal["info", "warning", "error"]
 Actions = Mapping[str, Callable[[], object]]
-_NONE: Actions = MappingProxyType({})
-_ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
-_SAID: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error": tr("error")}
+_NO_ACTIONS: Actions = MappingProxyType({})
+_LEVEL_ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
+_LEVEL_NAMES: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error": tr("error")}
 
-_ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
-_MOST = 3  # messages at once
-_LEAST = 360  # pixels, of what lies over a page
-_WIDTH = 720
-_READING = 6000  # milliseconds: to notice a text, and for each letter of a slow reader
-_PER_LETTER = 60
-_AGAIN = 3000  # milliseconds until the next check whether the user may be reading
+_SPACE_ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
+_MAX_MESSAGES = 3  # messages at once
+_MIN_WIDTH = 360  # pixels, of what lies over a page
+_MAX_WIDTH = 720
+_MIN_READING_MILLISECONDS = 6000  # milliseconds: to notice a text, and for each letter of a slow reader
+_MILLISECONDS_PER_LETTER = 60
+_MILLISECONDS_TO_NEXT_CHECK = 3000  # milliseconds until the next check whether the user may be reading
 
 
 class ClosedByEscape(QWidget):
@@ -107,11 +107,11 @@ class Notice(ClosedByEscape):
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
         self._lay_out()
-        self._clock = single_shot(_READING, self.expire, self)
+        self._clock = single_shot(_MIN_READING_MILLISECONDS, self.expire, self)
         theme.changed.connect(self._restyle)
         self.hide()
 
-    def say(self, text: str, level: Level = "info", actions: Actions = _NONE) -> None:
+    def say(self, text: str, level: Level = "info", actions: Actions = _NO_ACTIONS) -> None:
         """Show a message.
 
         Parameters
@@ -125,14 +125,14 @@ class Notice(ClosedByEscape):
         self._level = level
         self._text.setText(text)
         self._offer(dict(actions))
-        self.setAccessibleName(f"{_SAID[level]}: {text}")
+        self.setAccessibleName(f"{_LEVEL_NAMES[level]}: {text}")
         self._restyle()
         self._clock.stop()
         self.show()
 
     def go_when_read(self) -> None:
         """Go when it was in sight for the time that reading it takes."""
-        self._clock.start(_READING + _PER_LETTER * len(self._text.text()))
+        self._clock.start(_MIN_READING_MILLISECONDS + _MILLISECONDS_PER_LETTER * len(self._text.text()))
 
     def stay(self) -> None:
         """Stay until it is closed."""
@@ -149,7 +149,7 @@ class Notice(ClosedByEscape):
         """Go now, but not while mouse or keyboard are on the message or the user is elsewhere."""
         focus = QApplication.focusWidget()
         if self.underMouse() or not self.isActiveWindow() or (focus is not None and self.isAncestorOf(focus)):
-            self._clock.start(_AGAIN)
+            self._clock.start(_MILLISECONDS_TO_NEXT_CHECK)
         else:
             self.hide()
             self.expired.emit()
@@ -203,26 +203,26 @@ class Notice(ClosedByEscape):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the bar: a tinted card in the colour of its level."""
         colors = self._theme.colors
-        color = colors.role(_ROLES[self._level])
+        color = colors.role(_LEVEL_ROLES[self._level])
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07)))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, _ABOVE + 0.5, -0.5, -0.5), 7, 7)
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, _SPACE_ABOVE + 0.5, -0.5, -0.5), 7, 7)
 
     def _lay_out(self) -> None:
         """Put icon, text and a button in a row, several buttons below it."""
         self._beside, self._below = QHBoxLayout(), QHBoxLayout()
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         row = fill(QHBoxLayout(), self._picture, (self._text, 1), self._beside, spacing=9)
-        fill(QVBoxLayout(self), row, self._below, margins=(11, _ABOVE + 7, 6, 7), spacing=4)
+        fill(QVBoxLayout(self), row, self._below, margins=(11, _SPACE_ABOVE + 7, 6, 7), spacing=4)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._text.setContentsMargins(0, 3, 0, 3)
 
     @Slot()
     def _restyle(self) -> None:
         """Draw icon and bar in the theme's present colours."""
-        color = self._theme.colors.role(_ROLES[self._level])
+        color = self._theme.colors.role(_LEVEL_ROLES[self._level])
         self._picture.setPixmap(icons.pixmap(self._level, color, 18, self.devicePixelRatioF()))
         self.update()
 
@@ -257,7 +257,7 @@ class Notices(QWidget):
         self._shown: list[Notice] = []
         self._kept: list[tuple[str, Level]] = []
         self._last = ""
-        self._bars = [Notice(theme) for _ in range(_MOST)]
+        self._bars = [Notice(theme) for _ in range(_MAX_MESSAGES)]
         self._column = fill(QVBoxLayout(self), *self._bars, margins=(0, 0, 0, 0), spacing=0)
         for bar in self._bars:
             bar.closed.connect(self._note_closed)
@@ -282,12 +282,12 @@ class Notices(QWidget):
         """Return all messages that are shown, the newest last."""
         return tuple(bar.text() for bar in self._shown)
 
-    def say(self, text: str, level: Level = "info", actions: Actions = _NONE) -> None:
+    def say(self, text: str, level: Level = "info", actions: Actions = _NO_ACTIONS) -> None:
         """Show a message below those that are there, in place of one that it repeats; see `Notice.say`."""
         for bar in list(self._shown):
             if f"{text} ".startswith(f"{bar.text()} ") or bar.level == level == "info":
                 self._remove(bar)
-        if len(self._shown) == _MOST:
+        if len(self._shown) == _MAX_MESSAGES:
             self._remove(self._shown[0])
         bar = next(bar for bar in self._bars if bar not in self._shown)
         self._shown.append(bar)
@@ -320,7 +320,7 @@ class Notices(QWidget):
     @Slot()
     def show_kept(self) -> None:
         """Show the newest messages that are kept; from now on they stay until they are closed."""
-        for text, level in self._kept[-_MOST:]:
+        for text, level in self._kept[-_MAX_MESSAGES:]:
             self.say(text, level)
             self._shown[-1].stay()
 
@@ -402,7 +402,7 @@ class Overlay(QWidget):
         layout = self.layout()
         area = self._below.size()
         assert layout is not None
-        width = min(max(_LEAST, layout.sizeHint().width()), _WIDTH, area.width() - 2 * _ABOVE)
+        width = min(max(_MIN_WIDTH, layout.sizeHint().width()), _MAX_WIDTH, area.width() - 2 * _SPACE_ABOVE)
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
         self.setGeometry((area.width() - width) // 2, area.height() - self._foot - height, width, height)
         self.raise_()

@@ -115,7 +115,7 @@ def test_a_scheduler_without_tls_is_named(cluster: LocalCluster, capfd: pytest.C
 def test_a_scheduler_that_does_not_shake_hands_is_named(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(module, "_SECONDS", 0.5)
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with (
@@ -128,7 +128,7 @@ def test_a_scheduler_that_does_not_shake_hands_is_named(
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 64, b"\0" * 64])
 def test_what_is_no_scheduler_is_named(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SECONDS", 1)
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
         server.settimeout(60)  # so that a failure ends too
 
@@ -176,7 +176,7 @@ def test_workers_of_another_version_are_refused(
 
 
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SECONDS", 0.5)
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
     with (
         closing(LocalCluster(tmp_path)) as empty,
         pytest.raises(WorkerError, match="has no workers"),

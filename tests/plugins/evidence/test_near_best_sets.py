@@ -53,7 +53,7 @@ def test_they_are_those_within_the_paired_interval(seed, window):
 
 
 def test_the_window_grows_until_its_outer_half_is_empty(monkeypatch):
-    monkeypatch.setattr(near_best, "_FEWEST", 5)
+    monkeypatch.setattr(near_best, "_MIN_SETS", 5)
     X, y, qid = noisy(7, queries=200)
     found = near_best_sets(X, y, qid=qid, n_features=2, regularization=2.0)[-1]
     wide = near_best_sets(X, y, qid=qid, n_features=2, regularization=2.0, window=2 * found.window)[-1]
@@ -81,7 +81,7 @@ def test_labels_without_an_error_have_one_best_set():
 
 
 def test_a_search_that_would_take_long_ends_and_says_so(monkeypatch):
-    monkeypatch.setattr(near_best, "_MOST_ERRORS", 0)
+    monkeypatch.setattr(near_best, "_MAX_ERRORS", 0)
     X, y, qid = noisy(1)
     found = near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0)[-1]
     assert found.window == 0.08

@@ -132,7 +132,7 @@ def test_parts_of_the_queries_change_nothing_and_are_told(monkeypatch: pytest.Mo
     X, y, qid = graded(5)
     shuffled = np.random.default_rng(0).permutation(len(y))
     whole = permutation_importance(bent, X[shuffled], y[shuffled], qid=qid[shuffled], n_repeats=4)
-    monkeypatch.setattr(module, "_VALUES", 25 * 4 * 100)  # a hundred documents at a time
+    monkeypatch.setattr(module, "_VALUES_PER_BLOCK", 25 * 4 * 100)  # a hundred documents at a time
     parts = permutation_importance(bent, X[shuffled], y[shuffled], qid=qid[shuffled], n_repeats=4)
     np.testing.assert_array_equal(parts.loss, whole.loss)
     np.testing.assert_array_equal(parts.baseline, whole.baseline)
@@ -140,7 +140,7 @@ def test_parts_of_the_queries_change_nothing_and_are_told(monkeypatch: pytest.Mo
 
 def test_progress_has_what_is_known_of_the_queries_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, qid = graded(6)
-    monkeypatch.setattr(module, "_VALUES", 25 * 10 * 200)
+    monkeypatch.setattr(module, "_VALUES_PER_BLOCK", 25 * 10 * 200)
     told: list[WorkProgress] = []
     steps = module.importance_steps
 
@@ -173,11 +173,11 @@ def test_mapped_features_are_read_in_parts(tmp_path: Path) -> None:
         sizes.append(len(part))
         return bent(part)
 
-    module_values, module._VALUES = module._VALUES, 25 * 2 * 80
+    module_values, module._VALUES_PER_BLOCK = module._VALUES_PER_BLOCK, 25 * 2 * 80
     try:
         found = permutation_importance(score, mapped, y, qid=qid, n_repeats=2)
     finally:
-        module._VALUES = module_values
+        module._VALUES_PER_BLOCK = module_values
     assert max(sizes) <= 160
     np.testing.assert_array_equal(found.loss, permutation_importance(bent, X, y, qid=qid, n_repeats=2).loss)
 

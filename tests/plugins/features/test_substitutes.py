@@ -178,7 +178,7 @@ def test_of_many_features_those_around_the_selection_are_shown():
 
 
 def test_a_large_model_has_no_swaps_but_says_so(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_MAX_SWAP_SECONDS", 0.0)
     result = found(make())
     assert result.why_no_swaps == NOT_SWAPPED
     assert result.better == ()

@@ -38,14 +38,19 @@ SMALL = [*FEW, "--measures", "MAP,NDCG@10"]
 def environment(monkeypatch, tmp_path: Path) -> None:
     """Work in an empty folder, and leave the environment as it was."""
     monkeypatch.chdir(tmp_path)
-    for name in (*mlflow_log._FORCED, *mlflow_log._USUAL, "MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME"):
+    for name in (
+        *mlflow_log._FORCED_VARIABLES,
+        *mlflow_log._DEFAULT_VARIABLES,
+        "MLFLOW_TRACKING_URI",
+        "MLFLOW_EXPERIMENT_NAME",
+    ):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
 
 
 def runs_of(store: Path) -> list:
     """Return all runs of a store, those under another one last."""
-    mlflow = mlflow_log._library()
+    mlflow = mlflow_log._mlflow_library()
     client = mlflow.MlflowClient(tracking_uri=str(store))
     experiments = [e.experiment_id for e in client.search_experiments() if e.name != "Default"]
     found = client.search_runs(experiments)
@@ -55,7 +60,7 @@ def runs_of(store: Path) -> list:
 
 
 def artifacts(store: Path, run: str, path: str = "") -> set[str]:
-    client = mlflow_log._library().MlflowClient(tracking_uri=str(store))
+    client = mlflow_log._mlflow_library().MlflowClient(tracking_uri=str(store))
     found = client.list_artifacts(run, path)
     return {f.path for f in found if not f.is_dir}.union(
         *(artifacts(store, run, f.path) for f in found if f.is_dir)
@@ -80,7 +85,7 @@ def test_a_run_is_read_back_with_plan_measures_by_step_and_files(tmp_path, answe
     assert len(units) == 4
     assert {(u.data.params["fold"], u.info.status) for u in units} == {("1", "FINISHED"), ("2", "FINISHED")}
     assert sum(u.data.tags.get("chosen") == "yes" for u in units) == 2
-    client = mlflow_log._library().MlflowClient(tracking_uri=str(store))
+    client = mlflow_log._mlflow_library().MlflowClient(tracking_uri=str(store))
     history = client.get_metric_history(units[0].info.run_id, "validation/MAP")
     with Study.open(Path("out/study.rankstudio"), reading=True) as study:
         path = study.finished(study.runs())[0].folds[0].paths[0]
@@ -136,7 +141,7 @@ def test_a_folder_that_cannot_be_written_and_a_wrong_store_are_sentences(tmp_pat
 
 
 def test_a_disk_that_fills_up_while_it_logs_loses_nothing(monkeypatch, tmp_path, done) -> None:
-    client = mlflow_log._library().MlflowClient
+    client = mlflow_log._mlflow_library().MlflowClient
     logged = []
 
     def full(self, *args, **kwargs) -> None:

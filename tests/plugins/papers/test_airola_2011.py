@@ -38,7 +38,7 @@ from rankstudio.plugins.papers.airola_2011 import (
     SCORES,
     SIMULATIONS,
     X,
-    _exponent,
+    _exponent_text,
     auc_estimates,
     bipartite_error,
     cost_rows,
@@ -96,8 +96,8 @@ def test_a_row_a_size_with_what_is_printed() -> None:
 
 
 def test_growth_is_the_slope_between_large_sizes() -> None:
-    assert _exponent({10: 5.0, 750: 1.0, 1500: 8.0, 3000: 64.0}) == "3.0"
-    assert _exponent({750: 1.0}) == "too few sizes"
+    assert _exponent_text({10: 5.0, 750: 1.0, 1500: 8.0, 3000: 64.0}) == "3.0"
+    assert _exponent_text({750: 1.0}) == "too few sizes"
 
 
 GRIDS = {"ranksvm": {"C": "2^-5 2^-1"}, "rankboost": {"n_rounds": 20}}
@@ -223,7 +223,7 @@ def test_each_fold_is_learned_without_its_queries(removed: bool) -> None:
     data = alike()
     errors = held_out_errors(data, 2, GAMMA)["removed" if removed else "kept"]
     basis = basis_rows(data.query_ptr, 80, "per_query", 0)
-    fold = airola_2011._folds(data, 0)[data.query_index]
+    fold = airola_2011._fold_of_each_query(data, 0)[data.query_index]
     at = [GRID.index(1e-2), GRID.index(1.0), GRID.index(1e3)]
     expected = np.zeros(3)
     for number in range(10):
@@ -360,7 +360,7 @@ def test_what_has_no_data_here_is_named_with_the_reason() -> None:
 
 def test_printed_numbers_have_a_row_of_ours_or_say_why_not() -> None:
     paper = load_reproduction(airola_2011.KEY)
-    printed = airola_2011._values()["printed"]
+    printed = airola_2011._published_values()["printed"]
     assert set(printed["BioInfer"]) == set(paper.runs) - TABLE_3
     assert set(printed["Jester"]) < set(paper.runs)
     assert paper.normalize == "query_minmax"

@@ -94,9 +94,9 @@ def test_pairs_and_weights_are_those_of_loops(
             read_preference_file(log_file, ClickRule(rule, "" if propensity else str(eta)))
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(clicks, "_BLOCK", block)
-        patch.setattr(clicks, "_PARTS", 2)
-        preference_files._of_clicks.cache_clear()
+        patch.setattr(clicks, "_DOCUMENTS_PER_BLOCK", block)
+        patch.setattr(clicks, "_MAX_PARTS", 2)
+        preference_files._preferences_of_clicks.cache_clear()
         file = read_preference_file(log_file, ClickRule(rule, "" if propensity else str(eta)))
     columns = file._columns
     found = {

@@ -415,7 +415,7 @@ def test_documents_are_joined_as_by_hand(
     by_hand = np.array([[last[row].get(name, 0.0 if solr else np.nan) for name in columns] for row in rows])
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RANKSTUDIO_CACHE_DIR", folder)
-        patch.setattr(feature_logs, "_PIECE", 2)
+        patch.setattr(feature_logs, "_DOCUMENTS_PER_PIECE", 2)
         patch.setattr(json_values, "CHUNK", 100)
         path = write(Path(folder), "log.json", content)
         found = [read(path, grades, on_disk, missing="zero") for on_disk in (False, True)]
@@ -445,7 +445,7 @@ def test_a_log_on_disk_is_what_it_is_in_memory(
 ) -> None:
     """Two files, one packed, of queries that come back, with new features and tensors among them."""
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(feature_logs, "_PIECE", 3)
+    monkeypatch.setattr(feature_logs, "_DOCUMENTS_PER_PIECE", 3)
     rng = np.random.default_rng(0)
     hits = []
     for number in range(80):
@@ -503,7 +503,7 @@ def test_the_line_of_an_error_is_told(
 def test_logs_of_two_engines_with_other_features_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feature_logs, "_PIECE", 1)
+    monkeypatch.setattr(feature_logs, "_DOCUMENTS_PER_PIECE", 1)
     solr = {"qid": "1", "docs": [{"id": "1369", "[features]": "title=1"}]}
     new = elastic("2", elastic_hit("4241", other=1.0))
     first = elastic("1", elastic_hit("1370", title=1.0))

@@ -14,7 +14,7 @@ from rankstudio.engine.methods.memory_need import DataShape, Reading
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.trees.converted_trees import XGBoostTrees
-from rankstudio.plugins.trees.lambdamart import _SAMPLE, LambdaMART, TreeStep
+from rankstudio.plugins.trees.lambdamart import _SAMPLED_DOCUMENTS, LambdaMART, TreeStep
 from rankstudio.plugins.trees.lambdamart_top import LambdaMARTTop
 
 QUICK = LambdaMART(n_rounds=6, num_leaves=5, min_data_in_leaf=3, feature_fraction=0.7)
@@ -55,7 +55,7 @@ def test_the_same_trees_everywhere(quick: LinearRanker, tmp_path: Path) -> None:
 )
 def test_bins_are_those_of_all_documents(method: LinearRanker) -> None:
     rng = np.random.default_rng(0)
-    m = _SAMPLE + 10_000
+    m = _SAMPLED_DOCUMENTS + 10_000
     X = np.where(rng.random((m, 3)) < 0.4, 0.0, rng.standard_normal((m, 3)))
     y = np.clip(np.round(X[:, 0] + rng.standard_normal(m)), 0, 2)
     data = QueryData(X, y, np.arange(0, m + 1, 100))

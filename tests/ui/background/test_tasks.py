@@ -32,7 +32,7 @@ def test_a_path_is_measured_as_its_plan_says_whatever_plan_the_fold_was_prepared
 def test_left_out_queries_of_shards_are_measured_with_turns_for_others_in_between(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tasks, "_MOMENT", -1.0)
+    monkeypatch.setattr(tasks, "_MAX_WAIT_SECONDS", -1.0)
     monkeypatch.setattr(fold_context, "TrainingData", partial(fold_context.TrainingData, documents=30))
     data, cache, name = dataset(1), FoldCache(), "leave-query-out MAP"
     plan = Plan("small", "greedy-rankrls", {"regularization": 2.0, "n_features_to_select": 3})

@@ -35,7 +35,7 @@ def test_a_run_is_ranked_when_nothing_has_become_of_it_for_a_while(window: MainW
 def test_nothing_is_ranked_when_another_measure_is_looked_at(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measured_runs, "_MOMENT", 0.0)  # a task a path
+    monkeypatch.setattr(measured_runs, "_MAX_WAIT_SECONDS", 0.0)  # a task a path
     finish(window)
     record = window.runs.records[0]
 
@@ -85,7 +85,7 @@ def test_nothing_is_ranked_while_a_run_works_and_each_run_is_ranked_once(
 
     rankings = window.models.measured.rankings
     monkeypatch.setattr(rankings, "_rank_models", rank_models)
-    monkeypatch.setattr(measured_runs, "_MOMENT", 0.0)
+    monkeypatch.setattr(measured_runs, "_MAX_WAIT_SECONDS", 0.0)
     finish(window)
     first = window.runs.records[0]
     assert ranked == [first.result]

@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import plot_writer
-from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot, _place, _suggested_names, text_size
+from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot, _best_name_box, _suggested_names, text_size
 from rankstudio.ui.style import palettes
 
 NAN = float("nan")
@@ -118,7 +118,7 @@ def test_names_of_marked_models_are_inside_the_plot(plot, width, suggested):
     frame = plot.frame()
     names = _suggested_names(plot, plot.marks)
     for position in range(len(SPOTS)):
-        box, name = _place(plot, frame, at(plot, position), names, True, [])
+        box, name = _best_name_box(plot, frame, at(plot, position), names, True, [])
         assert name in names
         assert QRectF(plot.rect()).contains(box)
         assert box.width() >= text_size(name, True).width()

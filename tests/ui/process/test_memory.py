@@ -160,7 +160,7 @@ def test_nobody_searches_for_garbage_while_the_engine_is_loaded(monkeypatch: pyt
 
     monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
     monkeypatch.setattr(gc, "collect", searched.append)
-    monkeypatch.setattr(tasks, "_load", load)
+    monkeypatch.setattr(tasks, "_rehearse_run", load)
     with pytest.raises(ImportError):
         tasks.warm_up()
     assert searched == []

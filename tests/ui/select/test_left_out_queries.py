@@ -236,7 +236,7 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
 
 
 def test_what_is_known_of_a_path_is_gone_on_with(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "_MOMENT", 0.0)  # each step arrives alone
+    monkeypatch.setattr(tasks, "_MAX_WAIT_SECONDS", 0.0)  # each step arrives alone
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     box_of(window).click()
     wait_until(lambda: window.models.left_out.share)

@@ -17,7 +17,7 @@ from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.select.run_strip import _progress
+from rankstudio.ui.select.run_strip import _progress_text
 from rankstudio.ui.style.theme import Theme
 
 
@@ -40,7 +40,7 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
         assert strip._state.text().startswith("fold ")
         record = window.runs.record(1)
         record.working = WorkProgress("comparing features", 0.4)
-        assert "comparing features 40 %" in _progress(record)
+        assert "comparing features 40 %" in _progress_text(record)
         assert chips(window) == [f"run {key} Greedy RankRLS" for key in range(2, 7)]
         assert strip._more.text() == "and 2 more"
         window.commands["pause"].trigger()

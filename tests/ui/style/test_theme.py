@@ -9,7 +9,7 @@ from wording import naming
 
 from rankstudio.engine.support.resources import resource
 from rankstudio.ui.style.colors import DARK, LIGHT
-from rankstudio.ui.style.fonts import _FILES, family, font
+from rankstudio.ui.style.fonts import _FONT_FILES, family, font
 from rankstudio.ui.style.stylesheet import style_sheet
 from rankstudio.ui.style.theme import PER_TURN, Theme
 from rankstudio.ui.widgets import Panel
@@ -110,7 +110,7 @@ def test_figures_have_one_width(app):
 
 def test_the_font_is_inter_and_our_files_are_good(app):
     assert family() == "Inter"
-    for name in _FILES:
+    for name in _FONT_FILES:
         handle = QFontDatabase.addApplicationFont(str(resource("fonts", name)))
         assert "Inter" in QFontDatabase.applicationFontFamilies(handle)
     assert naming("SIL OPEN FONT LICENSE").search(resource("fonts", "Inter-LICENSE.txt").read_text())

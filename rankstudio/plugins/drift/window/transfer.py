@@ -18,7 +18,7 @@ from rankstudio.ui.compare.pipelines import Pipelines, usual
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.given_runs import GivenController
 
-_AS_HERE = ("data", "missing", "normalize", "protocol", "columns", "measures", "folds")
+_FIELDS_OF_OPEN_PLAN = ("data", "missing", "normalize", "protocol", "columns", "measures", "folds")
 """Fields that a plan from elsewhere takes from the plan of the form."""
 
 
@@ -42,7 +42,7 @@ class TransferController(GivenController):
         if path:
             self._models.task_worker.task(
                 tr("Reading {name}").format(name=Path(path).name),
-                _finished,
+                _finished_runs,
                 Path(path),
                 on_done=partial(self._choose, Path(path)),
                 on_error=self.failed.emit,
@@ -88,13 +88,13 @@ class TransferController(GivenController):
 
         self._models.task_worker.task(
             tr("Testing the selection of {name}").format(name=path.name),
-            partial(_carried, path, number, session.plan, dataset),
+            partial(_transfer_plans, path, number, session.plan, dataset),
             on_done=run,
             on_error=self.failed.emit,
         )
 
 
-def _finished(path: Path) -> dict[str, int]:
+def _finished_runs(path: Path) -> dict[str, int]:
     """Return the numbers of the finished runs of a study with a model, by their titles."""
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
 
@@ -105,7 +105,9 @@ def _finished(path: Path) -> dict[str, int]:
     return {f"{run.key.id} · {run.key.plan.title} · {run.data_name}": run.key.id for run in runs}
 
 
-def _carried(path: Path, number: int, open_plan: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, str]:
+def _transfer_plans(
+    path: Path, number: int, open_plan: Plan, dataset: FoldedDataset
+) -> tuple[Plan, Plan, str]:
     """Return the plans of the model of a run and of the same method here, and a note on seen queries."""
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
@@ -115,7 +117,7 @@ def _carried(path: Path, number: int, open_plan: Plan, dataset: FoldedDataset) -
     with Study.open(path, reading=True) as study:
         key = next(run.key for run in study.runs() if run.key.id == number)
         result, _, data = run_with_data(study, key)
-    own_plan = _moved(result.plan, open_plan, dataset)
+    own_plan = _plan_on_open_data(result.plan, open_plan, dataset)
     model_path = data_folder() / "models" / f"{path.stem}-{number}.json"
     model_path.parent.mkdir(parents=True, exist_ok=True)
     given_plan, counts = carried(result, data, own_plan, dataset, model_path)
@@ -126,12 +128,12 @@ def _carried(path: Path, number: int, open_plan: Plan, dataset: FoldedDataset) -
     )
 
 
-def _moved(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
+def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan on the open data, without features or folds of the other data."""
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {name: value for name, value in plan.parameters.items() if name in general}
     seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed
-    settings = {name: getattr(open_plan, name) for name in _AS_HERE} | {
+    settings = {name: getattr(open_plan, name) for name in _FIELDS_OF_OPEN_PLAN} | {
         "parameters": parameters,
         "seed": seed,
     }

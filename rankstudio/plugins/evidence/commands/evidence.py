@@ -55,9 +55,9 @@ Ctrl+C stops and prints the results so far."""
 
 CSV = "evidence.csv"
 HALVES = "halves.rankstudio"
-_LONG_SECONDS = 5.0  # which are said beforehand
+_MIN_ANNOUNCED_SECONDS = 5.0  # which are said beforehand
 _USUAL_SIZE = 5
-_NO_END = float("inf")
+_NO_TIME_LIMIT = float("inf")
 _K_PARAMETER = "parameter_n_features_to_select"
 _NOT_WITH_A_STUDY = (
     "method",
@@ -129,7 +129,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     check_numbers(args, halves=1, permutations=1, seed=0)
-    _options(args, 0)  # which checks them
+    _evidence_options(args, 0)  # which checks them
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
     judged, dataset, run = (
@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
-    with workers(args) as staff, _halves(args, judged, staff) as work:
+    with workers(args) as staff, _gathering_on_halves(args, judged, staff) as work:
         state, stopped = last_share(work, lambda update: f"{percentage(update.share)} {update.what}")
     evidence = state.found
     names = _Names(dataset)
@@ -145,11 +145,11 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         tell(as_json({**as_dict(judged, evidence, names), "advice": advice or None}))
     else:
-        tell(*([advice, ""] if advice else []), *_lines(judged, evidence, names))
+        tell(*([advice, ""] if advice else []), *_printed_lines(judged, evidence, names))
     if args.out is not None:
-        _write(args, judged, evidence, names)
+        _write_files(args, judged, evidence, names)
     if run is not None and not stopped:
-        _keep(args, judged, evidence, run)
+        _store_evidence(args, judged, evidence, run)
     return status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
 
 
@@ -164,15 +164,17 @@ def _advice(args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRu
 
 
 @contextmanager
-def _halves(args: argparse.Namespace, judged: JudgedSelection, staff: Workers) -> Iterator[Gathering]:
+def _gathering_on_halves(
+    args: argparse.Namespace, judged: JudgedSelection, staff: Workers
+) -> Iterator[Gathering]:
     """Provide the gathering; methods that learn anew on each half do so by workers, and in a study of OUT."""
-    seconds = judged.refitting_seconds(_count(args, staff))
+    seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
     if not seconds:
         yield judged.steps()
         return
     from rankstudio.engine.experiment.execution.executors import on_threads
 
-    if seconds > _LONG_SECONDS:
+    if seconds > _MIN_ANNOUNCED_SECONDS:
         without = f" and at most {judged.n_refits} times without some queries" if judged.n_refits else ""
         tell(f"{2 * args.halves} halves to learn from{without}, about {clock(seconds)}.", file=sys.stderr)
     path = None if args.out is None else args.out / HALVES
@@ -183,7 +185,7 @@ def _halves(args: argparse.Namespace, judged: JudgedSelection, staff: Workers) -
         yield judged.steps(study=study, executor=serving or single_thread)
 
 
-def _keep(
+def _store_evidence(
     args: argparse.Namespace, judged: JudgedSelection, evidence: SelectionEvidence, run: OpenedRun
 ) -> None:
     """Store the evidence with the run of a study, where the window looks for it."""
@@ -216,14 +218,14 @@ def _keep(
         tell(f"Note: the evidence is not stored. {error}", file=sys.stderr)
 
 
-def _count(args: argparse.Namespace, staff: Workers) -> int:
+def _n_parallel_halves(args: argparse.Namespace, staff: Workers) -> int:
     """Return how many halves are learned from at a time, as far as that is known."""
     if staff.executor is None:
         return 1
     return int(args.workers) if args.workers is not None else available()
 
 
-def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
+def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
     """Return the options of the evidence."""
     from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
     from rankstudio.plugins.evidence.verdicts import VerdictRules
@@ -233,7 +235,7 @@ def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
     options = EvidenceOptions(
         measure=name, n_halves=args.halves, n_permutations=args.permutations, seed=plan_seed, rules=rules
     )
-    return replace(options, max_seconds=_NO_END) if args.best else options
+    return replace(options, max_seconds=_NO_TIME_LIMIT) if args.best else options
 
 
 def _selection_of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
@@ -250,7 +252,7 @@ def _selection_of_study(args: argparse.Namespace) -> tuple[JudgedSelection, Fold
     plan = run.plan if costs is None else run.plan.changed(costs=costs.plain())
     fold_result = run.fold(args.folds)
     seed = run.plan.seed if args.seed is None else args.seed
-    options = replace(_options(args, seed), convention=plan.convention)
+    options = replace(_evidence_options(args, seed), convention=plan.convention)
     k = getattr(args, _K_PARAMETER)
     if k is not None:
         options = replace(options, n_features=whole("--k", k))
@@ -265,7 +267,7 @@ def _selection_of_data(args: argparse.Namespace) -> tuple[JudgedSelection, Folde
     if args.number is not None:
         raise PlanError("--run: only with a study. Omit it, or give a study file.")
     plan, dataset, option_names = fold_of_data(args, "--fold")
-    options = replace(_options(args, plan.seed), convention=plan.convention or dataset.convention)
+    options = replace(_evidence_options(args, plan.seed), convention=plan.convention or dataset.convention)
     limit = StepKind.FEATURES.limit
     if limit in plan.entry.defaults and limit not in option_names:
         options = replace(options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids)))
@@ -285,7 +287,7 @@ class _Names:
         return id_and_name(int(self.dataset.feature_ids[column]), self.dataset.feature_names[column])
 
 
-def _costs(judged: JudgedSelection, names: _Names) -> FeatureCosts | None:
+def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts | None:
     """Return the costs of the plan, else those beside the data of a study."""
     from rankstudio.engine.data.feature_costs import FeatureCosts
 
@@ -306,7 +308,7 @@ def as_dict(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names)
         "seed": judged.options.seed,
         "measure": judged.options.measure or None,
         "threshold": evidence.rules.threshold,
-        "features": evidence_rows(evidence, ids, names.full, _costs(judged, names)),
+        "features": evidence_rows(evidence, ids, names.full, _plan_or_data_costs(judged, names)),
         "best": [
             {
                 "size": subset.size,
@@ -326,7 +328,8 @@ def as_dict(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names)
     }
 
 
-def _lines(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names) -> Iterator[str]:
+def _printed_lines(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names) -> Iterator[str]:
+    """Yield the lines that the command prints: a title, the table of features, and sentences."""
     from rankstudio.plugins.evidence.evidence_table import (
         column_milliseconds,
         evidence_sentences,
@@ -340,14 +343,14 @@ def _lines(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names) 
     n = len(names.dataset.feature_ids)
     yield f"{evidence.k} of {n} features, {evidence.n_queries:,} queries, {halves} halves"
     yield ""
-    milliseconds = column_milliseconds(_costs(judged, names), names.dataset.feature_ids)
+    milliseconds = column_milliseconds(_plan_or_data_costs(judged, names), names.dataset.feature_ids)
     table = evidence_text("", evidence, evidence.rows, names.id, names.full, milliseconds)
     yield as_text(table.header, table.rows, table.left)
     yield ""
     yield from evidence_sentences(evidence, names.id)
 
 
-def _write(
+def _write_files(
     args: argparse.Namespace, judged: JudgedSelection, evidence: SelectionEvidence, names: _Names
 ) -> None:
     """Write the table and the figures into a folder."""
@@ -356,7 +359,7 @@ def _write(
     from rankstudio.plugins.evidence.evidence_figures import evidence_figures
     from rankstudio.plugins.evidence.evidence_table import HEADER, evidence_rows
 
-    rows = evidence_rows(evidence, names.dataset.feature_ids, names.full, _costs(judged, names))
+    rows = evidence_rows(evidence, names.dataset.feature_ids, names.full, _plan_or_data_costs(judged, names))
     table = csv_text(HEADER, [list(row.values()) for row in rows])
     of = f"{names.dataset.name}, {judged.plan.title}"
     files = figure_files(tuple(evidence_figures(evidence, of, names.full)), args.out)

@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_numbers(args, repeats=1, seed=0)
     args.data = data_file(args.data)
-    looked = _of_file(args) if args.model is not None else _of_run(args)
+    looked = _model_of_file(args) if args.model is not None else _model_of_run(args)
     if args.out is not None:
         check_outputs([args.out / CSV], args, looked.recorded)
     without = finish(looked.losses)
@@ -101,12 +101,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         values = as_dict(without, state.found, looked.data, looked.convention)
         bounds = {} if looked.bounds is None else {"bounds": asdict(looked.bounds)}
-        weighed = {"weighed": _plain(looked)} if looked.weighed else {}
+        weighed = {"weighed": _weighed_as_dicts(looked)} if looked.weighed else {}
         tell(as_json({**values, **weighed, **bounds}))
     else:
-        tell(*_lines(without, state.found, looked.data), *_weights(looked))
+        tell(*_loss_lines(without, state.found, looked.data), *_weight_lines(looked))
     if args.out is not None:
-        _write(args, looked, without, state.found)
+        _write_files(args, looked, without, state.found)
     return status(stopped, f"Stopped at {percentage(state.share)}.")
 
 
@@ -132,7 +132,7 @@ class Weighed:
     similarity: float
 
 
-def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
+def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
     """Return how FSMRank or GAS weighs the features of its model; nothing for other methods."""
     from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -162,7 +162,7 @@ def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
     ]
 
 
-def _bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | None:
+def _fsmrank_bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | None:
     """Return the bounds of the theorems on FSMRank; None for other methods, or where they do not hold."""
     from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -187,7 +187,7 @@ class _Looked:
     bounds: FSMRankBounds | None = None
 
 
-def _of_file(args: argparse.Namespace) -> _Looked:
+def _model_of_file(args: argparse.Namespace) -> _Looked:
     """Return a model of a file, with documents of another one."""
     from rankstudio.engine.data.known_datasets import identify
     from rankstudio.engine.export.model_files import model_and_data, other_names
@@ -195,7 +195,7 @@ def _of_file(args: argparse.Namespace) -> _Looked:
 
     for name in ("number", "folds"):
         if getattr(args, name) is not None:
-            raise PlanError(f"--{_OPTIONS[name]}: only without --model, with a study. Omit it.")
+            raise PlanError(f"--{_OPTION_NAMES[name]}: only without --model, with a study. Omit it.")
     metric = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
     for note in (*other_names(model, data), *data.warnings):
@@ -206,10 +206,10 @@ def _of_file(args: argparse.Namespace) -> _Looked:
     return _Looked(args.model.name, data, args.data.name, convention, losses, work)
 
 
-_OPTIONS = {"number": "run", "folds": "fold"}
+_OPTION_NAMES = {"number": "run", "folds": "fold"}
 
 
-def _of_run(args: argparse.Namespace) -> _Looked:
+def _model_of_run(args: argparse.Namespace) -> _Looked:
     """Return the model of a run of a study, with documents that it was not learned from, if any."""
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
@@ -240,8 +240,8 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     losses = step_importance(step, part, metric, convention, None)
     work = step_importance(step, part, metric, convention, args.repeats, args.seed)
     title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
-    weighed = _weighed(run, result, fold)
-    bounds = _bounds(run, result, fold)
+    weighed = _weighed_features(run, result, fold)
+    bounds = _fsmrank_bounds(run, result, fold)
     return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed, bounds)
 
 
@@ -256,15 +256,15 @@ def as_dict(
         "features": [
             {
                 "feature": int(data.feature_ids[permuted.groups[index][0]]),
-                "without": _loss(without, index),
-                "permuted": _loss(permuted, index),
+                "without": _loss_as_dict(without, index),
+                "permuted": _loss_as_dict(permuted, index),
             }
-            for index in _order(without)
+            for index in _order_by_loss(without)
         ],
     }
 
 
-def _write(
+def _write_files(
     args: argparse.Namespace, looked: _Looked, without: PermutationImportance, permuted: PermutationImportance
 ) -> None:
     """Write the table and the figure into a folder."""
@@ -274,11 +274,17 @@ def _write(
     from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 
     data = looked.data
-    header = ["feature", "name", *(f"{kind}{end}" for kind in ("without", "permuted") for end in _ENDS)]
+    header = [
+        "feature",
+        "name",
+        *(f"{kind}{end}" for kind in ("without", "permuted") for end in _COLUMN_ENDINGS),
+    ]
     rows = []
-    for index in _order(without):
+    for index in _order_by_loss(without):
         column = permuted.groups[index][0]
-        losses = [value for importance in (without, permuted) for value in _loss(importance, index).values()]
+        losses = [
+            value for importance in (without, permuted) for value in _loss_as_dict(importance, index).values()
+        ]
         rows.append([int(data.feature_ids[column]), data.feature_names[column], *losses])
     measured = MeasuredImportance(permuted, looked.part, looked.convention, len(permuted.groups))
     figure = importance_figure(measured, looked.title, lambda column: data.feature_names[column])
@@ -286,15 +292,15 @@ def _write(
     write_new([table, *figure_files((figure,), args.out)], args.out, args, looked.recorded)
 
 
-_ENDS = ("", "_low", "_high")
+_COLUMN_ENDINGS = ("", "_low", "_high")
 
 
-def _order(without: PermutationImportance) -> list[int]:
+def _order_by_loss(without: PermutationImportance) -> list[int]:
     order: list[int] = (-without.mean).argsort(kind="stable").tolist()
     return order
 
 
-def _loss(importance: PermutationImportance, index: int) -> dict[str, float]:
+def _loss_as_dict(importance: PermutationImportance, index: int) -> dict[str, float]:
     return {
         "mean": float(importance.mean[index]),
         "low": float(importance.low[index]),
@@ -302,9 +308,10 @@ def _loss(importance: PermutationImportance, index: int) -> dict[str, float]:
     }
 
 
-def _lines(
+def _loss_lines(
     without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset
 ) -> Iterator[str]:
+    """Yield the lines of the table of losses without each feature and with it permuted."""
     baseline = float(np.nanmean(permuted.baseline))
     yield (
         f"{len(permuted.groups)} of {data.n_features} features are used; "
@@ -312,13 +319,14 @@ def _lines(
     )
     yield ""
     rows = []
-    for index in _order(without):
-        feature = _name(data, permuted.groups[index][0])
-        rows.append([feature, *(_interval(importance, index) for importance in (without, permuted))])
+    for index in _order_by_loss(without):
+        feature = _id_and_name(data, permuted.groups[index][0])
+        rows.append([feature, *(_loss_text(importance, index) for importance in (without, permuted))])
     yield as_text(["feature", "loss without", "loss permuted"], rows, left_columns=(0,))
 
 
-def _plain(looked: _Looked) -> list[dict[str, Any]]:
+def _weighed_as_dicts(looked: _Looked) -> list[dict[str, Any]]:
+    """Return the importance and similarity of the model's features as plain values."""
     ids = looked.data.feature_ids
     return [
         {
@@ -335,7 +343,7 @@ def _plain(looked: _Looked) -> list[dict[str, Any]]:
     ]
 
 
-def _weights(looked: _Looked) -> Iterator[str]:
+def _weight_lines(looked: _Looked) -> Iterator[str]:
     """Yield the table of importance and similarity, where the method weighs features by them."""
     if not looked.weighed:
         return
@@ -346,11 +354,11 @@ def _weights(looked: _Looked) -> Iterator[str]:
         closest = (
             [""] * 2
             if feature.closest is None
-            else [_name(looked.data, feature.closest), f"{feature.similarity:.4f}"]
+            else [_id_and_name(looked.data, feature.closest), f"{feature.similarity:.4f}"]
         )
         rows.append(
             [
-                _name(looked.data, feature.column),
+                _id_and_name(looked.data, feature.column),
                 f"{feature.importance:.4f}",
                 f"{feature.of_negative:.4f}",
                 *closest,
@@ -367,9 +375,9 @@ def _weights(looked: _Looked) -> Iterator[str]:
         yield f"On unseen pairs at most {unseen} more with probability 0.95 (Theorem 3, far from tight)"
 
 
-def _name(data: RankingDataset, column: int) -> str:
+def _id_and_name(data: RankingDataset, column: int) -> str:
     return id_and_name(int(data.feature_ids[column]), data.feature_names[column])
 
 
-def _interval(importance: PermutationImportance, index: int) -> str:
+def _loss_text(importance: PermutationImportance, index: int) -> str:
     return f"{importance.mean[index]:.4f} [{importance.low[index]:.4f}, {importance.high[index]:.4f}]"

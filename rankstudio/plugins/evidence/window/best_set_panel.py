@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import SizedSubset
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 
-_LEAST = 5e-6  # share of the error, below which two sets are equally good
-_USELESS = 0.5  # share of the error: a greater gap says nothing, as in the engine's sentences
-_WHAT = tr("Compare all sets of this size by their exact leave-query-out error.")
+_MIN_DIFFERENCE = 5e-6  # share of the error, below which two sets are equally good
+_MAX_USEFUL_GAP = 0.5  # share of the error: a greater gap says nothing, as in the engine's sentences
+_SEARCH_HELP = tr("Compare all sets of this size by their exact leave-query-out error.")
 
 
 def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
@@ -61,7 +61,7 @@ class BestSetPanel(Panel):
             "best-set-work",
             tr("Search for the best set"),
             tr("Search for the best set (up to {time})"),
-            _WHAT,
+            _SEARCH_HELP,
         )
         tip = tr("Run RankRLS on this fold with exactly these features.")
         self.use = named(QPushButton(tr("Use the best set")), "use-best-set", tip=tip, role="primary")
@@ -99,14 +99,17 @@ class BestSetPanel(Panel):
             self._say("", "", missing, "")
             return
         sentences = evidence.best_sentences(lambda column: str(ids[column]))
-        other = set(sized.features) != set(evidence.selected) and criterion > (1 + _LEAST) * sized.criterion
+        other = (
+            set(sized.features) != set(evidence.selected)
+            and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
+        )
         near_sentence = sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
         texts = [sentence for sentence in sentences if sentence != near_sentence]
         self._say(
             texts[0] if texts else "",
             texts[1] if other and texts[1:] else "",
             near_sentence,
-            _searched(sized),
+            _search_text(sized),
         )
         for button in (self.use, self.compare):
             button.setVisible(other)
@@ -129,13 +132,13 @@ class BestSetPanel(Panel):
 def gap_so_far(evidence: SelectionEvidence | None) -> str:
     """Return by how much a set may be better than the best one known by now; "" where hardly anything is."""
     sized = best_of_size(evidence)
-    if sized is None or sized.proved or sized.relative_gap > _USELESS:
+    if sized is None or sized.proved or sized.relative_gap > _MAX_USEFUL_GAP:
         return ""
     least = f"{100 * sized.relative_gap:.2g}"
     return tr("Gap so far: {least} %").format(least=least)
 
 
-def _searched(sized: SizedSubset) -> str:
+def _search_text(sized: SizedSubset) -> str:
     """Return of how many sets it is the best one, and how that is known."""
     if sized.proved:
         text = trn("{n:,} set · proved in {time}", "{n:,} sets · proved in {time}", sized.n_sets)

@@ -426,6 +426,7 @@ class EvidenceController(PageController):
         return (*key, *sorted(self._wanted.items()))
 
     def _search(self) -> Computation | None:
+        """Return the computation of the best set under the user's conditions; None without data."""
         request = self.evidence.wanted
         dataset = self._session.dataset
         if request is None or dataset is None:

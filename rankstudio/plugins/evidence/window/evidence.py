@@ -192,7 +192,7 @@ class Evidence(QObject):
 
     @property
     def model(self) -> SelectedModel | None:
-        """The model of the shown selection; None where there is none that evidence is for."""
+        """The model of the shown selection; None if no evidence applies to the shown model."""
         model = self._current.model
         return model if model is not None and self._key is not None else None
 
@@ -507,6 +507,7 @@ class Evidence(QObject):
 
     @Slot(object)
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
+        """Take a partial result of the work in progress, and store it when it has a new half-sample."""
         if self._working is None:
             return
         state = self._known[self._working[0]]
@@ -575,7 +576,7 @@ class Evidence(QObject):
     def store(
         self, address: Place, evidence: SelectionEvidence | MeasuredImportance, *, tell: bool = True
     ) -> None:
-        """Have a study store what is found of a model, unless it is read-only.
+        """Have a study store the evidence for a model, unless the study is read-only.
 
         Parameters
         ----------
@@ -593,7 +594,7 @@ class Evidence(QObject):
     def fetch(
         self, address: Place, unpack: Callable[[bytes, int], Found], take: Callable[[Found | None], None]
     ) -> None:
-        """Have a study read what it knows of a model: unpacked on the worker, taken in the window."""
+        """Have a study read the stored evidence for a model, which the worker unpacks."""
         text = tr("Reading the evidence")
         self._worker.task(text, _read, *address, unpack, on_done=take, on_error=lambda _: take(None))
 

@@ -82,12 +82,12 @@ class EvidenceRow:
 
     @property
     def selected(self) -> bool:
-        """Whether it is in the selection."""
+        """Whether the feature is in the selection."""
         return self.found.selected
 
     @property
     def middle(self) -> float:
-        """Its median place; infinity where it has none."""
+        """Median position of the feature; infinity beyond the last step, NaN if unknown."""
         return self.found.position[1] if self.found.position is not None else nan
 
 
@@ -319,6 +319,7 @@ class EvidenceTable(TableView):
     def _columns(
         self, measure: str, *, permuted: bool = False, by_margins: bool = False
     ) -> tuple[Column, ...]:
+        """Return the columns of the table of features and their evidence."""
         lost_title = tr("{measure} lost").format(measure=measure) if measure else tr("lost")
         without = tr(
             "What the left-out queries lose if the feature is left out and the model learned again, "

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
     from rankstudio.plugins.evidence.set_changes import SetChanges
 
-_MOST_SECONDS = 10.0  # of all exchanges of a set, before they are not computed
+_MAX_EXCHANGE_SECONDS = 10.0  # of all exchanges of a set, before they are not computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class EvidenceTasks:
         judge = self._judge(request)
         data = self._folds.prepared(request.plan, request.fold).train
         n_others = data.X.shape[1] - len(columns)
-        if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MOST_SECONDS:
+        if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MAX_EXCHANGE_SECONDS:
             return None
         return changes_of(judge, data, columns)
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
 
 N_REPEATS = 10
-_SECONDS = 3e-7  # a document, feature and permutation; linear models, on one core
-_KEPT = 50
+_SECONDS_PER_VALUE = 3e-7  # a document, feature and permutation; linear models, on one core
+_MAX_MODELS = 50
 
 _Key = tuple[int, int, str, str]
 """Identities of the model and of the part, measure and convention."""
@@ -123,7 +123,7 @@ class Importance(QObject):
         key = id(model.step), id(part), self._session.measure, self._session.convention
         if key not in self._models:
             self._models[key] = _Known(model.step, part, model.plan.seed)
-            if len(self._models) > _KEPT:
+            if len(self._models) > _MAX_MODELS:
                 del self._models[next(iter(self._models))]
         return self._models[key]
 
@@ -135,7 +135,7 @@ class Importance(QObject):
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """State of the permutations of the shown model."""
         analysis = self._known
         if analysis is None:
             return Progress.ABSENT
@@ -151,7 +151,7 @@ class Importance(QObject):
         analysis = self._known
         if analysis is None or not analysis.step.linear:
             return inf
-        return _SECONDS * analysis.part.n_documents * len(analysis.step.selected) * N_REPEATS
+        return _SECONDS_PER_VALUE * analysis.part.n_documents * len(analysis.step.selected) * N_REPEATS
 
     @Slot()
     def look(self) -> None:
@@ -174,7 +174,7 @@ class Importance(QObject):
         self.share = 0.0
         self._last = None
         measured = self._session.measure, self._session.convention
-        self._work.start(lambda: _steps(analysis.step, analysis.part, *measured, analysis.seed))
+        self._work.start(lambda: _importance_steps(analysis.step, analysis.part, *measured, analysis.seed))
         self.changed.emit()
 
     @Slot()
@@ -267,10 +267,10 @@ class Importance(QObject):
                 analysis.found = importance
             self.look()
 
-        self._evidence.fetch(location, _unpacked, take)
+        self._evidence.fetch(location, _unpacked_importance, take)
 
 
-def _steps(
+def _importance_steps(
     step: Step, part: RankingDataset, measure: str, convention: str, seed: int
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
     """Yield how far it is, and what is known by then."""
@@ -286,7 +286,7 @@ def _steps(
         yield update.share, importance
 
 
-def _unpacked(content: bytes, n_features: int) -> PermutationImportance:
+def _unpacked_importance(content: bytes, n_features: int) -> PermutationImportance:
     from rankstudio.plugins.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
     importance = unpack_importance(content, n_features).found

@@ -19,11 +19,11 @@ from rankstudio.ui.widgets.layout import named
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 
-_MOST_NAMED = 8
+_MAX_NAMED_CURVES = 8
 
 
 class ProbabilityPanel(Panel):
-    """A curve a feature; those of the selection have names.
+    """One curve for each feature; the curves of selected features are named.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class ProbabilityPanel(Panel):
             return
         probability = stability.probability
         x = np.arange(1.0, probability.shape[0] + 1)
-        named_columns = {column: index for index, column in enumerate(evidence.selected[:_MOST_NAMED])}
+        named_columns = {column: index for index, column in enumerate(evidence.selected[:_MAX_NAMED_CURVES])}
         curves = [
             StepCurve(
                 int(ids[column]),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 5e-6
 """Share of the error, up to which two are the same."""
-_SWAPS_SAID = 8  # in a box, the best ones
+_MAX_SWAPS = 8  # in a box, the best ones
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class FeatureChange:
             Line(first, signed_percent(self.alone)),
             *(
                 Line(text.format(feature=called(column)), signed_percent(share))
-                for column, share in self.swaps[:_SWAPS_SAID]
+                for column, share in self.swaps[:_MAX_SWAPS]
             ),
         ]
 

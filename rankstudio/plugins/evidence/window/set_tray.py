@@ -54,18 +54,18 @@ if TYPE_CHECKING:
 FEATURE = "application/x-rankstudio-feature"
 """Type of a drag that carries the id of a feature."""
 _CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set, with the id of its feature
-_OFFERED = 10
+_MAX_OFFERED = 10
 """Changes in a menu, the best ones first."""
-_MOST_NAMED = 3
-_MOST_CHIPS = 16
+_MAX_NAMED_FEATURES = 3
+_MAX_CHIPS = 16
 """Chips with names, and chips at all: the others are counted."""
-_MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
-_NAMED = 220  # pixels of chips with a name, with an id alone, and besides
-_NUMBERED = 52
+_MAX_CHIPS_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
+_NAMED_CHIP_WIDTH = 220  # pixels of chips with a name, with an id alone, and besides
+_NUMBERED_CHIP_WIDTH = 52
 _CROSS = 40
 _TARGET_LINE = 1.6  # pixels of the line around the tray while a feature is dragged
-_ABOUT_RUN = tr("Run RankRLS with this set on all folds of this run, and compare the two runs")
-_AIR = 4  # pixels between chips, and of the sentence on the error
+_RUN_HELP = tr("Run RankRLS with this set on all folds of this run, and compare the two runs")
+_CHIP_SPACING = 4  # pixels between chips, and of the sentence on the error
 LEAST_SAID = 210
 
 
@@ -124,8 +124,8 @@ class SetChip(FeatureChip):
 
     def _take_width(self) -> None:
         advance = self.fontMetrics().horizontalAdvance
-        named_width = min(advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED)
-        numbered = max(advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED)
+        named_width = min(advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH)
+        numbered = max(advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED_CHIP_WIDTH)
         self.setFixedWidth(named_width if self._shows_name else numbered)
 
     def show_swap(self, share: float | None) -> None:
@@ -223,18 +223,20 @@ class SetTray(QFrame):
     def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
         super().__init__()
         named(self, name, tr("Set of features"), role="panel")
-        self._most_named, self._most = (0, _MOST_BESIDE) if shares_line else (_MOST_NAMED, _MOST_CHIPS)
+        self._most_named, self._most = (
+            (0, _MAX_CHIPS_BESIDE) if shares_line else (_MAX_NAMED_FEATURES, _MAX_CHIPS)
+        )
         self.setAcceptDrops(True)
         self._theme = theme
         self.chips: list[SetChip] = []
-        self._row = fill(QHBoxLayout(), spacing=_AIR)
+        self._row = fill(QHBoxLayout(), spacing=_CHIP_SPACING)
         self._others = named(PlainLabel(), f"{name}-others", role="muted")
         tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
         self.said = named(ElidedLabel(), f"{name}-said", role="caption")
         self.undo = self._tool("undo", f"{name}-undo", tr("Undo the last change of the set"))
         self.reset = self._tool("reset", f"{name}-reset", tr("Show the selection again"))
-        self.run = named(QToolButton(), f"{name}-run", tip=_ABOUT_RUN)
+        self.run = named(QToolButton(), f"{name}-run", tip=_RUN_HELP)
         self.run.setText(tr("Run this set"))
         self._title = named(PlainLabel(tr("Set")), role="title")
         self._target = ""  # what a drop here does, while a feature is dragged
@@ -327,6 +329,7 @@ class SetTray(QFrame):
         self.said.setText(self._target or (self._shown.said if self._shown is not None else ""))
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
+        """Replace the chips by one for each feature, as many as are shown at most."""
         emptied(self._row)
         self.chips = []
         for feature, name in features[: self._most]:
@@ -350,11 +353,14 @@ class SetTray(QFrame):
         buttons = (self.add, self.undo, self.reset, self.run)
         room = self.width() - sum(button.sizeHint().width() for button in buttons) - self._title.width()
         room -= LEAST_SAID + 8 * (len(buttons) + 4)
-        if len(features) > len(self.chips) or sum(chip.minimumWidth() + _AIR for chip in self.chips) > room:
+        if (
+            len(features) > len(self.chips)
+            or sum(chip.minimumWidth() + _CHIP_SPACING for chip in self.chips) > room
+        ):
             room -= count_width
         n_shown = 0
         for chip in self.chips:
-            room -= chip.minimumWidth() + _AIR
+            room -= chip.minimumWidth() + _CHIP_SPACING
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
         hidden = features[n_shown:]
@@ -456,7 +462,7 @@ class SetTrayController(Controller):
 
     @property
     def edited(self) -> bool:
-        """Whether it is not the selection any more."""
+        """Whether the set differs from the selection."""
         model = self._evidence.evidence.model
         return model is not None and set(self._columns) != set(model.step.selected)
 
@@ -625,6 +631,7 @@ class SetTrayController(Controller):
             tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
+        """Return the sentence on the error of the set, or on the feature that is pointed at."""
         model = self._evidence.evidence.model
         changes = self._found
         if model is None or changes is None:
@@ -777,7 +784,7 @@ def _carried(data: QMimeData, kind: str) -> int:
 def _best(errors: Floats) -> list[int]:
     """Return the columns with the least errors, the least first."""
     order = [int(column) for column in np.argsort(errors, kind="stable")]
-    return [column for column in order if not np.isnan(errors[column])][:_OFFERED]
+    return [column for column in order if not np.isnan(errors[column])][:_MAX_OFFERED]
 
 
 def _below(widget: QWidget) -> QPoint:

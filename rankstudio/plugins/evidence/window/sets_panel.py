@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NOTHING = tr("Sets not significantly different from the best one (paired test over queries) appear here.")
 TOO_MANY = tr("There are too many sets of this size to compare them all.")
-_UNPROVED = tr("The best set of this size is not proved, so the sets as good as it are not known.")
+_UNPROVED_TEXT = tr("The best set of this size is not proved, so the sets as good as it are not known.")
 
 
 class SetsPanel(Panel):
@@ -84,7 +84,7 @@ class SetsPanel(Panel):
         if near_best is None:
             best = evidence.best
             unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
-            self.clear(_UNPROVED if unproved else NOTHING)
+            self.clear(_UNPROVED_TEXT if unproved else NOTHING)
             return
         column_of = {int(feature): column for column, feature in enumerate(ids)}
         required, excluded = (
@@ -100,18 +100,21 @@ class SetsPanel(Panel):
             listed.append((criterion, evidence.selected))  # last, as it is not as good as the best
         selection = frozenset(int(ids[column]) for column in evidence.selected)
         rows = [
-            _row(relative_excess(error, lowest), columns, ids, selection, not index)
+            _matrix_row(relative_excess(error, lowest), columns, ids, selection, not index)
             for index, (error, columns) in enumerate(listed)
         ]
         shares = np.zeros(len(ids))
         for subset in sets:
             shares[list(subset.features)] += 1 / len(sets)
         always = {*evidence.selected, *required, *excluded, *(constrained.features if constrained else ())}
-        self.plot.show_sets(_columns(shares, always, evidence.selected, ids, names, choices), rows, len(sets))
+        self.plot.show_sets(
+            _matrix_columns(shares, always, evidence.selected, ids, names, choices), rows, len(sets)
+        )
         self.set_caption(tr("click a feature to require it, again to exclude it"))
         self._say(constrained, lowest, len(sets), bool(choices))
 
     def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, is_constrained: bool) -> None:
+        """Show how much error the user's conditions cost; nothing without conditions."""
         text = ""
         if is_constrained and constrained is None:
             text = tr("Searching for the best set under these conditions …")
@@ -137,7 +140,7 @@ class SetsPanel(Panel):
         self.sentence.hide()
 
 
-def _row(
+def _matrix_row(
     above: float, columns: Sequence[int], ids: Sequence[int], selection: frozenset[int], first: bool
 ) -> MatrixRow:
     """Return the row of a set, by how much its error is above the lowest one."""
@@ -146,7 +149,7 @@ def _row(
     return MatrixRow(above, features, label, features == selection)
 
 
-def _columns(
+def _matrix_columns(
     shares: Floats,
     always: Collection[int],
     selected: Collection[int],

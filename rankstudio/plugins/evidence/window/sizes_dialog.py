@@ -22,8 +22,10 @@ from rankstudio.ui.widgets.panel import ElidedLabel, WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import BestSubset, SizedSubset
 
-_SIZE = 720, 420
-_LEAST = 5e-6  # half of the last digit of a percentage with three decimals: less is 0.000, without a minus
+_DIALOG_SIZE = 720, 420
+_MIN_EXCESS = (
+    5e-6  # half of the last digit of a percentage with three decimals: less is 0.000, without a minus
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
             subset.greedy_gap,
             subset.n_sets,
             subset.n_evaluated,
-            _state(subset),
+            _state_text(subset),
             subset.seconds,
             subset,
         )
@@ -74,7 +76,7 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
     ]
 
 
-def _state(subset: SizedSubset) -> str:
+def _state_text(subset: SizedSubset) -> str:
     if subset.proved:
         return tr("proved")
     return tr("gap {gap} %").format(gap=f"{100 * subset.relative_gap:.2g}")
@@ -87,7 +89,7 @@ _COLUMNS = (
         "above",
         tr("greedy above"),
         "right",
-        lambda value: tr("{share} %").format(share=f"{100 * value if value > _LEAST else 0:.3f}"),
+        lambda value: tr("{share} %").format(share=f"{100 * value if value > _MIN_EXCESS else 0:.3f}"),
         tooltip=tr("Excess error of the set found by greedy selection"),
         width=104,
     ),
@@ -106,7 +108,7 @@ _COLUMNS = (
 
 
 class SizesDialog(QDialog):
-    """A table that grows while it is searched; it searches no more when it is closed.
+    """A table of the best set of each size that grows during the search; closing it stops the search.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ class SizesDialog(QDialog):
             QHBoxLayout(), self.bar, (self.status, 1), self.stop, self.use, self.close_button, spacing=8
         )
         fill(QVBoxLayout(self), about, (self.table, 1), row, margins=(16, 14, 16, 14), spacing=10)
-        self.resize(*_SIZE)
+        self.resize(*_DIALOG_SIZE)
         self.search = BackgroundSimulation(worker, tr("Searching for the best set"), "sizes", self)
         self.search.grew.connect(self._grow)
         self.search.changed.connect(self._show)

@@ -29,15 +29,15 @@ CURVE = "curve"
 PATH = "path"
 _VIEWS = (P, tr("steps")), (CURVE, tr("curve"))
 _PATH_VIEW = PATH, tr("path")
-_BLUE = 0
-_ORANGE = 1
-_P_HERE = tr("The p value of each step appears here.")
-_CURVE_HERE = tr("The left-out error with the whole selection repeated appears here.")
+_BLUE_NUMBER = 0
+_ORANGE_NUMBER = 1
+_EMPTY_STEPS_TEXT = tr("The p value of each step appears here.")
+_EMPTY_CURVE_TEXT = tr("The left-out error with the whole selection repeated appears here.")
 TOO_LARGE = tr("Not possible: the products of all features in each query take too much space.")
-_NO_TIES = tr(
+_NO_TIES_TEXT = tr(
     "Not possible if documents with equal labels do not count (ties): permuted residuals compare them."
 )
-_TOO_LONG = tr("Not possible with this number of queries: the time grows with its square.")
+_TOO_LONG_TEXT = tr("Not possible with this number of queries: the time grows with its square.")
 
 
 class StopPanel(Panel):
@@ -137,23 +137,25 @@ class StopPanel(Panel):
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
         neither = tests is None and repeated is None
         self.p_plot.placeholder = (
-            (TOO_LARGE if neither else _NO_TIES) if is_done and tests is None else _P_HERE
+            (TOO_LARGE if neither else _NO_TIES_TEXT) if is_done and tests is None else _EMPTY_STEPS_TEXT
         )
-        reason = TOO_LARGE if neither else _TOO_LONG
-        self.curve.placeholder = reason if is_done and repeated is None else _CURVE_HERE
+        reason = TOO_LARGE if neither else _TOO_LONG_TEXT
+        self.curve.placeholder = reason if is_done and repeated is None else _EMPTY_CURVE_TEXT
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         if tests is not None and tests.permuted.shape[0]:
             p = tests.p_values
             level = Level(tr("level"), evidence.rules.stop_level)
             filled = np.arange(1, p.size + 1) <= tests.n_steps(evidence.rules.stop_level)
-            curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE, filled)
+            curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE_NUMBER, filled)
             self.p_plot.set_curves([curve], level, evidence.k)
         if repeated is not None and repeated.repeated.shape[0]:
             count = repeated.repeated.shape[0]
             x = np.arange(1.0, repeated.repeated.shape[1] + 1)
-            usual_curve = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
-            repeated_curve = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
+            usual_curve = StepCurve(
+                0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE_NUMBER
+            )
+            repeated_curve = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE_NUMBER)
             self.curve.set_curves([usual_curve, repeated_curve], None, evidence.k)
         self.advice.setText(evidence.stop.sentence if final and evidence.stop is not None else "")
         self.optimism.setText(optimism_sentence(evidence))
@@ -174,7 +176,7 @@ class StopPanel(Panel):
 
     def clear(self) -> None:
         """Show nothing."""
-        self.p_plot.placeholder, self.curve.placeholder = _P_HERE, _CURVE_HERE
+        self.p_plot.placeholder, self.curve.placeholder = _EMPTY_STEPS_TEXT, _EMPTY_CURVE_TEXT
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         self.advice.setText("")

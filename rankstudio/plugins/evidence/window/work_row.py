@@ -18,7 +18,7 @@ _BAR = 96  # pixels
 
 
 class WorkRow(QWidget):
-    """A button where something can be computed; a bar, what is done and *Stop* while it is.
+    """A button that starts a computation; during the computation, its progress and *Stop*.
 
     Nothing is seen where there is nothing to do.
 

@@ -76,7 +76,7 @@ class AlonePanel(Panel):
         self.set_caption(tr("{share} measured").format(share=percentage(share)) if share is not None else "")
 
     def clear(self, reason: str = _NO_DOCUMENTS) -> None:
-        """Show no feature, and why there is none."""
+        """Remove the features, and show the reason."""
         self.plot.placeholder = reason
         self.plot.set_features(None, np.empty(0, dtype=np.int64), ())
         self.set_caption("")
@@ -147,6 +147,7 @@ class AloneController(Controller):
         return session.watched or dataset.folds[0], session.measure, session.convention, session.sealed
 
     def _measure(self) -> Computation | None:
+        """Return the computation of the ranking by each feature alone; None without data."""
         session = self._session
         dataset = self._session.dataset
         if dataset is None:
@@ -309,7 +310,7 @@ class AlonePlot(Plot):
         return int(self._order[nearest])
 
     def readout(self, column: int) -> list[Line]:
-        """Return which feature it is, and how it ranks each part."""
+        """Return the name of a feature, and how it ranks each part."""
         assert self.shown is not None  # else nothing is under the mouse
         looks = [palettes.category(self.theme.colors, i) for i in range(len(self.shown.parts))]
         lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]

@@ -43,11 +43,11 @@ COLUMN = 14
 HEADER = 22
 """Height of the numbers of the steps."""
 
-_MEASURED = 200  # of the longest names
-_WIDEST = 44  # of a cell, in pixels
-_HIGHEST = 26
-_NAMES = 0.38  # share of the width that the names of features may take
-_LONGEST_BAR = 120.0
+_N_MEASURED_NAMES = 200  # of the longest names
+_MAX_CELL_WIDTH = 44  # of a cell, in pixels
+_MAX_CELL_HEIGHT = 26
+_MAX_NAMES_SHARE = 0.38  # share of the width that the names of features may take
+_MAX_BAR_WIDTH = 120.0
 
 
 class CandidateMapPlot(HeatMapPlot):
@@ -138,21 +138,25 @@ class CandidateMapPlot(HeatMapPlot):
         """Leave room for names at the left, numbers of steps above, and the key to the colours."""
         metrics = QFontMetricsF(font(TINY, bold=True))  # as the marked feature has it
         features = self._whole.features if self._whole else ()
-        names = nlargest(_MEASURED, (self._all_names[f] for f in features), key=len)  # of ten thousand
+        names = nlargest(
+            _N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len
+        )  # of ten thousand
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
-        left = ceil(min(widest, size.width() * _NAMES)) + AIR + 1  # of all names, so that no column moves
+        left = (
+            ceil(min(widest, size.width() * _MAX_NAMES_SHARE)) + AIR + 1
+        )  # of all names, so that no column moves
         right = color_bar_width(self.key()) + 3 * AIR
         width = max(1.0, size.width() - left - right)
         height = max(1.0, size.height() - HEADER - 4)
         if self.shown is not None:
-            width = min(width, _WIDEST * len(self.shown.numbers))
-            height = min(height, _HIGHEST * len(self.shown.features))
+            width = min(width, _MAX_CELL_WIDTH * len(self.shown.numbers))
+            height = min(height, _MAX_CELL_HEIGHT * len(self.shown.features))
         area = QRectF(left, HEADER, width, height)
         return Frame(area, QRectF(QPointF(0, 0), size), (0.0, 1.0), (0.0, 1.0))
 
     def color_bar(self, frame: Frame) -> ColorBar:
         """Return the bar of colours with their meanings."""
-        height = min(_LONGEST_BAR, frame.area.height())
+        height = min(_MAX_BAR_WIDTH, frame.area.height())
         bar = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), BAR, height)
         return ColorBar(bar, list(zip((1.0, 0.5, 0.0), self.key(), strict=True)))
 
@@ -269,7 +273,7 @@ class CandidateMapPlot(HeatMapPlot):
         return True
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Show as much of the map as there is room for."""
+        """Show as much of the map as fits."""
         super().resizeEvent(event)
         if self._whole is not None:
             self._apply()
@@ -326,7 +330,7 @@ class CandidateMapPlot(HeatMapPlot):
         self.set_values(values[::-1], self._labels[::-1], tuple(map(str, visible.numbers)))
 
     def _from_below(self, row: int) -> int:
-        """Return a row counted from the bottom where it is counted from the top, and the other way round."""
+        """Convert a row number between counting from the top and from the bottom."""
         return len(self._labels) - 1 - row
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 _SETTLED_MILLISECONDS = 120  # without another choice, before a feature's profile is computed
 
-_TESTING = tr("test: …")  # for a moment, with the room that the measures will need
+_TESTING_TEXT = tr("test: …")  # for a moment, with the room that the measures will need
 
-_NO_DOCUMENTS = tr("Open the data to see the values of a feature by relevance.")
-_NOT_CHOSEN = tr("Only the chosen model is tested.")
-_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see them.")
+_NO_DOCUMENTS_TEXT = tr("Open the data to see the values of a feature by relevance.")
+_NOT_CHOSEN_TEXT = tr("Only the chosen model is tested.")
+_EVERY_FOLD_TEXT = tr("Each fold has its own features. Choose a single fold to see them.")
 
 
 class FeaturesController(PageController):
@@ -140,6 +140,7 @@ class FeaturesController(PageController):
         return self._feature, id(fold), *measured, session.sealed, self._selected(), weighed
 
     def _describe(self) -> Computation | None:
+        """Return the computation of the inspected feature's profile; None without documents."""
         self._session.inspected.emit(self._feature)
         fold = self._fold()
         column = self.column
@@ -186,12 +187,13 @@ class FeaturesController(PageController):
 
     @Slot()
     def _show(self) -> None:
+        """Show the path of the inspected model, or why there is none."""
         model = self._current.shown.inspected
         dataset = self._session.dataset
         if model is None or dataset is None:
             for panel in self._paths:
-                title = _title(self._current.shown) if dataset is not None else ""
-                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title, self._session.measure)
+                title = _list_title(self._current.shown) if dataset is not None else ""
+                panel.clear(self._absence.fold_model(_EVERY_FOLD_TEXT, NO_PATH), title, self._session.measure)
             return
         chosen = self._current.model
         differs = self._current.shown.inspection is not None and chosen is not None
@@ -249,7 +251,7 @@ class FeaturesController(PageController):
         if dataset is not None:
             ids = dataset.feature_ids
             names = dataset.feature_names
-            title = _title(self._current.shown)
+            title = _list_title(self._current.shown)
             for panel in self._visible_paths():
                 panel.set_title(title)
                 panel.show_path(path, ids, names, self._session.measure, position, groups, choice)
@@ -266,6 +268,7 @@ class FeaturesController(PageController):
 
     @Slot()
     def _show_test(self) -> None:
+        """Show the test measures of the inspected model, or why there are none."""
         current = self._current
         model = self._current.shown.inspected
         if model is None:
@@ -275,14 +278,14 @@ class FeaturesController(PageController):
             if self._session.sealed and model.fold.test is not None:
                 path.cover_test()
             elif current.shown.inspection is not None:
-                path.say_untested(_NOT_CHOSEN)
+                path.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
                 opened = current.untested != NO_DOCUMENTS
                 path.say_untested(current.untested if opened else self._absence.documents(current.untested))
             elif current.test or model.fold.test is None:
                 path.show_test(current.test, rules, current.baseline)
             else:
-                path.say_untested(_TESTING)
+                path.say_untested(_TESTING_TEXT)
 
     @Slot()
     def _forget(self) -> None:
@@ -293,7 +296,7 @@ class FeaturesController(PageController):
         self._model_timer.stop()
         unread = self._session.dataset is not None and not self._session.has_documents
         for inspector in self._inspectors:
-            inspector.clear(_NO_DOCUMENTS if unread else SELECT)
+            inspector.clear(_NO_DOCUMENTS_TEXT if unread else SELECT)
 
     @Slot()
     def _release(self) -> None:
@@ -319,7 +322,7 @@ class FeaturesController(PageController):
             self._session.inspect(model.values, k)
 
 
-def _title(shown_path: Shown) -> str:
+def _list_title(shown_path: Shown) -> str:
     """Return the title of the list of features: a ranker with all features has weights, but no path."""
     live = shown_path.inspected is not None and shown_path.inspected.live
     if shown_path.plan.entry.featureless:

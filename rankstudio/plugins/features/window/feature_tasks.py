@@ -98,7 +98,7 @@ class FeatureTasks:
 
         inspector = self._inspector
         if inspector is None or inspector.dataset is not fold.train:
-            inspector = Inspector(fold.train, convention or DEFAULT, _others(fold))
+            inspector = Inspector(fold.train, convention or DEFAULT, _other_parts(fold))
         convention = convention or inspector.convention
         measure = measure or inspector.measure
         if (convention, measure) != (inspector.convention, inspector.measure):
@@ -107,6 +107,6 @@ class FeatureTasks:
         return inspector
 
 
-def _others(fold: Fold) -> dict[str, RankingDataset]:
+def _other_parts(fold: Fold) -> dict[str, RankingDataset]:
     """Return the parts of a fold beside the training part, as the window calls them."""
     return {"validation" if name == "vali" else name: p for name, p in fold.parts.items() if name != "train"}

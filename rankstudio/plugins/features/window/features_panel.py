@@ -35,19 +35,19 @@ WEIGHT = 70
 """Pixels of a number with its sign."""
 IMPORTANCE = 84
 """Pixels of that word."""
-_MEASURED_NAMES = 200
-_DIGIT = 9  # pixels of a digit
-_FEWEST_LETTERS = 56  # pixels of names, below which ids give way: large text in a small window
-_MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
-_EDGES = 12  # pixels of the scroll bar and the frame
+_N_MEASURED_NAMES = 200
+_DIGIT_WIDTH = 9  # pixels of a digit
+_MIN_NAME_WIDTH = 56  # pixels of names, below which ids give way: large text in a small window
+_MAX_NAME_WIDTH = 320  # pixels for which other columns give way; what is longer is cut
+_SCROLL_BAR_WIDTH = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
 _GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")  # where the weights are what the list shows
-_ROOM_FOR_MARGIN = 300
+_MARGIN_ROOM = 300
 
-_MOST_AT_ONCE = 1000  # features of one step that are shown
+_MAX_FEATURES_OF_STEP = 1000  # features of one step that are shown
 
 NO_PATH = tr("Run a method to see the selected features.")
-_GIVEN = tr("Given scores have no features and no path.")
+_GIVEN_SCORES_TEXT = tr("Given scores have no features and no path.")
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def path_rows(
     for index, new in (arrivals or Arrivals()).of(path):
         if len(new) > 1:
             sizes = np.abs(path.steps[index].coef[list(new)])
-            order = np.argsort(-sizes, kind="stable")[:_MOST_AT_ONCE]
+            order = np.argsort(-sizes, kind="stable")[:_MAX_FEATURES_OF_STEP]
             new = np.array(new)[order].tolist()  # noqa: PLW2901
         for column in new:
             last = column == new[-1]
@@ -222,13 +222,13 @@ class Arrivals:
         self._seen: set[int] = set()
 
 
-def _tone(row: FeatureRow) -> str:
+def _row_tone(row: FeatureRow) -> str:
     if row.banned:
         return "faint"
     return "text" if row.chosen else "muted"
 
 
-def _hint(row: FeatureRow, weight: str = tr("weight")) -> str:
+def _row_hint(row: FeatureRow, weight: str = tr("weight")) -> str:
     state = tr("pinned: in every model") if row.pinned else tr("banned: never selected") if row.banned else ""
     worth = "" if isnan(row.weight) else f"{weight} {significant(row.weight, 4)}"
     group = (
@@ -239,7 +239,7 @@ def _hint(row: FeatureRow, weight: str = tr("weight")) -> str:
     return "\n".join(filter(None, (f"{row.feature_id} {row.name}", worth, group, state)))
 
 
-def _name(row: FeatureRow) -> str:
+def _row_name(row: FeatureRow) -> str:
     name = f"{row.group} › {row.name}" if row.group else row.name
     return tr("{name} (banned)").format(name=name) if row.banned else name
 
@@ -251,7 +251,7 @@ _COLUMNS = (
         "right",
         tooltip=tr("Number of features at which it enters the model"),
         width=36,
-        tone=lambda row: "accent" if row.is_choice else _tone(row),
+        tone=lambda row: "accent" if row.is_choice else _row_tone(row),
         bold=attrgetter("is_choice"),
     ),
     Column(
@@ -260,13 +260,13 @@ _COLUMNS = (
     Column(
         "name",
         tr("feature"),
-        value=_name,
+        value=_row_name,
         tooltip=tr("◆ marks pinned features. Features of a group appear as “group › feature”."),
         stretch=True,
-        least=_FEWEST_LETTERS,
-        tone=_tone,
+        least=_MIN_NAME_WIDTH,
+        tone=_row_tone,
         mark=lambda row: row.pinned,
-        hint=_hint,
+        hint=_row_hint,
     ),
     Column(
         "weight",
@@ -275,7 +275,7 @@ _COLUMNS = (
         tooltip=tr("Weight in the selected model; negative bars go to the left"),
         kind="weight",
         width=WEIGHT + WEIGHT_BAR + PAD,
-        tone=_tone,
+        tone=_row_tone,
         sort=lambda row: abs(row.weight),
     ),
     Column(
@@ -285,7 +285,7 @@ _COLUMNS = (
         partial(fixed, decimals=5),
         tooltip=tr("Reduction of the criterion per document when it was selected"),
         width=84,
-        tone=_tone,
+        tone=_row_tone,
     ),
 )
 
@@ -293,7 +293,7 @@ _COLUMNS = (
 def as_importance(column: Column) -> Column:
     """Return the column of weights for a model that has none, but tells how much it uses each feature."""
     if column.key == "name":
-        return replace(column, hint=partial(_hint, weight=tr("importance")))
+        return replace(column, hint=partial(_row_hint, weight=tr("importance")))
     if column.key != "weight":
         return column
     tooltip = tr("Importance in the selected model; the bar is relative to the largest")
@@ -311,7 +311,7 @@ def _margin_text(share: float) -> str:
     return (MINUS if share < 0 else "") + percent(abs(share))
 
 
-_MARGIN = Column(
+_MARGIN_COLUMN = Column(
     "margin",
     tr("margin"),
     "right",
@@ -336,15 +336,15 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
     """
     width = 62 if len(measure) < 6 else 82
     tooltip = tr("Validation {measure} after it was selected").format(measure=measure)
-    after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
-    room = digits * _DIGIT + 2 * PAD + 2
+    after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_row_tone)
+    room = digits * _DIGIT_WIDTH + 2 * PAD + 2
     numbers = (replace(column, width=max(column.width, room)) for column in _COLUMNS[:2])
     visible = (*numbers, *_COLUMNS[2:], after)
-    return (*visible, _MARGIN) if with_margin else visible
+    return (*visible, _MARGIN_COLUMN) if with_margin else visible
 
 
 class FeaturesPanel(Panel):
-    """The features of one path in the order in which they came; those beyond the chosen k are muted.
+    """The features of one path in the order of selection; features beyond the chosen k are muted.
 
     A click or the arrow keys inspect the model that ends with a row, a double click or Enter chooses it; P
     pins and B bans the feature of the row, and takes either back.
@@ -449,7 +449,7 @@ class FeaturesPanel(Panel):
             for row in path_features
         )
         rows = self._with_margins(path_features)
-        self.table.placeholder = NO_PATH if path.steps[position].learned else _GIVEN
+        self.table.placeholder = NO_PATH if path.steps[position].learned else _GIVEN_SCORES_TEXT
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
@@ -459,7 +459,7 @@ class FeaturesPanel(Panel):
             self._k = size
             self._order = order
             self._mark(rows)
-        self.set_caption(_caption(path, position, measure))
+        self.set_caption(_path_caption(path, position, measure))
         self._update_tools()
 
     def show_margins(self, path: PathResult, margins: Mapping[int, float], note: str) -> None:
@@ -508,7 +508,7 @@ class FeaturesPanel(Panel):
     def show_test(
         self, measures: Mapping[str, float], convention: str = "", baseline: Baseline | None = None
     ) -> None:
-        """Show the chosen model's measures on the test part; empty takes them away.
+        """Show the chosen model's measures on the test part; an empty mapping removes them.
 
         Parameters
         ----------
@@ -519,7 +519,7 @@ class FeaturesPanel(Panel):
             The best single feature, to compare the model with.
         """
         self._covered.hide()
-        text = _measured(measures)
+        text = _measures_text(measures)
         self._test.setText(tr("test: {text}").format(text=text) if text else "")
         self._test.setVisible(bool(text))
         template = tr("The selected model on the test part")
@@ -529,7 +529,7 @@ class FeaturesPanel(Panel):
         if baseline is not None and baseline.test:
             lines.append(
                 tr("Best single feature, {name}: {test}").format(
-                    name=baseline.name, test=_measured(baseline.test)
+                    name=baseline.name, test=_measures_text(baseline.test)
                 )
             )
         self._test.setToolTip(plain("\n".join(lines)) if text else "")
@@ -547,7 +547,7 @@ class FeaturesPanel(Panel):
         self._covered.show()
 
     def explain(self, reason: str) -> None:
-        """Show in place of a path why there is none."""
+        """Show the reason why there is no path."""
         self.table.placeholder = reason
         self.table.viewport().update()
 
@@ -575,7 +575,7 @@ class FeaturesPanel(Panel):
         self._update_tools()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out what the names need the room of."""
+        """Hide columns whose room the names need."""
         super().resizeEvent(event)
         self._make_room()
 
@@ -609,13 +609,13 @@ class FeaturesPanel(Panel):
         self.table.select(row, scroll=row is None or row.rank is not None)
 
     def _make_room(self) -> None:
-        """Leave out columns without a value, and those that give way to the names."""
+        """Hide columns without a value, and columns whose room the names need."""
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
         # Trees bring several features at once: a column of dashes would not say more than none.
         rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
         out = {key for key in ("gain", "after") if not has_own_values(rows, key, by_majority=rounds)}
-        if self.width() < scaled(_ROOM_FOR_MARGIN):
+        if self.width() < scaled(_MARGIN_ROOM):
             out.add("margin")
         widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
@@ -623,13 +623,15 @@ class FeaturesPanel(Panel):
         longest = str(max((row.feature_id for row in rows), default=0))
         of_id = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
         widths["feature_id"] = max(widths["feature_id"], of_id)
-        room = self.width() - _EDGES - sum(width for key, width in widths.items() if key not in out)
+        room = (
+            self.width() - _SCROLL_BAR_WIDTH - sum(width for key, width in widths.items() if key not in out)
+        )
         names_width = self._width_of_names()
         for key in _GIVING_WAY if self._stepwise else _GIVING_WAY_TO_WEIGHTS:
             if room < names_width and key not in out and key in widths:
                 out.add(key)
                 room += widths[key]
-        if room < scaled(_FEWEST_LETTERS):
+        if room < scaled(_MIN_NAME_WIDTH):
             out.add("feature_id")
         for number, column in enumerate(columns):
             self.table.setColumnHidden(number, column.key in out)
@@ -644,10 +646,10 @@ class FeaturesPanel(Panel):
         metrics = self.table.fontMetrics()
         number = next(n for n, column in enumerate(model.columns) if column.key == "name")
         # Of thousands the longest are measured, as each takes 10 µs, and this is asked for at every change.
-        longest = nlargest(_MEASURED_NAMES, set(map(_name, model.rows)), key=len)
+        longest = nlargest(_N_MEASURED_NAMES, set(map(_row_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
-        return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))
+        return max(header, min(_MAX_NAME_WIDTH, widest + 2 * PAD + 2))
 
     def _actions(self, row: FeatureRow) -> list[RowAction]:
         """Return the actions of the context menu for a row."""
@@ -690,12 +692,12 @@ class FeaturesPanel(Panel):
             self.toggled.emit(name, row.feature_id)
 
 
-def _measured(measures: Mapping[str, float]) -> str:
+def _measures_text(measures: Mapping[str, float]) -> str:
     """Return measures in a line, in which a name stays beside its value where the line breaks."""
     return " · ".join(f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items())
 
 
-def _caption(path: PathResult, position: int, measure: str) -> str:
+def _path_caption(path: PathResult, position: int, measure: str) -> str:
     """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"; of scores the last."""
     value = float(path.validation[measure][position]) if measure in path.validation else nan
     measured = "" if isnan(value) else f"{measure} {value:.4f}"

@@ -29,25 +29,29 @@ if TYPE_CHECKING:
     from rankstudio.plugins.features.feature_profile import FeatureProfile, SelectedCorrelation
 
 SELECT = tr("Select a feature in the table to see its values by relevance.")
-_STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
-_ALONE = tr(
+_NBSP = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
+_ALONE_HELP = tr(
     "Measures of the ranking by this feature alone on each part, in the direction that is better on the "
     "training part"
 )
-_WITH = tr(
+_CORRELATION_HELP = tr(
     "Pearson's correlation within queries with each feature of the selected model, and the similarity A by "
     "which the method penalises the two, if it does"
 )
-_WEIGHED = tr("Importance by which the method penalises the weight of the feature, or of its negative (−)")
-_BOUNDS = tr(
+_IMPORTANCE_HELP = tr(
+    "Importance by which the method penalises the weight of the feature, or of its negative (−)"
+)
+_BOUNDS_HELP = tr(
     "Bounds of the paper on FSMRank: how far the objective of the model is above the minimum at most, and "
     "how much it grows at most on unseen pairs, with probability 0.95. The latter is far from tight."
 )
-_ALL_OF_THEM = tr("all of them, R²")
-_ALL = tr("Share of its variance within queries explained by a linear function of all selected features")
-_MOST_ROWS = 60  # a row takes 0.2 ms of the window, and a ranker with all features has thousands
-_LEAST_HEIGHT = 96  # pixels
-_LEAST_PLOT = 52
+_EXPLAINED_LABEL = tr("all of them, R²")
+_EXPLAINED_HELP = tr(
+    "Share of its variance within queries explained by a linear function of all selected features"
+)
+_MAX_ROWS = 60  # a row takes 0.2 ms of the window, and a ranker with all features has thousands
+_MIN_HEIGHT = 96  # pixels
+_MIN_PLOT_HEIGHT = 52
 VALUES = "values"
 CANDIDATES = "candidates"
 """Views of a feature: its values, or its rank among the candidates of a step."""
@@ -76,7 +80,7 @@ class InspectorPanel(Panel):
     def __init__(self, theme: Theme, name: str = "inspector", *, tables: bool = False) -> None:
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
-        self.plot.setMinimumHeight(_LEAST_PLOT)  # less than other plots: the facts come first
+        self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)  # less than other plots: the facts come first
         facts = WrappedLabel(text_format=Qt.TextFormat.RichText)
         self.facts = named(facts, "inspector-facts", tr("Facts about the feature"), role="caption")
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
@@ -142,19 +146,19 @@ class InspectorPanel(Panel):
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
             self.tables.define(tr(LABELS[feature_set.engine]) if feature_set is not None else "", text)
-        self.definition.setText(_brief(text))
+        self.definition.setText(_short_definition(text))
         self.definition.setVisible(bool(text) and self.tables is None)
 
     def explain(self, explanation: ChoiceExplanation | None) -> None:
-        """Show in sentences why the feature is in the model or is not; None takes them away."""
+        """Show sentences on why the feature is in the model or not; None removes them."""
         self.why_title.setText(explanation.title if explanation else "")
         text = "\n".join(explanation.sentences) if explanation else ""
-        self.why.setText(text.replace(" %", f"{_STAYS}%").replace(" = ", f"{_STAYS}={_STAYS}"))
+        self.why.setText(text.replace(" %", f"{_NBSP}%").replace(" = ", f"{_NBSP}={_NBSP}"))
         self.why_title.setVisible(explanation is not None)
         self.why.setVisible(explanation is not None)
 
     def clear(self, reason: str = SELECT) -> None:
-        """Show no feature, and why there is none."""
+        """Remove the feature, and show the reason."""
         self.set_title(tr("Inspector"))
         self.set_caption("")
         self.plot.placeholder = reason
@@ -205,7 +209,7 @@ def facts(profile: FeatureProfile, *, with_measures: bool = True) -> str:
         link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
         parts.append(tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number))
     if profile.importance and with_measures:
-        parts.append(tr("importance s\xa0=\xa0{number}").format(number=_importance(profile)))
+        parts.append(tr("importance s\xa0=\xa0{number}").format(number=_importance_text(profile)))
     return " · ".join(parts)
 
 
@@ -215,7 +219,7 @@ class ProfileTables(ColumnArea):
     def __init__(self) -> None:
         super().__init__()
         named(self, "profile-tables", tr("The feature in numbers"))
-        self.setMinimumHeight(_LEAST_HEIGHT)
+        self.setMinimumHeight(_MIN_HEIGHT)
         self._texts: tuple[tuple[str, ...], ...] = ()
         self._tables: list[tuple[list[tuple[str, ...]], str]] = []
         self._defined = ("", "")
@@ -228,15 +232,19 @@ class ProfileTables(ColumnArea):
         """Show a feature."""
         alone_rows = _alone_rows(profile)
         together = _together_rows(profile)
-        self._tables = [(alone_rows, _ALONE), (together, _WITH)] if together else [(alone_rows, _ALONE)]
+        self._tables = (
+            [(alone_rows, _ALONE_HELP), (together, _CORRELATION_HELP)]
+            if together
+            else [(alone_rows, _ALONE_HELP)]
+        )
         if profile.importance:
             rows: list[tuple[str, ...]] = [
                 (tr("how the method weighs it"), "s"),
-                (tr("importance"), _importance(profile)),
+                (tr("importance"), _importance_text(profile)),
             ]
-            self._tables.insert(1, (rows, _WEIGHED))
+            self._tables.insert(1, (rows, _IMPORTANCE_HELP))
         if profile.bounds is not None:
-            self._tables.append((_bound_rows(profile.bounds), _BOUNDS))
+            self._tables.append((_bound_rows(profile.bounds), _BOUNDS_HELP))
         self._show()
 
     def clear(self) -> None:
@@ -252,12 +260,13 @@ class ProfileTables(ColumnArea):
             self._show()
 
     def _show(self) -> None:
+        """Show the tables, and the definition of the feature in its search engine."""
         page = named(QWidget(), role="page")
         lines = fill(QVBoxLayout(page), margins=(0, 4, 4, 0), spacing=10)
         for rows, tip in self._tables:
-            lines.addWidget(_table(rows, tip))
+            lines.addWidget(_table_widget(rows, tip))
         engine, definition = self._defined
-        defined = [(tr("definition in {engine}").format(engine=engine), _spaced(definition))]
+        defined = [(tr("definition in {engine}").format(engine=engine), _indented_definition(definition))]
         for head, text in defined if definition else []:
             lines.addWidget(named(PlainLabel(head), role="caption"))
             label = named(
@@ -274,16 +283,16 @@ class ProfileTables(ColumnArea):
         self.setVisible(bool(self._tables))
 
 
-def _spaced(definition: str) -> str:
-    """Return a definition with lines for its parts, where it is JSON."""
+def _indented_definition(definition: str) -> str:
+    """Return a definition, indented over several lines if it is JSON."""
     if not definition.startswith("{"):
         return definition
     text = json.dumps(json.loads(definition), indent=2, ensure_ascii=False)
-    return re.sub(r"(?m)^ +", lambda blanks: _STAYS * len(blanks[0]), text)
+    return re.sub(r"(?m)^ +", lambda blanks: _NBSP * len(blanks[0]), text)
 
 
-def _brief(definition: str) -> str:
-    """Return a definition for one line: a name with its meaning."""
+def _short_definition(definition: str) -> str:
+    """Return a definition in one line: JSON as its name and its template or parameters."""
     if not definition.startswith("{"):
         return definition
     values = json.loads(definition)
@@ -293,11 +302,11 @@ def _brief(definition: str) -> str:
 
 def _alone_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return a row for each part with its measures, after a header."""
-    rows = [(tr(name), *map(_number, part.values())) for name, part in profile.parts.items()]
+    rows = [(tr(name), *map(_number_or_dash, part.values())) for name, part in profile.parts.items()]
     return [(tr("alone"), *profile.alone), *rows]
 
 
-def _number(value: float) -> str:
+def _number_or_dash(value: float) -> str:
     return "–" if isnan(value) else f"{value:.4f}"
 
 
@@ -306,13 +315,13 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     if not profile.with_selected:
         return []
     listed = profile.with_selected
-    if len(listed) > _MOST_ROWS:
-        listed = tuple(sorted(listed, key=lambda correlation: -abs(correlation.correlation))[:_MOST_ROWS])
+    if len(listed) > _MAX_ROWS:
+        listed = tuple(sorted(listed, key=lambda correlation: -abs(correlation.correlation))[:_MAX_ROWS])
     rows = [
         (
             f"{correlation.name} ({correlation.feature_id})",
             correlation_text(correlation.correlation),
-            *_similarity(correlation),
+            *_similarity_cells(correlation),
         )
         for correlation in listed
     ]
@@ -325,12 +334,12 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     header = (
         tr("with the selected features"),
         "r",
-        *(["A"] if _similarity(profile.with_selected[0]) else []),
+        *(["A"] if _similarity_cells(profile.with_selected[0]) else []),
     )
-    return [header, *rows, (_ALL_OF_THEM, explained)]
+    return [header, *rows, (_EXPLAINED_LABEL, explained)]
 
 
-def _similarity(correlation: SelectedCorrelation) -> tuple[str, ...]:
+def _similarity_cells(correlation: SelectedCorrelation) -> tuple[str, ...]:
     """Return the similarity by which the method penalises a pair; nothing for one without."""
     return () if isnan(correlation.similarity) else (f"{correlation.similarity:.2f}",)
 
@@ -343,13 +352,14 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
     ]
 
 
-def _importance(profile: FeatureProfile) -> str:
+def _importance_text(profile: FeatureProfile) -> str:
     """Return the importance of a feature, and that of its negative where it is another number."""
     importance, negative = profile.importance
     return f"{importance:.3g}" if importance == negative else f"{importance:.3g}, −: {negative:.3g}"
 
 
-def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
+def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
+    """Return a widget with a table whose first row is its header."""
     table = named(QWidget(), tip=tip)
     grid = QGridLayout(table)
     grid.setContentsMargins(0, 0, 0, 0)
@@ -363,7 +373,7 @@ def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
         for column, text in enumerate(row[1:], start=1):
             cell = named(PlainLabel(text), role="caption" if line == 0 else "")
             cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            if row[0] == _ALL_OF_THEM:
-                cell.setToolTip(plain(_ALL))
+            if row[0] == _EXPLAINED_LABEL:
+                cell.setToolTip(plain(_EXPLAINED_HELP))
             grid.addWidget(cell, line, column)
     return table

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
-_LEAST = 1e-9  # of a change: what is less is none
+_MIN_CHANGE = 1e-9  # of a change: what is less is none
 _NOTHING_LIKE = tr("No unselected feature is similar.")
 _NOTHING_LIKE_THESE = tr("No unselected feature is similar to {features}.")
 _ALL_SELECTED = tr("{features} have no substitutes because all features are selected.")
@@ -127,17 +127,17 @@ def substitute_sentences(
     feature_names = _FeatureNames(ids, names)
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []
-    better = [swap for swap in model_substitutes.better if swap.change <= -_LEAST]
-    ranked = [(_fall(better), _better_sentence(better, feature_names))] if better else []
+    better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
+    ranked = [(_greatest_fall(better), _improvements_sentence(better, feature_names))] if better else []
     ranked += [
-        (_fall(group.swaps), _group_sentence(group, feature_names))
+        (_greatest_fall(group.swaps), _group_sentence(group, feature_names))
         for group in model_substitutes.groups
         if group not in combined
     ]
     if combined:
         ranked.append((0.0, _lonely_sentence(combined, feature_names)))
     ranked += [
-        (_fall([swap]), _group_swap_sentence(swap, feature_names, groups or {}))
+        (_greatest_fall([swap]), _group_swap_sentence(swap, feature_names, groups or {}))
         for swap in model_substitutes.group_swaps
     ]
     # The order is stable where none falls.
@@ -147,15 +147,15 @@ def substitute_sentences(
     return tuple(ordered)
 
 
-def _fall(swaps: Iterable[Swap | GroupSwap]) -> float:
+def _greatest_fall(swaps: Iterable[Swap | GroupSwap]) -> float:
     """Return by how much the best of some swaps lowers the criterion, as a negative number; 0 for none."""
     least = min((swap.change for swap in swaps if not isnan(swap.change)), default=0.0)
-    return least if least <= -_LEAST else 0.0
+    return least if least <= -_MIN_CHANGE else 0.0
 
 
 def swap_sentence(change: float, added: str, removed: str) -> str:
     """Describe the effect of a swap on the leave-query-out error."""
-    if abs(change) < _LEAST:
+    if abs(change) < _MIN_CHANGE:
         text = tr("{added} instead of {removed} does not change the leave-query-out error.")
     elif change > 0:
         text = tr("{added} instead of {removed} raises the leave-query-out error by {size} per document.")
@@ -166,7 +166,7 @@ def swap_sentence(change: float, added: str, removed: str) -> str:
 
 def _size_text(change: float) -> str:
     """Return the size of a change without its sign, with as many decimals as it needs: "0.0004"."""
-    return f"{abs(change):.{max(_DECIMALS, -floor(log10(max(abs(change), _LEAST))))}f}"
+    return f"{abs(change):.{max(_DECIMALS, -floor(log10(max(abs(change), _MIN_CHANGE))))}f}"
 
 
 def _group_sentence(group: SubstituteGroup, feature_names: _FeatureNames) -> SubstituteSentence:
@@ -178,7 +178,7 @@ def _group_sentence(group: SubstituteGroup, feature_names: _FeatureNames) -> Sub
         title = tr("{first} and {n} more").format(first=title, n=n_more)
     sentences = []
     if not isnan(group.least):
-        sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_floored(group.least)))
+        sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_rounded_down(group.least)))
     sentences += _swap_sentences(group, feature_names)
     hint = feature_names.listed((*group.selected, *group.others))
     feature = int(feature_names.ids[group.selected[0]])
@@ -252,10 +252,10 @@ def _group_swap_sentence(swap: GroupSwap, feature_names: _FeatureNames, groups: 
     )
 
 
-def _better_sentence(better: Sequence[Swap], feature_names: _FeatureNames) -> SubstituteSentence:
+def _improvements_sentence(better: Sequence[Swap], feature_names: _FeatureNames) -> SubstituteSentence:
     """Return the sentence on the swaps that lower the error; the first swap has the greatest effect."""
     first = better[0]
-    sentences = [_better_change(swap, feature_names) for swap in better]
+    sentences = [_improvement_sentence(swap, feature_names) for swap in better]
     title = trn("{n} change lowers the error", "{n} changes lower the error", len(better))
     feature = first.removed if first.added is None else first.added
     return SubstituteSentence(
@@ -266,14 +266,14 @@ def _better_sentence(better: Sequence[Swap], feature_names: _FeatureNames) -> Su
     )
 
 
-def _better_change(swap: Swap, feature_names: _FeatureNames) -> str:
+def _improvement_sentence(swap: Swap, feature_names: _FeatureNames) -> str:
     if swap.added is not None:
         return swap_sentence(swap.change, feature_names(swap.added), feature_names.id(swap.removed))
     text = tr("Leaving out {feature} lowers the leave-query-out error by {size} per document.")
     return text.format(feature=feature_names(swap.removed), size=_size_text(swap.change))
 
 
-def _floored(value: float) -> str:
+def _rounded_down(value: float) -> str:
     """Return a bound with two decimals that the value is not below."""
     return f"{floor(value * 100 + 1e-9) / 100:.2f}"  # 0.29 * 100 is a little below 29
 
@@ -367,6 +367,7 @@ class SubstitutesPanel(Panel):
 
     @Slot()
     def _draw(self) -> None:
+        """Show the sentences or the map, as the user chose."""
         substitutes = self._found
         self._show_view()
         if substitutes is None:
@@ -395,6 +396,7 @@ class SubstitutesPanel(Panel):
             self.plot.show_map(features, self._selections(substitutes))
 
     def _correlations(self, substitutes: Substitutes, features: Sequence[MapFeature]) -> MapValues:
+        """Return the map of the correlations between features."""
         r = substitutes.correlations
         texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
         return MapValues(
@@ -410,6 +412,7 @@ class SubstitutesPanel(Panel):
         )
 
     def _selections(self, substitutes: Substitutes) -> MapValues:
+        """Return the map of the steps at which the folds of all runs selected the features."""
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
         greatest = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
@@ -442,15 +445,15 @@ class SubstitutesPanel(Panel):
         lines = fill(QVBoxLayout(written), margins=(0, 0, 4, 0), spacing=2)
         for sentence in sentences:
             if sentence.title:
-                lines.addWidget(_line(sentence.title, sentence.hint))
-            lines.addWidget(_line(sentence.text, sentence.hint, "caption"))
+                lines.addWidget(_text_line(sentence.title, sentence.hint))
+            lines.addWidget(_text_line(sentence.text, sentence.hint, "caption"))
             lines.addSpacing(8)
         lines.addStretch(1)
         show_in(self._scroll, written)
         self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
 
 
-def _line(text: str, hint: str, role: str = "") -> PlainLabel:
+def _text_line(text: str, hint: str, role: str = "") -> PlainLabel:
     return named(PlainLabel(text, wraps=True, selectable=True), tip=hint, role=role)
 
 
@@ -524,6 +527,7 @@ class SubstitutesController(Controller):
         return None if model is None or not has_documents else (model.step, model.fold)
 
     def _find(self) -> Computation | None:
+        """Return the computation of the substitutes; None without a model."""
         model = self._current.model
         dataset = self._session.dataset
         if model is None or dataset is None:
@@ -564,6 +568,7 @@ class SubstitutesController(Controller):
         return tuple(fold for record in self._records() for _, fold in sorted(record.folds.items()))
 
     def _compare(self) -> Computation | None:
+        """Return the computation of the selections of all runs and folds; None without data."""
         dataset = self._session.dataset
         records = self._records()
         if dataset is None:

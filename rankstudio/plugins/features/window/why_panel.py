@@ -41,24 +41,24 @@ from rankstudio.ui.widgets.panel import ElidedLabel
 if TYPE_CHECKING:
     from rankstudio.plugins.features.compared_densities import ComparedDensities
 
-_NEXT = -1  # of the choice that follows the feature on the left
-_WAITING = tr("Estimating the densities …")
-_ONE_VALUE = tr("Fewer than two values other than 0 in the validation part: nothing to draw.")
-_X = tr("validation value")
-_ABOUT = tr(
+_NEXT_CHOICE = -1  # of the choice that follows the feature on the left
+_WAITING_TEXT = tr("Estimating the densities …")
+_ONE_VALUE_TEXT = tr("Fewer than two values other than 0 in the validation part: nothing to draw.")
+_X_LABEL = tr("validation value")
+_DENSITIES_HELP = tr(
     "The densities that the method compares: Gaussian kernels over the training documents of "
     "each grade, evaluated at the validation values. d is the expected divergence, where "
     "distant grades count more. The score of a feature is its NDCG@10 alone plus d."
 )
 NO_CANDIDATES = tr("Run a method to see the candidates it compared at each step.")
-_UNKNOWN = tr("This run has no stored candidate scores. Run it again to see them.")
+_UNKNOWN_SCORES_TEXT = tr("This run has no stored candidate scores. Run it again to see them.")
 
 SCORES = "scores"
 RANKS = "ranks"
 DENSITIES = "densities"
 """The ways of showing it."""
 
-_MAPS = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
+_MAP_CHOICES = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
 Picture = tuple[CandidateMap | None, dict[int, Margin]]
 
 
@@ -84,7 +84,7 @@ class DensitiesView(QWidget):
         self.choice = named(choice_box((("", ""),)), "densities-choice", tr("Compare with"))
         self.choice.setToolTip(tr("Feature shown on the right"))
         self.sentence = named(PlainLabel(wraps=True), "densities-sentence", role="caption")
-        self.sentence.setToolTip(_ABOUT)
+        self.sentence.setToolTip(_DENSITIES_HELP)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
@@ -103,8 +103,8 @@ class DensitiesView(QWidget):
         self.name.setText("")
         self.sentence.clear()
         for plot in self.plots:
-            plot.placeholder = _WAITING
-            plot.set_axes(Axes("", _X, show_y=False))
+            plot.placeholder = _WAITING_TEXT
+            plot.set_axes(Axes("", _X_LABEL, show_y=False))
             plot.set_densities(())
 
     def show_choices(self, columns: Sequence[int], names: Sequence[str], chosen: int | None) -> None:
@@ -121,10 +121,12 @@ class DensitiesView(QWidget):
         """
         with QSignalBlocker(self.choice):
             self.choice.clear()
-            self.choice.addItem(tr("next on the path"), _NEXT)
+            self.choice.addItem(tr("next on the path"), _NEXT_CHOICE)
             for column in columns:
                 self.choice.addItem(names[column], column)
-            self.choice.setCurrentIndex(max(0, self.choice.findData(_NEXT if chosen is None else chosen)))
+            self.choice.setCurrentIndex(
+                max(0, self.choice.findData(_NEXT_CHOICE if chosen is None else chosen))
+            )
 
     def show_densities(self, compared_features: Sequence[ComparedDensities], names: Sequence[str]) -> None:
         """Show one feature, or two; ``names`` are those of all columns."""
@@ -132,8 +134,8 @@ class DensitiesView(QWidget):
             plot.setVisible(index < len(compared_features))
             if index < len(compared_features):
                 densities = compared_features[index]
-                plot.placeholder = _ONE_VALUE
-                plot.set_axes(Axes(f"d = {densities.divergence:.4f}", _X, show_y=False))
+                plot.placeholder = _ONE_VALUE_TEXT
+                plot.set_axes(Axes(f"d = {densities.divergence:.4f}", _X_LABEL, show_y=False))
                 plot.setAccessibleName(
                     tr("Densities of {names}, d = {divergence:.4f}").format(
                         names=names[densities.column], divergence=densities.divergence
@@ -147,17 +149,17 @@ class DensitiesView(QWidget):
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
             self.choice.setItemText(0, tr("{names} (next)").format(names=names[compared_features[1].column]))
         self.sentence.setText(
-            "\n".join(_told(compared, names[compared.column]) for compared in compared_features)
+            "\n".join(_score_sentence(compared, names[compared.column]) for compared in compared_features)
         )
 
     @Slot(int)
     def _on_activated(self, index: int) -> None:
         column = int(self.choice.itemData(index))
-        self.otherChosen.emit(None if column == _NEXT else column)
+        self.otherChosen.emit(None if column == _NEXT_CHOICE else column)
 
 
-def _told(densities: ComparedDensities, name: str) -> str:
-    """Return how the score of a feature comes about."""
+def _score_sentence(densities: ComparedDensities, name: str) -> str:
+    """Return the sentence on how the score of a feature is composed."""
     if densities.place:
         template = tr(
             "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
@@ -194,7 +196,7 @@ class WhyPanel(Panel):
         self.plot.placeholder = NO_CANDIDATES
         self.densities = DensitiesView(theme)
         self.densities.hide()
-        self.switch = named(Segmented(_MAPS, tr("show"), wide=True), "why-switch")
+        self.switch = named(Segmented(_MAP_CHOICES, tr("show"), wide=True), "why-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
         self.set_content(self.densities)
@@ -207,7 +209,7 @@ class WhyPanel(Panel):
 
     def offer_densities(self, offered: bool) -> None:
         """Let the user choose densities too, or no longer."""
-        options = (*_MAPS, (DENSITIES, tr("densities"))) if offered else _MAPS
+        options = (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -224,7 +226,7 @@ class WhyPanel(Panel):
         ids: Sequence[int] | Ints = (),
     ) -> None:
         """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
-        self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN
+        self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN_SCORES_TEXT
         self.plot.set_map(scores_map, names, score, steps, ids)
         self.plot.setAccessibleName(
             tr(score.title) if score and scores_map else tr("Candidates at each step")
@@ -232,7 +234,7 @@ class WhyPanel(Panel):
         self.set_caption(tr(score.title) if scores_map and score else "")
 
     def explain(self, reason: str) -> None:
-        """Show in place of the map why there is none."""
+        """Show the reason why there is no map."""
         self.plot.placeholder = reason
         self.plot.redraw()
 
@@ -345,6 +347,7 @@ class WhyController(Controller):
         return (model.path,) if model is not None and self._is_compared(model) else None
 
     def _compare(self) -> Computation | None:
+        """Return the computation of the map of candidates and their margins."""
         model = self._current.shown.inspected
         assert model is not None and model.plan.candidate_score is not None  # as the key says
         self._leads = {}
@@ -363,7 +366,7 @@ class WhyController(Controller):
                 self._leads = leads
                 self._show_margins(model)
 
-        return computation(tr("Comparing candidates"), show, _picture, path, score, candidates)
+        return computation(tr("Comparing candidates"), show, _map_and_margins, path, score, candidates)
 
     def _explained_key(self) -> Key | None:
         model = self._current.shown.inspected
@@ -373,6 +376,7 @@ class WhyController(Controller):
         return column, model.path, model.position
 
     def _explain(self) -> Computation | None:
+        """Return the computation of the sentences on the inspected feature; None without one."""
         model = self._current.shown.inspected
         column = self._inspect.column
         context = self._context(model) if model is not None else None
@@ -391,6 +395,7 @@ class WhyController(Controller):
         )
 
     def _show_margins(self, model: SelectedModel) -> None:
+        """Show by how much each feature was ahead of its rival, and a note on near ties."""
         dataset = self._session.dataset
         score = model.plan.candidate_score
         if dataset is None or score is None:
@@ -404,7 +409,7 @@ class WhyController(Controller):
             for member in candidates.members(column)
         }
         chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
-        note = _note(chosen, candidates.names, model.path)
+        note = _margin_note(chosen, candidates.names, model.path)
         self._inspect.path.show_margins(model.path, shares, note)
 
     def _mark(self, model: SelectedModel) -> None:
@@ -497,6 +502,7 @@ class WhyController(Controller):
         return None if model is None or column is None else (model.path, column, self._other)
 
     def _estimate(self) -> Computation | None:
+        """Return the computation of the densities of the inspected feature and another one."""
         from rankstudio.plugins.features.compared_densities import next_best  # noqa: PLC0415 - heavy
 
         model = self._current.shown.inspected
@@ -533,11 +539,11 @@ class WhyController(Controller):
         self.panel.densities.clear()
 
 
-def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
+def _map_and_margins(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
     return candidate_map(path, score, groups), margins(groups.path(path), score)
 
 
-_CLOSEST = {
+_CLOSEST_TEXTS = {
     0: (
         tr("It is smallest at step {step}: {name} tied with {rival}."),
         tr("It is smallest for {name}, which tied with {rival}."),
@@ -554,7 +560,7 @@ _CLOSEST = {
 """Sentences on the closest choice, by the sign of its lead: with one feature a step, and without."""
 
 
-def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
+def _margin_note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
     """Define the margins, with the closest one as the example where it is a near tie."""
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:
@@ -567,7 +573,7 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) ->
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return definition
     sign = (close.share > 0) - (close.share < 0)
-    example = _CLOSEST[sign][path.step_kind is not StepKind.FEATURES]
+    example = _CLOSEST_TEXTS[sign][path.step_kind is not StepKind.FEATURES]
     near = example.format(
         name=names[close.feature],
         rival=names[close.rival],

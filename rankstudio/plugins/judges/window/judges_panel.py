@@ -52,7 +52,7 @@ _VIEWS = (
 )
 _NO_RUNS = tr("Run the plan under two judges or more to compare the features that it selects.")
 _NO_FLIPS = tr("Flip labels to see how the selection of the current run depends on them.")
-_ABOUT_FLIPS = tr(
+_FLIPS_HELP = tr(
     "Repeats the current run on this fold with 5, 10 and 20 % of the labels of the training and validation "
     "parts replaced by other grades, 20 times each."
 )
@@ -92,7 +92,7 @@ class JudgesPanel(Panel):
         self._label_title.setBuddy(self.label)
         tip = tr("Run pipelines on the labels of every judge and compare them.")
         self.several = named(QPushButton(tr("Compare labels…")), "judges-compare", tip=tip)
-        self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_ABOUT_FLIPS)
+        self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_FLIPS_HELP)
         about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
         self.table = TableView(
             theme,
@@ -109,7 +109,7 @@ class JudgesPanel(Panel):
         fill(self.body, line, (self.table, 1), self.note, spacing=6)
 
     def show_judges(self, judges: Sequence[str], used: str) -> None:
-        """Offer the judges; () where there is one label."""
+        """Offer the judges; an empty sequence if there is one label column."""
         set_choices(self.label, tuple((name, name) for name in judges))
         self.label.setCurrentIndex(self.label.findData(used))
         for widget in (self._label_title, self.label, self.several, self.view):
@@ -235,7 +235,7 @@ class JudgesController(Controller):
         self.panel.view.select(FLIPS)
         plan = record.plan if fold is None else record.plan.changed(folds=(fold,))
         dataset = record.dataset
-        self._simulation.start(lambda: _flips(plan, dataset))
+        self._simulation.start(lambda: _flip_steps(plan, dataset))
 
     @Slot()
     def _forget(self) -> None:
@@ -270,7 +270,7 @@ class JudgesController(Controller):
             self._agreement = agreement
             self.update()
 
-        return computation(tr("Comparing the judges"), show, _agreement, dataset)
+        return computation(tr("Comparing the judges"), show, _agreement_of_judges, dataset)
 
     def _results(self) -> list[RunResult]:
         """Return the finished runs of the current plan, the last one under each judge."""
@@ -295,7 +295,7 @@ class JudgesController(Controller):
             self._selection = selections
             self.update()
 
-        return computation(tr("Comparing the selections"), show, _selected, self._results())
+        return computation(tr("Comparing the selections"), show, _selections_of_judges, self._results())
 
     @Slot(object)
     def _grow(self, flips: FlippedLabels) -> None:
@@ -304,6 +304,7 @@ class JudgesController(Controller):
             self.update()
 
     def _show_agreement(self) -> None:
+        """Show the agreement of each pair of judges."""
         titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
         columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
         self.panel.table.placeholder = tr("Comparing the judges …")
@@ -314,7 +315,7 @@ class JudgesController(Controller):
             note = tr(
                 "Mean of Kendall's τ_b within queries; Krippendorff's α for judges with one scale, of all "
                 "{alpha}."
-            ).format(alpha=_signed(agreement.alpha))
+            ).format(alpha=_signed_or_dash(agreement.alpha))
             rows = [
                 _Row(
                     f"{pair.first}\n{pair.second}",
@@ -323,8 +324,8 @@ class JudgesController(Controller):
                         "judges": f"{pair.first} · {pair.second}",
                         "documents": count_text(pair.n_documents),
                         "queries": count_text(pair.n_queries),
-                        "tau": _signed(pair.mean_tau),
-                        "alpha": _signed(pair.alpha),
+                        "tau": _signed_or_dash(pair.mean_tau),
+                        "alpha": _signed_or_dash(pair.alpha),
                     },
                 )
                 for pair in agreement.pairs
@@ -332,19 +333,25 @@ class JudgesController(Controller):
         self.panel.show_rows(columns, rows, note)
 
     def _show_queries(self) -> None:
+        """Show the agreement of the judges in each query, the least agreement first."""
         self.panel.table.placeholder = tr("Comparing the judges …")
         pairs = self._agreement.pairs if self._agreement is not None else ()
         titles = (f"{pair.first} · {pair.second}" for pair in pairs)
         columns = [("query", tr("query")), ("mean", tr("mean"))]
         columns += [(str(index), title) for index, title in enumerate(titles)]
         rows = [
-            _Row(query, None, dict(zip(dict(columns), (query, *map(_signed, (mean, *taus))), strict=True)))
+            _Row(
+                query,
+                None,
+                dict(zip(dict(columns), (query, *map(_signed_or_dash, (mean, *taus))), strict=True)),
+            )
             for query, mean, taus in (self._agreement.least(None) if self._agreement is not None else ())
         ]
         note = tr("Kendall's τ_b of the labels within each query, least agreement first.")
         self.panel.show_rows(columns, rows, note if rows else "")
 
     def _show_selection(self) -> None:
+        """Show the share of the folds that select each feature under each judge."""
         selection = self._selection if self._selection_key() is not None else None
         self.panel.table.placeholder = _NO_RUNS
         if selection is None:
@@ -357,7 +364,7 @@ class JudgesController(Controller):
                 f"={j}": percentage(s)
                 for j, s in zip(selection.judges, selection.shares[column], strict=True)
             }
-            name = _name(int(selection.feature_ids[column]), selection.feature_names[column])
+            name = _id_and_name(int(selection.feature_ids[column]), selection.feature_names[column])
             texts = {"feature": name, **shares, "n": str(selection.n_judges[column])}
             rows.append(_Row(name, int(selection.feature_ids[column]), texts))
         note = tr(
@@ -367,6 +374,7 @@ class JudgesController(Controller):
         self.panel.show_rows(columns, rows, note)
 
     def _show_flips(self) -> None:
+        """Show the selections and measures by the share of flipped labels."""
         self.panel.table.placeholder = tr("Flipping labels …") if self.busy else _NO_FLIPS
         if self._flips is None:
             self.panel.show_rows((), (), "")
@@ -381,7 +389,7 @@ class JudgesController(Controller):
 
         rows = [
             row(
-                _name(int(flips.feature_ids[column]), flips.feature_names[column]),
+                _id_and_name(int(flips.feature_ids[column]), flips.feature_names[column]),
                 int(flips.feature_ids[column]),
                 flips.selected[:, column].tolist(),
                 percentage,
@@ -397,28 +405,28 @@ class JudgesController(Controller):
         self.panel.show_rows(columns, rows, note)
 
 
-def _signed(value: float) -> str:
+def _signed_or_dash(value: float) -> str:
     return signed(value, 2) if not np.isnan(value) else "–"
 
 
-def _name(feature: int, name: str) -> str:
+def _id_and_name(feature: int, name: str) -> str:
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
 
-def _agreement(dataset: FoldedDataset) -> Agreement:
+def _agreement_of_judges(dataset: FoldedDataset) -> Agreement:
     from rankstudio.plugins.judges.agreement import agreement  # noqa: PLC0415 - on the worker only
 
     judged = dataset.extension(PartJudgments)
     return agreement(() if judged is None else judged.parts)
 
 
-def _selected(results: Sequence[RunResult]) -> JudgeSelections:
+def _selections_of_judges(results: Sequence[RunResult]) -> JudgeSelections:
     from rankstudio.plugins.judges.agreement import selection_by_judge  # noqa: PLC0415 - on the worker only
 
     return selection_by_judge(results)
 
 
-def _flips(plan: Plan, dataset: FoldedDataset) -> Iterator[FlippedLabels | None]:
+def _flip_steps(plan: Plan, dataset: FoldedDataset) -> Iterator[FlippedLabels | None]:
     from rankstudio.plugins.judges.flipped_labels import flip_steps  # noqa: PLC0415 - on the worker only
 
     yield from flip_steps(plan, dataset, n_draws=N_DRAWS, seed=plan.seed)

@@ -23,7 +23,7 @@ def _half_step(difference: float) -> float:
 
 
 @fused_inlined
-def _pairs(hat: Floats, residuals: Floats, labels: Floats, n_positive: int) -> float:
+def _leave_pair_out_auc(hat: Floats, residuals: Floats, labels: Floats, n_positive: int) -> float:
     """Return the share of pairs in the right order, each by the model without the two."""
     m = labels.shape[0]
     right = 0.0
@@ -95,7 +95,7 @@ def estimates(
     for t in range(hats.shape[0]):
         hat = hats[t]
         rest = residuals[t]
-        out[t, 0] = _pairs(hat, rest, labels, n_positive)
+        out[t, 0] = _leave_pair_out_auc(hat, rest, labels, n_positive)
         for s in range(folds.shape[0]):
             last = 0
             for i in range(m):

@@ -54,7 +54,7 @@ class Deviations:
     @property
     def bias(self) -> Floats:
         """Mean deviation of each estimator, shape (E,); NaN for one without a value."""
-        return _means(self.conditional)
+        return _defined_means(self.conditional)
 
     @property
     def standard_error(self) -> Floats:
@@ -66,28 +66,28 @@ class Deviations:
     @property
     def conditional_sd(self) -> Floats:
         """Standard deviation of the conditional deviations, shape (E,)."""
-        return _sds(self.conditional)
+        return _deviations(self.conditional)
 
     @property
     def unconditional_sd(self) -> Floats:
         """Standard deviation of the unconditional deviations, shape (E,)."""
-        return _sds(self.unconditional)
+        return _deviations(self.unconditional)
 
 
-def _means(values: Floats) -> Floats:
+def _defined_means(values: Floats) -> Floats:
     is_defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         mean: Floats = np.where(is_defined, values, 0.0).sum(axis=0) / is_defined.sum(axis=0)
     return mean
 
 
-def _sds(values: Floats) -> Floats:
+def _deviations(values: Floats) -> Floats:
     """Return the root of the mean squared distance from the mean, over values that are there."""
-    return np.sqrt(_means((values - _means(values)) ** 2))
+    return np.sqrt(_defined_means((values - _defined_means(values)) ** 2))
 
 
-_SCOTT = 3.49  # the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
-_MOST_BINS = 2000  # more than pixels: one value far out makes bins wider, not millions of them
+_SCOTT_FACTOR = 3.49  # the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
+_MAX_BINS = 2000  # more than pixels: one value far out makes bins wider, not millions of them
 _USUAL_WIDTH = 0.02  # of bins, where nothing varies
 
 
@@ -181,10 +181,10 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
     """
     finite: Floats = values[np.isfinite(values)]
     spread: Floats = sd[np.isfinite(sd)]
-    width = _round_width(_SCOTT * float(spread.max(initial=0.0)) * len(values) ** (-1 / 3))
+    width = _round_width(_SCOTT_FACTOR * float(spread.max(initial=0.0)) * len(values) ** (-1 / 3))
     low = float(finite.min(initial=0.0))
     high = float(finite.max(initial=0.0))
-    while (high - low) / width > _MOST_BINS:
+    while (high - low) / width > _MAX_BINS:
         width = _round_width(2.5 * width)
     first = floor(low / width)
     last = floor(high / width) + 1

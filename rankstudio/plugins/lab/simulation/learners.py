@@ -99,7 +99,7 @@ Estimator = Callable[[Learner, QueryData, np.random.Generator], Estimating]
 
 def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
     """Score each document with the model trained without its query."""
-    return (yield from _by_query(learner, data, np.arange(data.ptr.size - 1)))
+    return (yield from _scores_by_fold(learner, data, np.arange(data.ptr.size - 1)))
 
 
 def folds_of_queries(
@@ -107,7 +107,9 @@ def folds_of_queries(
 ) -> Estimating:
     """Score each document with the model trained without its fold, a random share of the queries."""
     queries = data.ptr.size - 1
-    return (yield from _by_query(learner, data, rng.permutation(np.arange(queries) % min(count, queries))))
+    return (
+        yield from _scores_by_fold(learner, data, rng.permutation(np.arange(queries) % min(count, queries)))
+    )
 
 
 def folds_of_documents(
@@ -142,7 +144,7 @@ def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random
     return (yield from estimator(fixed, data, rng))
 
 
-_ANEW: Mapping[str, Estimator] = {
+_REFITTING: Mapping[str, Estimator] = {
     "leave-query-out": leave_query_out,
     "5-fold by query": folds_of_queries,
     "5-fold of documents, pooled": partial(folds_of_documents, averaged=False),
@@ -158,7 +160,7 @@ def estimators(fixed: str) -> dict[str, Estimator]:
     fixed : str
         Suffix of the names of the latter.
     """
-    ways = [(name, way, partial(once, way)) for name, way in _ANEW.items()]
+    ways = [(name, way, partial(once, way)) for name, way in _REFITTING.items()]
     return {
         called: way
         for name, anew, fixed_way in ways
@@ -170,7 +172,7 @@ ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
 """By name. "Selected once" has the selection outside of the cross-validation."""
 
 
-def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
+def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     """Score each document with the model learned from the queries of all folds but its own."""
     of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
@@ -190,7 +192,7 @@ def of_queries(data: QueryData, chosen: Bools) -> QueryData:
     return part
 
 
-_MOST = 1_000_000
+_MAX_PER_QUERY = 1_000_000
 
 BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators(BASIS_KEPT)
 """Estimators by name. "Basis vectors kept" has those of held-out queries in the models without them."""
@@ -223,7 +225,7 @@ class BasisRankRLS:
     def of(cls, kernel: str, gamma: float, per_query: int, regularization: float) -> BasisRankRLS:
         """Check the parameters; ParameterError if one is out of range."""
         method = KernelRankRLS(kernel, gamma=gamma, regularization=regularization)
-        count = between("per_query", per_query, 1, _MOST)
+        count = between("per_query", per_query, 1, _MAX_PER_QUERY)
         return cls(kernel_of(method), count, method.checked("regularization"))
 
     def learn(self, data: QueryData) -> Scorer:

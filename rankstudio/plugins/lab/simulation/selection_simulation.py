@@ -31,7 +31,7 @@ from rankstudio.plugins.lab.simulation.parameters import NO_KERNEL
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluator import Evaluator
 
-_MOST = 10_000_000
+_MAX_COUNT = 10_000_000
 
 
 def simulate_selection(
@@ -90,10 +90,10 @@ def simulate_selection(
     DatasetError
         For too few queries.
     """
-    data = _documents(dataset)
+    data = _all_documents(dataset)
     used = convention or FoldedDataset.of(dataset).convention
-    drawn = between("n_queries", n_queries, 3, _MOST)
-    count = between("repetitions", repetitions, 1, _MOST)
+    drawn = between("n_queries", n_queries, 3, _MAX_COUNT)
+    count = between("repetitions", repetitions, 1, _MAX_COUNT)
     start = between("seed", seed, 0, MOST_SEED)
     if data.n_queries <= drawn:
         raise DatasetError(
@@ -105,7 +105,7 @@ def simulate_selection(
         ways = estimators
     if learner is None and kernel != NO_KERNEL:
         learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
-    chosen_learner = learner or _selection(n_features, data.n_features, regularization)
+    chosen_learner = learner or _checked_selection(n_features, data.n_features, regularization)
     documents = QueryData(np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading)
     truth = np.empty(count)
     estimates = np.empty((count, len(ways)))
@@ -115,8 +115,8 @@ def simulate_selection(
         inside[rng.choice(data.n_queries, drawn, replace=False)] = True
         train = documents.taken(np.flatnonzero(inside))
         rest = documents.taken(np.flatnonzero(~inside))
-        measured = partial(_measured, measure=measure, convention=used)
-        truth[number] = yield from steadily(_truth(chosen_learner, train, rest, measured))
+        measured = partial(_measured_scores, measure=measure, convention=used)
+        truth[number] = yield from steadily(_true_measure(chosen_learner, train, rest, measured))
         for index, estimator in enumerate(ways.values()):
             scores, fold = yield from steadily(estimator(chosen_learner, train, rng))
             estimates[number, index] = measured(train, scores, fold=fold)
@@ -125,7 +125,7 @@ def simulate_selection(
     return state
 
 
-def _truth(
+def _true_measure(
     learner: Learner,
     train: QueryData,
     other_queries: QueryData,
@@ -137,13 +137,19 @@ def _truth(
     return measured(other_queries, model(other_queries.X))
 
 
-def _selection(n_features: int | None, n_available: int, regularization: float) -> SelectedRankRLS:
-    """Check the parameters of greedy selection."""
+def _checked_selection(n_features: int | None, n_available: int, regularization: float) -> SelectedRankRLS:
+    """Return the learner that selects features greedily.
+
+    Raises
+    ------
+    ParameterError
+        For an invalid number of features or regularization.
+    """
     size = None if n_features is None else between("n_features", n_features, 1, n_available)
     return SelectedRankRLS(size, GreedyRankRLS(regularization=regularization).checked("regularization"))
 
 
-def _documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
+def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
     """Return all documents of a dataset, each once."""
     if isinstance(dataset, RankingDataset):
         return dataset
@@ -158,7 +164,7 @@ class _Evaluators:
     found: dict[tuple[str, str], Evaluator] = field(default_factory=dict)
 
 
-def _measured(
+def _measured_scores(
     data: QueryData, scores: Floats, measure: str, convention: str, fold: Ints | None = None
 ) -> float:
     """Measure scores, by the documents of each query, or of each query and fold."""

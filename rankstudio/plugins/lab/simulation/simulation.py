@@ -149,11 +149,11 @@ class Simulation:
         for name, value in tried.get("n_features", ()):
             if value is not None and value > features:
                 expected = tr("at most {n}, the number of features in these data").format(n=features)
-                raise ParameterError(name, _plain(value), expected)
+                raise ParameterError(name, _integer_if_whole(value), expected)
         for name, value in tried["n_queries"]:
             if value >= queries:
                 expected = tr("fewer than the {n} queries of these data").format(n=queries)
-                raise ParameterError(name, _plain(value), expected)
+                raise ParameterError(name, _integer_if_whole(value), expected)
 
     def steps(
         self, dataset: FoldedDataset | RankingDataset | None = None
@@ -190,12 +190,12 @@ class Simulation:
                 yield None if varied is None else SimulationProgress(summary, varied)
 
 
-def _plain(value: float) -> float:
+def _integer_if_whole(value: float) -> float:
     """Return a whole number without its point."""
     return int(value) if value == int(value) else value
 
 
-_DATA = ("data", "missing", "normalize", "protocol", "seed", "columns")
+_DATA_FIELDS = ("data", "missing", "normalize", "protocol", "seed", "columns")
 """Fields of a plan that determine how its data are opened."""
 
 
@@ -269,7 +269,7 @@ def simulation_as_python(
     lines += [")"]
     if plan is not None:
         opened = "open_data(plan)"
-        lines += [plan_code(plan, _DATA), f"dataset = {opened if test else f'without_test({opened})'}"]
+        lines += [plan_code(plan, _DATA_FIELDS), f"dataset = {opened if test else f'without_test({opened})'}"]
     argument = "dataset" if plan is not None else ""
     lines += [f"*_, found = filter(None, simulation.steps({argument}))"]
     lines += ["print(json.dumps(found.as_dict(), indent=1))"]

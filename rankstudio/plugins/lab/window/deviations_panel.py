@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import DeviationSummary
 
 _GAP = 10.0
-_MOST_NAMES = 0.55  # of the width
+_MAX_NAMES_SHARE = 0.55  # of the width
 APART = " · "  # before what a variant varies
-_HILL = 0.86  # of the height of a row, for its highest bin
-_FOOT = 0.06  # of the height of a row, below its distribution
-_TAIL = 0.001  # share of a distribution that may lie beyond an end of the axis
-_MARK = 3.8
+_BIN_SHARE = 0.86  # of the height of a row, for its highest bin
+_FOOT_SHARE = 0.06  # of the height of a row, below its distribution
+_TAIL_SHARE = 0.001  # share of a distribution that may lie beyond an end of the axis
+_MARKER = 3.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +118,10 @@ _COLUMNS = (
         width=72,
     ),
 )
-_SPARE = ("error", "unconditional")  # columns that give way
-_WIDE = 840  # pixels, from which they have room
-_NAME = 198  # pixels of the column with the names
-_NAME_NARROW = 158
+_SPARE_COLUMNS = ("error", "unconditional")  # columns that give way
+_SPARE_WIDTH = 840  # pixels, from which they have room
+_NAME_WIDTH = 198  # pixels of the column with the names
+_NARROW_NAME_WIDTH = 158
 
 
 class DeviationsPanel(Panel):
@@ -180,18 +180,18 @@ class DeviationsPanel(Panel):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show fewer columns where there is little room."""
+        """Show fewer columns in a narrow panel."""
         super().resizeEvent(event)
         self._fit()
 
     @Slot()
     def _fit(self) -> None:
         """Give the table the room that its columns need, and the sentence that of two lines."""
-        narrow = self.width() < scaled(_WIDE)
-        visible = [column for column in _COLUMNS if not (narrow and column.key in _SPARE)]
+        narrow = self.width() < scaled(_SPARE_WIDTH)
+        visible = [column for column in _COLUMNS if not (narrow and column.key in _SPARE_COLUMNS)]
         for number, column in enumerate(_COLUMNS):
             self.table.setColumnHidden(number, column not in visible)
-        names = _NAME_NARROW if narrow else _NAME
+        names = _NARROW_NAME_WIDTH if narrow else _NAME_WIDTH
         self.table.setFixedWidth(scaled(names + sum(column.width for column in visible)))
         self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing() + 14)
 
@@ -209,6 +209,7 @@ class DeviationsPanel(Panel):
         self.sentence.setText(deviations_sentence(summary, self.texts))
 
     def _row(self, summary: DeviationSummary, index: int) -> DeviationRow:
+        """Return the table row of an estimator."""
         text = text_of(self.texts, summary.estimators[index])
         return DeviationRow(
             text.label,
@@ -292,8 +293,8 @@ class DeviationsPlot(Plot):
         if self.is_empty():
             return frame
         metrics = QFontMetricsF(font(SMALL))
-        wide = max(map(metrics.horizontalAdvance, self._names(size.width()))) + 2 * _MARK + _GAP
-        margin = round(min(wide + _GAP, _MOST_NAMES * size.width()))
+        wide = max(map(metrics.horizontalAdvance, self._names(size.width()))) + 2 * _MARKER + _GAP
+        margin = round(min(wide + _GAP, _MAX_NAMES_SHARE * size.width()))
         return replace(frame, area=frame.area.adjusted(margin - frame.area.left(), 0, 0, 0))
 
     def numbers(self) -> Numbers:
@@ -367,8 +368,8 @@ class DeviationsPlot(Plot):
     def _ends(self, row: DeviationRow) -> tuple[float, float]:
         """Return where a distribution begins and ends, but for a thin tail at each side."""
         risen = np.cumsum(row.shares)
-        first = int(np.searchsorted(risen, _TAIL))
-        last = min(int(np.searchsorted(risen, 1.0 - _TAIL)), row.shares.size - 1)
+        first = int(np.searchsorted(risen, _TAIL_SHARE))
+        last = min(int(np.searchsorted(risen, 1.0 - _TAIL_SHARE)), row.shares.size - 1)
         return float(self.edges[first]), float(self.edges[last + 1])
 
     def _draw_ground(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -396,8 +397,10 @@ class DeviationsPlot(Plot):
                 continue
             look = palettes.category(colors, row.category)
             tallest = float(row.shares.max(initial=0.0)) or 1.0
-            foot = frame.area.top() + (index + 1 - _FOOT) * height
-            ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * (_HILL * height / tallest)
+            foot = frame.area.top() + (index + 1 - _FOOT_SHARE) * height
+            ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * (
+                _BIN_SHARE * height / tallest
+            )
             outline = QPolygonF([QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)])
             filling = palettes.category(colors, row.category).color
             filling.setAlphaF(0.08 if row.variant else 0.26)
@@ -412,7 +415,7 @@ class DeviationsPlot(Plot):
             painter.drawLine(QPointF(mean - spread, foot), QPointF(mean + spread, foot))
             painter.setPen(pen(colors.q("panel"), 1.2))
             painter.setBrush(look.color)
-            draw_marker(painter, look.marker, QPointF(mean, foot), _MARK + 1)
+            draw_marker(painter, look.marker, QPointF(mean, foot), _MARKER + 1)
 
     def _names(self, width: float) -> list[str]:
         """Return the names beside the rows.
@@ -421,7 +424,7 @@ class DeviationsPlot(Plot):
         """
         names = [row.brief for row in self.rows]
         metrics = QFontMetricsF(font(SMALL))
-        if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARK + _GAP) <= _MOST_NAMES * width:
+        if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARKER + _GAP) <= _MAX_NAMES_SHARE * width:
             return names
         return [
             name[name.rfind(APART) + 1 :] if row.variant and APART in name else name
@@ -434,15 +437,15 @@ class DeviationsPlot(Plot):
             return
         painter.setFont(font(SMALL))
         height = self._height(frame)
-        room = frame.area.left() - 3 * _MARK - _GAP
+        room = frame.area.left() - 3 * _MARKER - _GAP
         names = self._names(frame.outer.width())
         for index, row in enumerate(self.rows):
             look = palettes.category(colors, row.category)
             middle = frame.area.top() + (index + 0.5) * height
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color)
-            draw_marker(painter, look.marker, QPointF(_MARK + 1, middle), _MARK)
+            draw_marker(painter, look.marker, QPointF(_MARKER + 1, middle), _MARKER)
             painter.setPen(colors.q("text"))
             text = painter.fontMetrics().elidedText(names[index], Qt.TextElideMode.ElideRight, int(room))
-            box = QRectF(3 * _MARK + 1, middle - 10, room, 20)
+            box = QRectF(3 * _MARKER + 1, middle - 10, room, 20)
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

@@ -36,13 +36,13 @@ class EstimatorText:
         return self.brief or self.label
 
 
-_POOLED = tr("Models are biased against held-out examples, and their scores are compared.")
-_INSIDE = tr("Training and test contain documents of the same queries, which resemble each other.")
-_OUTSIDE = tr("The features were selected with the held-out queries.")
-_SEVERAL = tr("A query is ranked by scores of several models.")
-_FEW = tr("A fifth of a query has few documents, often none of them relevant.")
-_FEWER = tr("Its models have fewer training queries.")
-_KEPT = tr("Its models keep basis vectors of held-out queries, whose weights are not constrained.")
+_POOLED_SCORES = tr("Models are biased against held-out examples, and their scores are compared.")
+_SHARED_QUERIES = tr("Training and test contain documents of the same queries, which resemble each other.")
+_SEEN_FEATURES = tr("The features were selected with the held-out queries.")
+_SEVERAL_MODELS = tr("A query is ranked by scores of several models.")
+_FEW_DOCUMENTS = tr("A fifth of a query has few documents, often none of them relevant.")
+_FEWER_QUERIES = tr("Its models have fewer training queries.")
+_KEPT_BASIS = tr("Its models keep basis vectors of held-out queries, whose weights are not constrained.")
 
 AUC: Mapping[str, EstimatorText] = {
     "leave-pair-out": EstimatorText(
@@ -59,7 +59,7 @@ AUC: Mapping[str, EstimatorText] = {
             "Each example is scored by the model trained without it, and the scores of all "
             "these models are compared (T 5.4)."
         ),
-        low=_POOLED,
+        low=_POOLED_SCORES,
     ),
     "5-fold, pooled": EstimatorText(
         tr("5-fold, pooled"),
@@ -67,7 +67,7 @@ AUC: Mapping[str, EstimatorText] = {
             "Each fifth is scored by the model trained without it, and the scores of all five "
             "models are compared (T 5.4)."
         ),
-        low=_POOLED,
+        low=_POOLED_SCORES,
     ),
     "5-fold, averaged": EstimatorText(
         tr("5-fold, averaged"),
@@ -83,7 +83,7 @@ AUC: Mapping[str, EstimatorText] = {
             "Each tenth is scored by the model trained without it, and the scores of all ten "
             "models are compared (T 5.4)."
         ),
-        low=_POOLED,
+        low=_POOLED_SCORES,
     ),
     "10-fold, averaged": EstimatorText(
         tr("10-fold, averaged"),
@@ -95,14 +95,14 @@ AUC: Mapping[str, EstimatorText] = {
 }
 """By the engine's names, in their order."""
 
-_BRIEF = {
+_BRIEF_NAMES = {
     "leave-query-out": tr("leave-query-out"),
     "5-fold by query": tr("5-fold by query"),
     "5-fold of documents, pooled": tr("documents, pooled"),
     "5-fold of documents, averaged": tr("documents, averaged"),
 }
 
-_SELECTION: Mapping[str, EstimatorText] = {
+_SELECTION_TEXTS: Mapping[str, EstimatorText] = {
     "leave-query-out": EstimatorText(
         tr("leave-query-out"),
         tr("Each query is ranked by the model selected and trained without it (T 5.5)."),
@@ -113,17 +113,17 @@ _SELECTION: Mapping[str, EstimatorText] = {
             "Each query is ranked by the model trained without it, but the features were "
             "selected with it: the selection is outside the cross-validation."
         ),
-        high=_OUTSIDE,
+        high=_SEEN_FEATURES,
     ),
     "5-fold by query": EstimatorText(
         tr("5-fold by query"),
         tr("Each fifth of the queries is ranked by the model selected and trained without it (T 5.5)."),
-        low=_FEWER,
+        low=_FEWER_QUERIES,
     ),
     "5-fold by query, selected once": EstimatorText(
         tr("5-fold by query, selected once"),
         tr("Like 5-fold by query, but the features were selected with all queries."),
-        high=_OUTSIDE,
+        high=_SEEN_FEATURES,
     ),
     "5-fold of documents, pooled": EstimatorText(
         tr("5-fold of documents, pooled"),
@@ -132,14 +132,14 @@ _SELECTION: Mapping[str, EstimatorText] = {
             "documents of the same queries remain in training (T 5.5 warns of this). A query "
             "is ranked by scores of several models."
         ),
-        low=_SEVERAL,
-        high=_INSIDE,
+        low=_SEVERAL_MODELS,
+        high=_SHARED_QUERIES,
     ),
     "5-fold of documents, pooled, selected once": EstimatorText(
         tr("5-fold of documents, pooled, selected once"),
         tr("5-fold by document, pooled, but with the features selected on all documents."),
-        low=_SEVERAL,
-        high=_INSIDE,
+        low=_SEVERAL_MODELS,
+        high=_SHARED_QUERIES,
     ),
     "5-fold of documents, averaged": EstimatorText(
         tr("5-fold of documents, averaged"),
@@ -148,24 +148,24 @@ _SELECTION: Mapping[str, EstimatorText] = {
             "documents of the same queries remain in training (T 5.5 warns of this). Only "
             "scores of the same model are compared."
         ),
-        low=_FEW,
-        high=_INSIDE,
+        low=_FEW_DOCUMENTS,
+        high=_SHARED_QUERIES,
     ),
     "5-fold of documents, averaged, selected once": EstimatorText(
         tr("5-fold of documents, averaged, selected once"),
         tr("5-fold by document, averaged, but with the features selected on all documents."),
-        low=_FEW,
-        high=_INSIDE,
+        low=_FEW_DOCUMENTS,
+        high=_SHARED_QUERIES,
     ),
 }
 
 SELECTION: Mapping[str, EstimatorText] = {
     name: replace(
         text,
-        brief=_BRIEF.get(name)
-        or tr("{estimator} · once").format(estimator=_BRIEF[name.removesuffix(f", {SELECTED_ONCE}")]),
+        brief=_BRIEF_NAMES.get(name)
+        or tr("{estimator} · once").format(estimator=_BRIEF_NAMES[name.removesuffix(f", {SELECTED_ONCE}")]),
     )
-    for name, text in _SELECTION.items()
+    for name, text in _SELECTION_TEXTS.items()
 }
 """By the engine's names, in their order."""
 
@@ -173,7 +173,7 @@ SELECTION: Mapping[str, EstimatorText] = {
 def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
     """Yield the estimators of a kernel's models, which select nothing."""
     learned = tr("Each query is ranked by the model trained without it and its basis vectors (T 5.6).")
-    for name, brief in _BRIEF.items():
+    for name, brief in _BRIEF_NAMES.items():
         text = SELECTION[name]
         yield name, replace(text, about=learned) if name == "leave-query-out" else text
         yield (
@@ -184,7 +184,7 @@ def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
                     "Like {estimator}, but basis vectors stay in the model even if their "
                     "queries or documents are held out (T 5.6)."
                 ).format(estimator=text.label),
-                low=_KEPT,
+                low=_KEPT_BASIS,
                 high=text.high,
                 brief=tr("{estimator} · kept").format(estimator=brief),
             ),
@@ -207,7 +207,7 @@ def text_of(texts: Mapping[str, EstimatorText], name: str) -> EstimatorText:
 
 def short_of(label: str) -> str:
     """Return the name of an estimator for little room, by its label."""
-    return _SHORT.get(label, label)
+    return _SHORT_LABELS.get(label, label)
 
 
-_SHORT = {text.label: text.short for texts in (AUC, SELECTION, BASIS) for text in texts.values()}
+_SHORT_LABELS = {text.label: text.short for texts in (AUC, SELECTION, BASIS) for text in texts.values()}

@@ -21,7 +21,7 @@ from rankstudio.ui.widgets import ElidedLabel, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ColumnArea
 
-_STATES = {
+_STATE_TEXTS = {
     SimulationState.NEW: "",
     SimulationState.RUNNING: "",
     SimulationState.PAUSED: tr("paused"),
@@ -69,7 +69,7 @@ class LabForm(Panel):
     def __init__(self, theme: Theme, name: str, title: str, caption: str, kind: str) -> None:
         super().__init__(theme, title, caption, padding=0, name=name)
         self.kind = kind
-        self._fields: dict[str, Field] = {p.name: _field(theme, p) for p in FIELDS[kind]}
+        self._fields: dict[str, Field] = {p.name: _field_of_kind(theme, p) for p in FIELDS[kind]}
         self._lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}
         self._again = SingleField(theme, REPEATED[kind])
         self.quantity = named(
@@ -141,7 +141,7 @@ class LabForm(Panel):
             self.pause.setEnabled(busy)
             self.stop.setEnabled(busy)
         self.progress.set_share(share)
-        status = " · ".join(part for part in (_STATES[state], text) if part)
+        status = " · ".join(part for part in (_STATE_TEXTS[state], text) if part)
         if status != self.status.text():
             self.status.setText(status)
 
@@ -152,6 +152,7 @@ class LabForm(Panel):
         return button
 
     def _lay_out(self) -> None:
+        """Lay out the fields in a scroll area, the buttons and the progress, in their tab order."""
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
         heading = named(ElidedLabel(tr("then varied over")), role="caption")
@@ -195,7 +196,7 @@ class LabForm(Panel):
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
-def _field(theme: Theme, parameter: Parameter) -> Field:
+def _field_of_kind(theme: Theme, parameter: Parameter) -> Field:
     if parameter.kind is Kind.MEASURE:
         return EditableField(theme, parameter)
     if parameter.kind is Kind.CHOICE:

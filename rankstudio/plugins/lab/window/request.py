@@ -32,22 +32,22 @@ _LIMITS: Mapping[str, Mapping[str, Any]] = {
 """Limits of the window. Beyond them a step takes too long, or too much memory; the terminal has none."""
 
 
-def _field(parameter: Parameter, name: str = "") -> Parameter:
+def _limited(parameter: Parameter, name: str = "") -> Parameter:
     """Return a parameter as the window asks for it, within the limits of one of a name."""
     return replace(translated(parameter), **_LIMITS.get(name or parameter.name, {}))
 
 
 FIELDS: Mapping[str, tuple[Parameter, ...]] = {
-    kind: tuple(_field(p) for p in parameters) for kind, parameters in PARAMETERS.items()
+    kind: tuple(_limited(p) for p in parameters) for kind, parameters in PARAMETERS.items()
 }
 """Parameters of each simulation, by its name."""
 
 VALUES: Mapping[str, Mapping[str, Parameter]] = {
-    kind: {name: _field(p, name) for name, p in varied.items()} for kind, varied in VARIED.items()
+    kind: {name: _limited(p, name) for name, p in varied.items()} for kind, varied in VARIED.items()
 }
 """The values of what can be varied, by the simulation and by the name of its argument."""
 
-REPEATED: Mapping[str, Parameter] = {kind: _field(p) for kind, p in EACH.items()}
+REPEATED: Mapping[str, Parameter] = {kind: _limited(p) for kind, p in EACH.items()}
 """The repetitions of each value, by the simulation."""
 
 SHORT = {

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
     from rankstudio.plugins.lab.window.request import SimulationRequest
 
-_SURE = 2.0  # standard errors
-_LEAST = 0.005  # what is less is nothing to talk about
-_APART = 1.1  # ratio of standard deviations that is worth a sentence
+_N_ERRORS = 2.0  # standard errors
+_MIN_BIAS = 0.005  # what is less is nothing to talk about
+_MIN_RATIO = 1.1  # ratio of standard deviations that is worth a sentence
 
 QUANTITIES = {
     "n_examples": tr("examples"),
@@ -34,7 +34,7 @@ QUANTITIES = {
 }
 """Names of the quantities to vary, by the engine's names."""
 
-_WITH = {
+_SETTING_TEXTS = {
     "n_examples": tr("{bias} with {value} examples"),
     "positive": tr("{bias} with a share of {value} positives"),
     "regularization": tr("{bias} with λ = {value}"),
@@ -42,12 +42,12 @@ _WITH = {
     "n_features": tr("{bias} with k = {value}"),
     "per_query": tr("{bias} with {value} basis vectors per query"),
 }
-_DRAWN = tr("Marker: mean. Bar: one standard deviation on either side.")
+_MARKER_HELP = tr("Marker: mean. Bar: one standard deviation on either side.")
 
 
 def bias_text(bias: float) -> str:
     """Return how far an estimate is off: "−0.06", "+0.007"; "0" where it is right to 0.005."""
-    if abs(bias) < _LEAST:
+    if abs(bias) < _MIN_BIAS:
         return "0"
     return signed(bias, 2 if abs(bias) >= 0.01 else 3)
 
@@ -55,21 +55,21 @@ def bias_text(bias: float) -> str:
 def deviations_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
     """Return which estimator is furthest from the truth, and which one scatters least and most."""
     names = [text_of(texts, name) for name in summary.estimators]
-    sure = np.abs(summary.bias) > np.maximum(_SURE * summary.standard_error, _LEAST)
+    sure = np.abs(summary.bias) > np.maximum(_N_ERRORS * summary.standard_error, _MIN_BIAS)
     off = np.where(sure, np.abs(summary.bias), -1.0)
     worst = int(np.argmax(off))
     reason = ""
     if off[worst] < 0:
         sentence = tr(
             "No mean deviation is both larger than {least} and more than twice its standard error."
-        ).format(least=_LEAST)
+        ).format(least=_MIN_BIAS)
     else:
         text = names[worst]
         bias = float(summary.bias[worst])
         reason = text.low if bias < 0 else text.high
         low = tr("{label} is {size} too low on average.")
         sentence = (low if bias < 0 else tr("{label} is {size} too high on average.")).format(
-            label=_first_large(text.label), size=bias_text(abs(bias)).lstrip("+")
+            label=_capitalized(text.label), size=bias_text(abs(bias)).lstrip("+")
         )
     return " ".join(filter(None, (sentence, reason, scatter_sentence(summary, texts))))
 
@@ -84,13 +84,13 @@ def scatter_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorTex
         return ""
     least = min(finite, key=lambda index: summary.sd[index])
     largest = max(finite, key=lambda index: summary.sd[index])
-    if summary.sd[largest] < _APART * summary.sd[least]:
+    if summary.sd[largest] < _MIN_RATIO * summary.sd[least]:
         return tr("All have a similar standard deviation ({low} to {high}).").format(
             low=fixed(float(summary.sd[least]), 3), high=fixed(float(summary.sd[largest]), 3)
         )
     labels = [text_of(texts, summary.estimators[index]).label for index in (largest, least)]
     return tr("{most} varies most (sd {high}), {least} least (sd {low}).").format(
-        most=_first_large(labels[0]),
+        most=_capitalized(labels[0]),
         least=labels[1],
         high=fixed(float(summary.sd[largest]), 3),
         low=fixed(float(summary.sd[least]), 3),
@@ -115,14 +115,14 @@ def variation_sentence(varied: VariedDeviations, texts: Mapping[str, EstimatorTe
     if not varied.summaries:
         return ""
     bias = np.abs(np.nan_to_num(varied.bias))
-    bias[~(bias > _SURE * np.nan_to_num(varied.standard_error))] = 0.0
+    bias[~(bias > _N_ERRORS * np.nan_to_num(varied.standard_error))] = 0.0
     if not bias.any():
         return tr("No mean deviation is more than twice its standard error.")
     row, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
     label = text_of(texts, varied.summaries[0].estimators[estimator]).label
     spots = list(dict.fromkeys([0, row, len(varied.values) - 1]))
     phrases = [
-        _WITH[varied.quantity].format(
+        _SETTING_TEXTS[varied.quantity].format(
             bias=bias_text(float(varied.bias[spot, estimator])),
             value=value_text(varied.quantity, varied.values[spot]),
         )
@@ -136,7 +136,7 @@ def value_text(quantity: str, value: float) -> str:
     return power(value) if quantity == "regularization" else f"{value:g}"
 
 
-def _first_large(text: str) -> str:
+def _capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
@@ -144,7 +144,7 @@ def auc_caption(request: SimulationRequest, n_drawn: int) -> str:
     """Return the caption of the distributions of AUC estimates."""
     drawn = tr("{done:,} training sets").format(done=n_drawn)
     parameters = request.simulation.parameters
-    return f"{_DRAWN} {_classes(parameters)}, {drawn}; {_origin(parameters)}"
+    return f"{_MARKER_HELP} {_classes_text(parameters)}, {drawn}; {_origin_text(parameters)}"
 
 
 def variation_caption(request: SimulationRequest) -> str:
@@ -154,16 +154,16 @@ def variation_caption(request: SimulationRequest) -> str:
     varied = tr("{quantity} varied, {n:,} training sets for each value").format(
         quantity=QUANTITIES[simulation.quantity], n=simulation.each
     )
-    return f"{_on_data(request) or _classes(parameters)}, {varied}; {_origin(parameters)}"
+    return f"{_data_text(request) or _classes_text(parameters)}, {varied}; {_origin_text(parameters)}"
 
 
 def selection_caption(request: SimulationRequest, n_drawn: int) -> str:
     """Return the caption of the distributions on real data."""
     drawn = tr("drawn {done:,} times").format(done=n_drawn)
-    return f"{_DRAWN} {_on_data(request)}, {drawn}; {_origin(request.simulation.parameters)}"
+    return f"{_MARKER_HELP} {_data_text(request)}, {drawn}; {_origin_text(request.simulation.parameters)}"
 
 
-def _on_data(request: SimulationRequest) -> str:
+def _data_text(request: SimulationRequest) -> str:
     """Describe learner and data; "" without data."""
     parameters = request.simulation.parameters
     dataset = request.dataset
@@ -171,7 +171,7 @@ def _on_data(request: SimulationRequest) -> str:
         return ""
     if parameters["kernel"] != NO_KERNEL:
         learner = tr("RankRLS, {kernel}, {n} basis vectors per query").format(
-            kernel=_kernel(parameters), n=parameters["per_query"]
+            kernel=_kernel_text(parameters), n=parameters["per_query"]
         )
     elif parameters["n_features"] is None:
         learner = tr("RankRLS, all features")
@@ -189,14 +189,15 @@ def _on_data(request: SimulationRequest) -> str:
     )
 
 
-def _kernel(settings: Mapping[str, Any]) -> str:
+def _kernel_text(settings: Mapping[str, Any]) -> str:
     """Return the name of the kernel, with its γ where it has one."""
     parameters = {p.name: p for p in FIELDS["selection"]}
     name = parameters["kernel"].name_of(settings["kernel"])
     return f"{name}, γ = {power(settings['gamma'])}" if parameters["gamma"].counts(settings) else name
 
 
-def _classes(settings: Mapping[str, Any]) -> str:
+def _classes_text(settings: Mapping[str, Any]) -> str:
+    """Describe the learner and the two simulated classes."""
     informative = settings["n_features"] if settings["n_informative"] is None else settings["n_informative"]
     return tr(
         "Regularised least squares with an intercept, λ = {regularization}, on two normal "
@@ -212,7 +213,7 @@ def _classes(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _origin(settings: Mapping[str, Any]) -> str:
+def _origin_text(settings: Mapping[str, Any]) -> str:
     return tr("seed {seed}, RankStudio {version}.").format(
         seed=settings["seed"], version=rankstudio.__version__
     )

@@ -32,10 +32,10 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import VariedDeviations
 
-_SURE = 2.0  # standard errors to both sides
-_LOGARITHMIC = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios
-_NEAR = 26.0  # pixels between two ticks
-_MARK = 3.4
+_N_STANDARD_ERRORS = 2.0  # standard errors to both sides
+_LOGARITHMIC_RATIO = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios
+_MIN_TICK_DISTANCE = 26.0  # pixels between two ticks
+_MARKER = 3.4
 _DASH = (3.0, 2.0)  # of variants
 _EMPTY: Floats = np.zeros(0)
 
@@ -95,7 +95,7 @@ class VariationPanel(Panel):
         labels = [text_of(self.texts, name).label for name in varied.summaries[0].estimators]
         written = partial(value_text, varied.quantity)
         bias = varied.bias
-        half = _SURE * varied.standard_error
+        half = _N_STANDARD_ERRORS * varied.standard_error
         sd = varied.sd
         curves = [(label, bias[:, index], half[:, index]) for index, label in enumerate(labels)]
         self.bias.show_values(QUANTITIES[varied.quantity], varied.asked, written, curves)
@@ -135,7 +135,7 @@ class ListedAxes(Axes):
         scale = width / (x_range[1] - x_range[0])
         ticks: Ticks = []
         for value, text in self.listed:
-            if not ticks or (value - ticks[-1][0]) * scale >= _NEAR:
+            if not ticks or (value - ticks[-1][0]) * scale >= _MIN_TICK_DISTANCE:
                 ticks.append((value, text))
         return ticks
 
@@ -282,7 +282,7 @@ class VariationPlot(OverlayPlot):
 
     @property
     def _logarithmic(self) -> bool:
-        return min(self._asked, default=0.0) > 0 and max(self._asked) >= _LOGARITHMIC * min(self._asked)
+        return min(self._asked, default=0.0) > 0 and max(self._asked) >= _LOGARITHMIC_RATIO * min(self._asked)
 
     def _x(self, value: float) -> float:
         return float(np.log2(value)) if self._logarithmic else float(value)
@@ -307,4 +307,4 @@ def _draw_points(plot: VariationPlot, painter: QPainter, frame: Frame, colors: C
         px, py = frame.pixels(curve.x, curve.y)
         for x, y in zip(px.tolist(), py.tolist(), strict=True):
             if np.isfinite(y):
-                draw_marker(painter, look.marker, QPointF(x, y), _MARK)
+                draw_marker(painter, look.marker, QPointF(x, y), _MARKER)

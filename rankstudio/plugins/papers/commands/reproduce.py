@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _WIDTH = 110
-_COUNTED = (
+_COUNT_TEMPLATES = (
     "{} of {} cells agree to the last printed digit.",
     "{} of {} cells with an unspecified setting in the paper agree.",
 )
@@ -107,26 +107,26 @@ def run(args: argparse.Namespace) -> int:
                 raise PlanError(entry.lacking)  # better now than after hours
     if args.out is not None:
         check_outputs([args.out], args)
-    results = _results(args, plans, dataset)
+    results = _run_plans(args, plans, dataset)
     if results is None:
         say_how_to_go_on(args, args.study)
         return INTERRUPTED
     findings: list[PrintedExperiment] = []
     if paper.key == airola_2011.KEY:
-        findings = _found_in(airola_2011.experiments(results, dataset))
+        findings = _run_experiments(airola_2011.experiments(results, dataset))
         text = (
             as_json(_findings_as_dict(paper, dataset.name, findings))
             if args.json
-            else _shown_findings(paper, dataset.name, findings)
+            else _findings_text(paper, dataset.name, findings)
         )
     else:
         tables = [paper.table(printed, results, dataset) for printed in printed_tables]
         noted = [name for name in results if "note" in paper.runs[name]]
         notes = [*(f"{name}: {paper.runs[name]['note']}" for name in noted), *paper.notes]
         text = (
-            as_json(_plain(paper, dataset.name, tables, notes))
+            as_json(_tables_as_dict(paper, dataset.name, tables, notes))
             if args.json
-            else _shown(paper, dataset.name, tables, notes)
+            else _reproduction_text(paper, dataset.name, tables, notes)
         )
     if args.figures is not None:
         files = figure_files_of(paper_figures(paper, results, dataset, findings), args.figures)
@@ -138,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _results(
+def _run_plans(
     args: argparse.Namespace, plans: Mapping[str, Plan], dataset: FoldedDataset
 ) -> dict[str, RunResult] | None:
     """Run the plans; None if stopped."""
@@ -155,18 +155,23 @@ def _results(
     return results
 
 
-def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:
+def _reproduction_text(
+    paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]
+) -> str:
     """Return the tables, notes on them, and how many cells agree."""
-    parts = [one_line(f"{paper.title}, on {data}"), *(f"{table.title}\n{_text(table)}" for table in tables)]
+    parts = [
+        one_line(f"{paper.title}, on {data}"),
+        *(f"{table.title}\n{_table_text(table)}" for table in tables),
+    ]
     if notes:
-        parts.append(_paragraphs(f"{note}." for note in notes))
+        parts.append(_wrapped_paragraphs(f"{note}." for note in notes))
     counts = []
-    for cells, template in zip(cells_of(tables), _COUNTED, strict=True):
+    for cells, template in zip(cells_of(tables), _COUNT_TEMPLATES, strict=True):
         counts += [template.format(sum(cell.agrees for cell in cells), len(cells))] if cells else []
     return "\n\n".join([*parts, "\n".join(counts)])
 
 
-def _text(table: PaperTable) -> str:
+def _table_text(table: PaperTable) -> str:
     rows = [
         [label, *(f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours})" for c in cells)]
         for label, cells in table.rows
@@ -175,7 +180,7 @@ def _text(table: PaperTable) -> str:
     return as_text(["", *table.columns], blank, left_columns=(0,))
 
 
-def _plain(
+def _tables_as_dict(
     paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]
 ) -> dict[str, Any]:
     """Return everything as plain values."""
@@ -197,7 +202,7 @@ def _plain(
     return {"paper": paper.title, "data": data, "tables": plain, "notes": list(notes), **counts}
 
 
-def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
+def _run_experiments(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
     """Carry experiments out, telling on the error stream which one it is."""
     findings: list[PrintedExperiment] = []
     for name, work in experiments.items():
@@ -206,30 +211,30 @@ def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
     return findings
 
 
-def _shown_findings(paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]) -> str:
+def _findings_text(paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]) -> str:
     """Return the findings, notes on them, and the parts without available data."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
-    parts = [one_line(f"{paper.title}, on {data}"), *(_shown_finding(finding) for finding in findings)]
-    parts.append(_paragraphs(f"{note}." for note in paper.notes))
+    parts = [one_line(f"{paper.title}, on {data}"), *(_finding_text(finding) for finding in findings)]
+    parts.append(_wrapped_paragraphs(f"{note}." for note in paper.notes))
     missing = [f"{name}: {reason}." for name, reason in absent().items()]
-    parts.append("Not run:\n" + _paragraphs(missing))
+    parts.append("Not run:\n" + _wrapped_paragraphs(missing))
     cells = [agrees for finding in findings for agrees in finding.agrees]
     if cells:
         parts.append(f"{sum(cells)} of {len(cells)} cells agree to the last printed digit.")
     return "\n\n".join(parts)
 
 
-def _shown_finding(finding: PrintedExperiment) -> str:
+def _finding_text(finding: PrintedExperiment) -> str:
     header = [column.title for column in finding.columns]
     text_columns = [
         index for index, values in enumerate(zip(*finding.rows, strict=True)) if isinstance(values[0], str)
     ]
     table = as_text(header, finding.text_rows(), text_columns)
-    return f"{finding.source}: {finding.title}\n{table}\n{_paragraphs(finding.said)}"
+    return f"{finding.source}: {finding.title}\n{table}\n{_wrapped_paragraphs(finding.said)}"
 
 
-def _paragraphs(sentences: Iterable[str]) -> str:
+def _wrapped_paragraphs(sentences: Iterable[str]) -> str:
     return "\n".join(textwrap.fill(sentence, _WIDTH, subsequent_indent="  ") for sentence in sentences)
 
 

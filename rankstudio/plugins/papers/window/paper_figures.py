@@ -62,6 +62,8 @@ def _begin_figures(
     on_done: Callable[[str], object],
     on_error: Callable[[str], object],
 ) -> Job:
+    """Start writing the figures of a paper into a folder, and report how many there are."""
+
     def write() -> int:
         from rankstudio.engine.export.figures.files import write_figure_files  # noqa: PLC0415 - brings kernels
         from rankstudio.plugins.papers import paper_figures as papers  # noqa: PLC0415 - as above

@@ -24,9 +24,9 @@ from rankstudio.ui.select.curves_panel import X_NAMES, CurvesPanel
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
-_BESIDE_BUTTON = 260  # pixels from which on the sentence stands beside its button
-_REPEATED = tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
-_REPEATED_PREFERRED = tr(
+_MIN_WIDTH_BESIDE_BUTTON = 260  # pixels from which on the sentence stands beside its button
+_TEST_HELP = tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
+_PREFERENCES_TEST_HELP = tr(
     "Is the whole path better than chance? The selection is repeated with the documents of the "
     "preferences permuted."
 )
@@ -44,7 +44,7 @@ class PathView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.about = named(WrappedLabel(), "evidence-chance-about", role="caption")
-        self.about.setText(_REPEATED)
+        self.about.setText(_TEST_HELP)
         self.chance = ChanceRow()
         self.chance.button.setObjectName("evidence-chance")
         self.chance.sentence.setObjectName("evidence-chance-said")
@@ -104,7 +104,7 @@ class PathTestController(CommandController):
         Redrawing the curves removes all bands.
         """
         self._curves: CurvesPanel = pages.find("select").curves
-        self._curves.add_asked(self.row, self.row.row, _BESIDE_BUTTON)
+        self._curves.add_asked(self.row, self.row.row, _MIN_WIDTH_BESIDE_BUTTON)
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
         evidence = pages.find("evidence")
@@ -131,7 +131,7 @@ class PathTestController(CommandController):
         xs = () if band is None else tested_x_values(model, band)
         interval = None if band is None else (band.mean, band.low, band.high)
         self._curves.set_permuted(xs, interval, None if band is None else band.p_values)
-        self.path.about.setText(_REPEATED_PREFERRED if preferences_of(model.plan) else _REPEATED)
+        self.path.about.setText(_PREFERENCES_TEST_HELP if preferences_of(model.plan) else _TEST_HELP)
         for row in (self.row, self.path.chance):
             _show_chance(row, self.tests, model)
 

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 N_PERMUTATIONS = 999
 """How often labels or preferences are permuted."""
 
-_SECONDS = 0.05  # between two results that are shown: of quick methods there are hundreds a second
-_NO_DOCUMENTS = tr("Open the data to run a permutation test.")
-_GIVEN = tr("No permutation test: nothing is learned from the labels.")
-_TWO_STAGES = tr("No permutation test: it repeats a selection without a final ranker.")
-_NO_CRITERION = tr("No permutation test: {method} has no criterion to compare.")
+_SECONDS_BETWEEN_RESULTS = (
+    0.05  # between two results that are shown: of quick methods there are hundreds a second
+)
+_NO_DOCUMENTS_TEXT = tr("Open the data to run a permutation test.")
+_GIVEN_SCORES_TEXT = tr("No permutation test: nothing is learned from the labels.")
+_TWO_STAGES_TEXT = tr("No permutation test: it repeats a selection without a final ranker.")
+_NO_CRITERION_TEXT = tr("No permutation test: {method} has no criterion to compare.")
 
 _PathKey = tuple[str, str, int, str]
 """Checksum of the data, method, fold and the plan of the path in words."""
@@ -94,12 +96,12 @@ class PermutationTests(QObject):
         if method.lacking:
             return method.lacking
         if method.given:
-            return _GIVEN
+            return _GIVEN_SCORES_TEXT
         if model.plan.ranker:
-            return _TWO_STAGES
+            return _TWO_STAGES_TEXT
         if np.isnan(model.path.criterion).any():
-            return _NO_CRITERION.format(method=method.label)
-        return "" if self._session.has_documents else _NO_DOCUMENTS
+            return _NO_CRITERION_TEXT.format(method=method.label)
+        return "" if self._session.has_documents else _NO_DOCUMENTS_TEXT
 
     @property
     def seconds(self) -> float:
@@ -129,7 +131,7 @@ class PermutationTests(QObject):
             permutation_as_python,
         )
 
-        single = _path(model.plan, model.values, model.fold.number)
+        single = _plan_of_path(model.plan, model.values, model.fold.number)
         n = band.n_permutations
         with_these = {"RankStudio": rankstudio.__version__}
         return {
@@ -158,7 +160,7 @@ class PermutationTests(QObject):
         plan = model.plan
         combination = model.values
         fold = model.fold.number
-        self._simulation.start(lambda: _steps(plan, combination, fold, dataset))
+        self._simulation.start(lambda: _test_steps(plan, combination, fold, dataset))
 
     @Slot(object)
     def _grow(self, band: CriterionBand) -> None:
@@ -179,7 +181,7 @@ def tested_x_values(model: SelectedModel, band: CriterionBand) -> Ints:
     return model.path.x_values if band.observed.size > 1 else model.path.x_values[-1:]
 
 
-def _steps(
+def _test_steps(
     plan: Plan, combination: tuple[object, ...], fold: int, dataset: FoldedDataset
 ) -> Iterator[CriterionBand | None]:
     """Yield the test of a path as it grows, and None where another task may have its turn."""
@@ -187,18 +189,18 @@ def _steps(
 
     until = -inf
     untold: CriterionBand | None = None
-    for band in band_steps(_path(plan, combination, fold), dataset, N_PERMUTATIONS):
+    for band in band_steps(_plan_of_path(plan, combination, fold), dataset, N_PERMUTATIONS):
         untold = band or untold
         due = untold is not None and time.perf_counter() > until
         yield untold if due else None
         if due:
-            until = time.perf_counter() + _SECONDS
+            until = time.perf_counter() + _SECONDS_BETWEEN_RESULTS
             untold = None
     if untold is not None:
         yield untold
 
 
-def _path(plan: Plan, combination: tuple[object, ...], fold: int) -> Plan:
+def _plan_of_path(plan: Plan, combination: tuple[object, ...], fold: int) -> Plan:
     """Return the plan of one path."""
     from rankstudio.engine.experiment.units.single_path import single_plan  # noqa: PLC0415 - brings kernels
 

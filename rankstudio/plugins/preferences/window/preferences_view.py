@@ -291,6 +291,7 @@ class PreferencesController(CommandController):
         return dataset, *target
 
     def _count(self) -> Computation | None:
+        """Return the computation of the summary of the preferences; None without data."""
         session = self._session
         target = self._wanted
         dataset = self._session.dataset

@@ -32,8 +32,8 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.plugins.queries.feature_ablation import AblatedQueries, FeatureAblation
 
-_NUMBER = 62  # pixels
-_LEAST_BAR = 22
+_NUMBER_WIDTH = 62  # pixels
+_MIN_BAR_WIDTH = 22
 
 
 @dataclass(frozen=True)
@@ -178,6 +178,7 @@ class AblationPanel(Panel):
         self.sentence.setText(" ".join(sentences))
 
     def _columns(self, name: str, *, several_folds: bool) -> tuple[Column, ...]:
+        """Return the columns of the table of features and the effect of leaving each out."""
         sign = 1.0 if measure(name).higher_is_better else -1.0
         word = tr("fall") if sign > 0 else tr("change")
         folds = Column(
@@ -224,8 +225,8 @@ class AblationPanel(Panel):
     def _paint(
         self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float
     ) -> QRect:
-        bar = room.adjusted(0, 0, -_NUMBER, 0)
-        if bar.width() > _LEAST_BAR and not isnan(row.fall):
+        bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
+        if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
             paint_difference(painter, bar, colors, row.fall, self._largest, better=row.fall * sign > 0)
             paint_interval(painter, bar, colors, row.found.low, row.found.high, self._largest)
         return room
@@ -333,6 +334,7 @@ class AblationFeeder(QObject):
         return None if following is None else (self._asked, *following)
 
     def _compute(self) -> Computation | None:
+        """Return the computation of the next fold and feature, or of a feature's sum over the folds."""
         request = self._asked
         plan = self._plan
         following = self._next()
@@ -377,6 +379,7 @@ class AblationFeeder(QObject):
         self.go_on()
 
     def _show(self) -> None:
+        """Show the features whose effect is known, and how much work is done."""
         request = self._asked
         if request is not None:
             summing_up = len(self._rows) < len(self._found)

@@ -39,16 +39,16 @@ SORTED = "sorted"
 LENGTH = "length"
 """The ways of drawing."""
 BAR = 8.0  # pixels: how high a bar in a cell is
-_REACH = 10.0  # pixels from a point in which the mouse means it
-_DRAG = 5.0  # pixels that a drag is wide or high at least
-_APART = 2.0  # pixels between two corners of a line drawn by hand
-_STRAIGHT = (
+_HIT_DISTANCE = 10.0  # pixels from a point in which the mouse means it
+_MIN_DRAG_DISTANCE = 5.0  # pixels that a drag is wide or high at least
+_MIN_CORNER_DISTANCE = 2.0  # pixels between two corners of a line drawn by hand
+_MAX_STRAIGHT_RATIO = (
     1.08  # lengths of the way between its ends that a straight line has at most; a quarter circle: 1.11
 )
-_SIZE = 6.0
-_RING = 7.0
-_FADED = 0.12
-_SEEN = 0.55
+_POINT_SIZE = 6.0
+_RING_RADIUS = 7.0
+_FADED_OPACITY = 0.12
+_POINT_OPACITY = 0.55
 PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("training")}
 """Parts of a fold, as they are called."""
 
@@ -201,7 +201,7 @@ class QueryPlot(Plot):
                 return None
             position = round(frame.x_at(point.x())) - 1
             return int(self._known[min(max(0, position), self._known.size - 1)])
-        nearest = frame.nearest([(xs[self._known], ys[self._known])], point, _REACH)
+        nearest = frame.nearest([(xs[self._known], ys[self._known])], point, _HIT_DISTANCE)
         return int(self._known[nearest[1]]) if nearest else None
 
     def click(self, point: QPointF) -> None:
@@ -283,7 +283,9 @@ class QueryPlot(Plot):
 
     def _is_wide(self, room: QRectF) -> bool:
         """Return whether it is a drag, and no click whose mouse shook."""
-        return room.width() >= _DRAG or (self.mode == SCATTER and room.height() >= _DRAG)
+        return room.width() >= _MIN_DRAG_DISTANCE or (
+            self.mode == SCATTER and room.height() >= _MIN_DRAG_DISTANCE
+        )
 
     def _give_up(self) -> None:
         """Draw no outline any more, or list all queries again where none is drawn."""
@@ -300,7 +302,7 @@ class QueryPlot(Plot):
             self.outline = QPolygonF(QRectF(left, area.top(), right - left, area.height()))
         elif self.outline is None:
             self.outline = QPolygonF([began, to])
-        elif (self.outline.last() - to).manhattanLength() >= _APART:
+        elif (self.outline.last() - to).manhattanLength() >= _MIN_CORNER_DISTANCE:
             self.outline.append(to)
 
     def _at(self, position: int) -> list[int]:
@@ -309,6 +311,7 @@ class QueryPlot(Plot):
         return [int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))]
 
     def _name_axes(self) -> None:
+        """Name the axes for the current comparison and the kind of the plot."""
         comparison = self.comparison
         name = per_query_name(comparison.measure) if comparison is not None else ""
         if comparison is None:
@@ -386,14 +389,14 @@ def paint_interval(
         painter.drawLine(QPointF(x, y - 3), QPointF(x, y + 3))
 
 
-def _shares(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
-    """Return which queries are drawn in which colour, the faded ones first."""
+def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
+    """Return the masks of queries with their colours, faded queries first."""
     assert plot.comparison is not None
     gain = plot.comparison.gain
     loss, win = loss_and_gain(colors)
     kinds = ((gain < 0, loss), (gain > 0, win), (gain == 0, colors.q("muted")))
     shares = []
-    for mask, alpha in ((~plot.kept, _FADED), (plot.kept, _SEEN)):
+    for mask, alpha in ((~plot.kept, _FADED_OPACITY), (plot.kept, _POINT_OPACITY)):
         for kind, color in kinds:
             shade = QColor(color)
             shade.setAlphaF(alpha)
@@ -410,9 +413,11 @@ def draw_points(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors
     painter.setPen(pen(colors.q("muted", 0.7), 1.0, (3.0, 3.0)))
     painter.drawLine(frame.point(low, ends[0]), frame.point(high, ends[1]))
     px, py = frame.pixels(*plot.points)
-    for mask, color in _shares(plot, colors):
+    for mask, color in _points_by_color(plot, colors):
         painter.setPen(
-            QPen(color, _SIZE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+            QPen(
+                color, _POINT_SIZE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin
+            )
         )
         rows = np.flatnonzero(mask)
         painter.drawPoints(QPolygonF([QPointF(x, y) for x, y in zip(px[rows], py[rows], strict=True)]))
@@ -428,7 +433,7 @@ def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: C
     room = frame.area.width() / max(1, xs.size)
     width = max(1.0, room * (0.85 if room > 4 else 1.05))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
-    for mask, color in _shares(plot, colors):
+    for mask, color in _points_by_color(plot, colors):
         color.setAlphaF(min(1.0, color.alphaF() * 1.6))
         bar = QPen(color, width)
         bar.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -439,7 +444,7 @@ def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: C
 
 
 def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Ring the chosen query, and write its id where there is room."""
+    """Ring the chosen query, and write its id if there is room."""
     if plot.comparison is None or plot.chosen is None:
         return
     xs, ys = plot.points
@@ -448,11 +453,11 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     center = frame.point(xs[plot.chosen], ys[plot.chosen])
     painter.setPen(pen(colors.q("accent"), 2.2))
     painter.setBrush(colors.q("panel"))
-    painter.drawEllipse(center, _RING, _RING)
+    painter.drawEllipse(center, _RING_RADIUS, _RING_RADIUS)
     text = tr("query {query_id}").format(query_id=plot.comparison.queries[plot.chosen].query_id)
     width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 8
-    right = center.x() + _RING + 4 + width <= frame.area.right()
-    left = center.x() + _RING + 4 if right else center.x() - _RING - 4 - width
+    right = center.x() + _RING_RADIUS + 4 + width <= frame.area.right()
+    left = center.x() + _RING_RADIUS + 4 if right else center.x() - _RING_RADIUS - 4 - width
     top = min(max(center.y() - 9, frame.area.top()), frame.area.bottom() - 18)
     box = QRectF(left, top, width, 18)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -479,7 +484,7 @@ def closed(outline: QPolygonF) -> QPolygonF:
     """
     corners = outline.toList()
     way = sum(QLineF(a, b).length() for a, b in pairwise(corners))
-    is_straight = way <= _STRAIGHT * QLineF(corners[0], corners[-1]).length()
+    is_straight = way <= _MAX_STRAIGHT_RATIO * QLineF(corners[0], corners[-1]).length()
     return QPolygonF(outline.boundingRect()) if is_straight else outline
 
 

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_paths import QueryPaths
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
-_NO_RUN = tr("Run a method on these data to compare two models query by query.")
-_NO_DOCUMENTS = tr("Open the data of this run to rank its queries.")
-_LEADS_TO = {_NO_RUN: "select", _NO_DOCUMENTS: "data"}  # keys of pages
-_LEAST_STEPS = 10  # of the paths of some queries
-_MOST_STEPS = 30
-_MEASURING = tr("Measuring both models in every query …")
-_NO_QUERIES = tr("The two models share no fold with queries of this part.")
+_NO_RUN_TEXT = tr("Run a method on these data to compare two models query by query.")
+_NO_DOCUMENTS_TEXT = tr("Open the data of this run to rank its queries.")
+_PAGE_OF_REMEDY = {_NO_RUN_TEXT: "select", _NO_DOCUMENTS_TEXT: "data"}  # keys of pages
+_MIN_STEPS = 10  # of the paths of some queries
+_MAX_STEPS = 30
+_MEASURING_TEXT = tr("Measuring both models in every query …")
+_NO_QUERIES_TEXT = tr("The two models share no fold with queries of this part.")
 
 
 class QueriesController(PageController):
@@ -104,6 +104,7 @@ class QueriesController(PageController):
         self._connect()
 
     def _connect(self) -> None:
+        """Connect the panels, and the changes of session and runs, to their actions."""
         session = self._session
         runs = self._runs
         self.bar.a.activated.connect(self._look_at)
@@ -158,17 +159,18 @@ class QueriesController(PageController):
         self._feeder.go_on()
 
     def _compare(self) -> Computation | None:
+        """Return the computation of models A and B in each query; None, with a reason, if impossible."""
         a, b = self._runs_compared()
         self._feeder.stop()
         reason = self._why_nothing(a)
         request = None if a is None or reason else self._request(a, b)
         if a is None or request is None or not request.folds:
-            self._clear(reason or _NO_QUERIES)
+            self._clear(reason or _NO_QUERIES_TEXT)
             return None
         if self._session.sealed and self._shown is not None and self._shown[0].part == "test":
             self._clear("")  # no value of it is seen while those of the validation are computed
         if self._shown is None:
-            self._show_nothing(_MEASURING)
+            self._show_nothing(_MEASURING_TEXT)
         models = {fold: chosen for fold, chosen in self._models(a).items() if fold in request.folds}
         self._feeder.begin(request, a.plan, models)
         show = partial(self._show, request)
@@ -237,7 +239,7 @@ class QueriesController(PageController):
         of_a = {name: chosen_parameters[name] for name in names if ours and name in chosen_parameters}
         size = len(chosen.step.selected) if chosen is not None else 0
         n = a.dataset.feature_ids.size if a is not None else 1
-        return {**of_a, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS, n)}
+        return {**of_a, "n_features_to_select": min(max(size, _MIN_STEPS), _MAX_STEPS, n)}
 
     def _show_paths(self, sizes: tuple[int, int], paths: QueryPaths) -> None:
         dataset = self._session.dataset
@@ -270,6 +272,7 @@ class QueriesController(PageController):
         return a, max(reversed(rivals.values()), key=lambda record: len(folds & set(record.folds)))
 
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
+        """Show the runs to choose A and B from, the parts of the data, and the fold."""
         dataset = self._session.dataset
         fold = self._session.fold
         listed = comparable(self._runs, dataset)
@@ -288,7 +291,7 @@ class QueriesController(PageController):
     def _show_what_is_missing(self, reason: str) -> None:
         """Lead to the page of what is missing, in place of empty panels."""
         is_empty = bool(reason) and reason != NOT_WHOLE
-        self.empty.show_missing(reason if is_empty else "", _LEADS_TO.get(reason, ""))
+        self.empty.show_missing(reason if is_empty else "", _PAGE_OF_REMEDY.get(reason, ""))
         self.bar.setHidden(is_empty)
         self.emptied.emit(is_empty)
 
@@ -303,9 +306,9 @@ class QueriesController(PageController):
 
     def _why_nothing(self, a: RunRecord | None) -> str:
         if a is None:
-            return self._absence.any_run(_NO_RUN)
+            return self._absence.any_run(_NO_RUN_TEXT)
         if not self._session.has_documents:
-            return self._absence.documents(_NO_DOCUMENTS)
+            return self._absence.documents(_NO_DOCUMENTS_TEXT)
         return "" if self._models(a) else NOT_WHOLE
 
     def _models(self, record: RunRecord) -> ChosenModels:
@@ -314,6 +317,7 @@ class QueriesController(PageController):
         return chosen_models(record, self._measured.view(record), choice)
 
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
+        """Return the comparison of A and B on the shared folds of the chosen part; None without data."""
         session = self._session
         dataset = self._session.dataset
         if dataset is None:
@@ -355,7 +359,7 @@ class QueriesController(PageController):
         self.comparison.legend.show_models(self.bar.a.currentText(), self.bar.b.currentText())
         self.list.show_comparison(comparison)
         if not comparison.queries:
-            self._clear(_NO_QUERIES)
+            self._clear(_NO_QUERIES_TEXT)
             return
         places = {(query.fold, query.position): index for index, query in enumerate(comparison.queries)}
         self._pick(places.get(self._query or (0, 0), 0))

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_comparison import ComparedQuery
     from rankstudio.plugins.queries.ranked_query import RankedDocument, RankedQuery
 
-_PARTS = 4  # the column of contributions
+_CONTRIBUTIONS_COLUMN = 4  # the column of contributions
 _N_COLORS = 6  # features that have a colour of their own; the others share one
-_LEAST_WITH_GAP = 3.0  # pixels of a part
-_TOLD = 12  # features in a tooltip
-_ACT = tr("click a document to see why")
-_NAMES_A_LINE = 3  # how many long names share a line, and pixels of one
-_LEAST_NAME = 120
+_MIN_WIDTH_WITH_GAP = 3.0  # pixels of a part
+_MAX_FEATURES_IN_TOOLTIP = 12  # features in a tooltip
+_CLICK_HINT = tr("click a document to see why")
+_NAMES_PER_LINE = 3  # how many long names share a line, and pixels of one
+_MIN_NAME_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -119,15 +119,15 @@ class DocumentsPanel(Panel):
         text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(
             measure=per_query_name(measure), a=row.a, b=row.b
         )
-        values = (_areas(row, ranked_query) if measure == "AUC" else text).replace("nan", "–")
+        values = (_auc_sentence(row, ranked_query) if measure == "AUC" else text).replace("nan", "–")
         counts = trn(
             "{n} document, {n_relevant} relevant", "{n} documents, {n_relevant} relevant", row.n_documents
         )
         counts = counts.format(n=row.n_documents, n_relevant=row.n_relevant)
-        self.set_caption(f"{counts} · {values} · {_ACT}")
+        self.set_caption(f"{counts} · {values} · {_CLICK_HINT}")
         colored = ranked_query.by_influence[:_N_COLORS]
         rest = ranked_query.by_influence[_N_COLORS:]
-        names = [ranked_query.names[i] for i in colored] + ([_others(len(rest))] if rest else [])
+        names = [ranked_query.names[i] for i in colored] + ([_others_text(len(rest))] if rest else [])
         legend = (
             tr("Score of A, starting at {number}, by feature:")
             if ranked_query.offset
@@ -142,10 +142,10 @@ class DocumentsPanel(Panel):
             above = ranked_query.above_least[position]
             parts = [float(above[i]) for i in colored]
             parts += [float(above[list(rest)].sum())] if rest else []
-            strongest = ranked_query.by_influence[:_TOLD]
+            strongest = ranked_query.by_influence[:_MAX_FEATURES_IN_TOOLTIP]
             tip = "\n".join(f"{ranked_query.names[i]}: {number(float(above[i]))}" for i in strongest)
-            if len(ranked_query.names) > _TOLD:
-                tip += f"\n{_others(len(ranked_query.names) - _TOLD)}"
+            if len(ranked_query.names) > _MAX_FEATURES_IN_TOOLTIP:
+                tip += f"\n{_others_text(len(ranked_query.names) - _MAX_FEATURES_IN_TOOLTIP)}"
             rows.append(DocumentRow(position, document, tuple(parts), tip))
         self._largest = max((sum(r.parts) for r in rows), default=0.0)
         self._decimals = decimals([document.score_a for document in ranked_query.documents])
@@ -166,6 +166,8 @@ class DocumentsPanel(Panel):
         self._say()
 
     def _columns(self) -> tuple[Column, ...]:
+        """Return the columns of the table of documents, with the ranks by A and B."""
+
         def of(name: str) -> Callable[[DocumentRow], object]:
             return lambda row: getattr(row.document, name)
 
@@ -228,7 +230,7 @@ class DocumentsPanel(Panel):
         for index, part in enumerate(row.parts):
             width = room.width() * part / self._largest
             painter.setBrush(_feature_color(colors, index))
-            painter.drawRect(QRectF(x, top, width - 1 if width > _LEAST_WITH_GAP else width, BAR))
+            painter.drawRect(QRectF(x, top, width - 1 if width > _MIN_WIDTH_WITH_GAP else width, BAR))
             x += width
 
     @Slot()
@@ -244,7 +246,7 @@ class DocumentsPanel(Panel):
         pair = (positions or [0])[:2]
         if len(pair) == 1:
             pair = [pair[0], pair[0] + 1] if pair[0] < last else [pair[0] - 1, pair[0]]
-        self.table.setColumnHidden(_PARTS, not query.contributions.columns)
+        self.table.setColumnHidden(_CONTRIBUTIONS_COLUMN, not query.contributions.columns)
         parts = [] if positions else [query_sentence(query)]
         if last > 0:
             parts.append(pair_sentence(query, *pair))
@@ -285,12 +287,12 @@ def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
     painter.drawPolygon([QPointF(x - 4.5, base), QPointF(x + 4.5, base), QPointF(x, y + tip)])
 
 
-def _others(n: int) -> str:
+def _others_text(n: int) -> str:
     """Return the name of features that are shown together."""
     return trn("{n} other", "{n} others", n).format(n=n)
 
 
-def _areas(row: ComparedQuery, ranked_query: RankedQuery) -> str:
+def _auc_sentence(row: ComparedQuery, ranked_query: RankedQuery) -> str:
     """Return the AUC of both models with DeLong's intervals."""
     (a_low, a_high), (b_low, b_high) = ranked_query.auc_intervals()
     text = tr(
@@ -329,4 +331,4 @@ class FeatureLegend(Legend):
 
     def most(self, room: float) -> float:
         """Let long names share a line: the documents below need the room. The tooltip has them whole."""
-        return max(_LEAST_NAME, room / _NAMES_A_LINE - BETWEEN)
+        return max(_MIN_NAME_WIDTH, room / _NAMES_PER_LINE - BETWEEN)

@@ -15,8 +15,8 @@ from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
-_LINE = 19  # logical pixels of an entry
-_SWATCH = 9.0  # pixels
+_LINE_HEIGHT = 19  # logical pixels of an entry
+_SWATCH_SIZE = 9.0  # pixels
 _GAP = 5.0  # between a swatch and its name
 BETWEEN = 14.0
 """Pixels between two entries of a line."""
@@ -33,7 +33,7 @@ class Legend(QWidget):
     """
 
     pad = 0  # pixels at the left and at the right
-    radius = _SWATCH / 2  # of the corners of a swatch
+    radius = _SWATCH_SIZE / 2  # of the corners of a swatch
 
     def __init__(self, theme: Theme, name: str, accessible_name: str) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Legend(QWidget):
         return room
 
     def hasHeightForWidth(self) -> bool:
-        """Return that it is higher where it is narrow."""
+        """Return True: a narrow legend is higher."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -109,7 +109,7 @@ class Legend(QWidget):
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(self.color(colors, position - n_titles))
                 painter.drawRoundedRect(self.swatch(box), self.radius, self.radius)
-                room = box.adjusted(_SWATCH + _GAP, 0, 0, 0)
+                room = box.adjusted(_SWATCH_SIZE + _GAP, 0, 0, 0)
             painter.setPen(colors.q("muted" if position < n_titles else "text"))
             width = int(room.width() + 2)
             elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, width)
@@ -118,8 +118,8 @@ class Legend(QWidget):
     @staticmethod
     def swatch(box: QRectF) -> QRectF:
         """Return where the swatch of an entry stands."""
-        corner = QPointF(box.left() + 0.5, box.center().y() - _SWATCH / 2)
-        return QRectF(corner.x(), corner.y(), _SWATCH, _SWATCH)
+        corner = QPointF(box.left() + 0.5, box.center().y() - _SWATCH_SIZE / 2)
+        return QRectF(corner.x(), corner.y(), _SWATCH_SIZE, _SWATCH_SIZE)
 
     def boxes(self, width: int) -> list[QRectF]:
         """Return where the title, if there is one, and the names stand in a width."""
@@ -127,13 +127,13 @@ class Legend(QWidget):
         room = float(width - 2 * self.pad)
         n_titles = int(bool(self._title))
         widths = [
-            min(self.most(room), metrics.horizontalAdvance(text) + _SWATCH + _GAP)
+            min(self.most(room), metrics.horizontalAdvance(text) + _SWATCH_SIZE + _GAP)
             if position >= n_titles
             else min(room, metrics.horizontalAdvance(text))
             for position, text in enumerate(self._texts())
         ]
         places = zip(flow(widths, room, BETWEEN), widths, strict=True)
-        line = float(scaled(_LINE))
+        line = float(scaled(_LINE_HEIGHT))
         return [QRectF(self.pad + x, row * line, box_width, line) for (x, row), box_width in places]
 
     def _texts(self) -> tuple[str, ...]:

@@ -26,10 +26,10 @@ from rankstudio.ui.widgets.layout import named
 if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
 
-_HINT = tr("drag over points to list only those")
-_BY_LOSS = tr("largest loss first · drag over points to list only those")
-_NUMBER = 62  # pixels for a difference
-_WINNER = 14  # characters of the choice of queries by who wins
+_DRAG_HINT = tr("drag over points to list only those")
+_ORDER_AND_DRAG_HINT = tr("largest loss first · drag over points to list only those")
+_NUMBER_WIDTH = 62  # pixels for a difference
+_WINNER_BOX_LETTERS = 14  # characters of the choice of queries by who wins
 _ALL = "all"
 _BETTER = "better"
 _WORSE = "worse"
@@ -87,7 +87,7 @@ class QueryListPanel(Panel):
             tr("Better model"),
             tr("Show only queries in which B is better, worse or equal"),
         )
-        self.winner.setMinimumContentsLength(_WINNER)
+        self.winner.setMinimumContentsLength(_WINNER_BOX_LETTERS)
         self.winner.currentIndexChanged.connect(self._list)
         self.tools.addWidget(self.winner)
         self.tools.addWidget(self.select_for)
@@ -97,13 +97,13 @@ class QueryListPanel(Panel):
             theme,
             self._columns(several_folds=False),
             "query-table",
-            _identity,
+            _row_identity,
             accessible_name=tr("Queries"),
             shared=Shared("queries", tr("Queries"), tr("Measures of two models in every query.")),
         )
         self.set_content(self.table)
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._say)
-        self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))
+        self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_row_identity(row)]))
         self.clear("")
 
     def show_comparison(self, comparison: QueryComparison) -> None:
@@ -111,7 +111,7 @@ class QueryListPanel(Panel):
         self._comparison = comparison
         self._brushed = ()
         self._offer_winners(comparison)
-        self._places = {_identity(query): i for i, query in enumerate(comparison.queries)}
+        self._places = {_row_identity(query): i for i, query in enumerate(comparison.queries)}
         gains = comparison.gain[~np.isnan(comparison.gain)]
         self._largest = float(np.abs(gains).max()) if gains.size else 0.0
         self.table.placeholder = tr("No query has this id.")
@@ -159,7 +159,7 @@ class QueryListPanel(Panel):
         )
 
     def select(self, position: int) -> None:
-        """Mark a query without a signal; list all if it is not listed."""
+        """Mark a query without a signal; list all queries if it is not listed."""
         if self._comparison is None:
             return
         if not self._listed()[position]:
@@ -168,7 +168,7 @@ class QueryListPanel(Panel):
             self.field.clear()
             self._list()
         query = self._comparison.queries[position]
-        self._marked = _identity(query)
+        self._marked = _row_identity(query)
         self.table.select(query)
 
     def _listed(self) -> Bools:
@@ -206,6 +206,7 @@ class QueryListPanel(Panel):
 
     @Slot()
     def _list(self) -> None:
+        """List the queries that pass the filters."""
         comparison = self._comparison
         if comparison is None:
             return
@@ -226,9 +227,12 @@ class QueryListPanel(Panel):
         size = len(self._places)
         count = tr("{n:,} of {size:,}").format(n=n, size=size)
         sorted_ = self.table.horizontalHeader().sortIndicatorSection() >= 0
-        self.set_caption("" if not size else count if n < size else _HINT if sorted_ else _BY_LOSS)
+        self.set_caption(
+            "" if not size else count if n < size else _DRAG_HINT if sorted_ else _ORDER_AND_DRAG_HINT
+        )
 
     def _columns(self, *, several_folds: bool) -> tuple[Column, ...]:
+        """Return the columns of the table of queries, with the measures of A and B."""
         name = self._comparison.measure if self._comparison else "measure"
         fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
         per_query = per_query_name(name) if self._comparison else name
@@ -236,7 +240,11 @@ class QueryListPanel(Panel):
         wide = 104 if several_folds else 104 + fold.width  # so that no other column moves
         return (
             Column(
-                "query_id", tr("query"), tooltip=tr("Id of the query in the file"), width=wide, sort=_natural
+                "query_id",
+                tr("query"),
+                tooltip=tr("Id of the query in the file"),
+                width=wide,
+                sort=_sorting_key,
             ),
             *([fold] if several_folds else []),
             Column("n_documents", tr("documents"), "right", tone="muted", width=86),
@@ -248,8 +256,8 @@ class QueryListPanel(Panel):
                 tone="muted",
                 width=70,
             ),
-            _measured("a", per_query),
-            _measured("b", per_query),
+            _measure_column("a", per_query),
+            _measure_column("b", per_query),
             Column(
                 "difference",
                 "B − A",
@@ -257,7 +265,7 @@ class QueryListPanel(Panel):
                 partial(signed, decimals=3),
                 tooltip=tr("{name} of B minus {name} of A").format(name=per_query),
                 stretch=True,
-                tone=partial(_tone, sign=sign),
+                tone=partial(_row_tone, sign=sign),
                 paint=partial(self._paint, sign=sign),
             ),
         )
@@ -265,14 +273,14 @@ class QueryListPanel(Panel):
     def _paint(
         self, painter: QPainter, room: QRect, colors: Colors, row: ComparedQuery, *, sign: float
     ) -> QRect:
-        bar = room.adjusted(0, 0, -_NUMBER, 0)
-        if bar.width() > 2 * _NUMBER // 3 and row.difference == row.difference:
+        bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
+        if bar.width() > 2 * _NUMBER_WIDTH // 3 and row.difference == row.difference:
             value = row.difference
             paint_difference(painter, bar, colors, value, self._largest, better=value * sign > 0)
         return room
 
 
-def _measured(model: str, name: str) -> Column:
+def _measure_column(model: str, name: str) -> Column:
     """Return the column of the measure of A or B; queries without relevant documents sort last."""
     tip = tr(
         "{name} of {model} in the query. Click to list the lowest values first; queries without relevant "
@@ -290,17 +298,17 @@ def _measured(model: str, name: str) -> Column:
     )
 
 
-def _identity(row: ComparedQuery) -> tuple[int, int]:
+def _row_identity(row: ComparedQuery) -> tuple[int, int]:
     return row.fold, row.position
 
 
-def _natural(row: ComparedQuery) -> tuple[int, int, str]:
+def _sorting_key(row: ComparedQuery) -> tuple[int, int, str]:
     """Return an id to sort by: numbers as numbers, then texts."""
     text = row.query_id
     return (0, int(text), "") if text.isdecimal() else (1, 0, text)
 
 
-def _tone(row: ComparedQuery, *, sign: float) -> str:
+def _row_tone(row: ComparedQuery, *, sign: float) -> str:
     gain = row.difference * sign
     if gain > 0:
         return "ok"

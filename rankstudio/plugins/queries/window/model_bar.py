@@ -27,7 +27,7 @@ SINGLE = 0
 """The value of the entry that stands for the best single feature: runs are counted from 1."""
 
 Options = Sequence[tuple[int, str]]
-_WAYS = {"select": tr("Choose and run a method"), "data": tr("Open the data")}
+_REMEDY_TEXTS = {"select": tr("Choose and run a method"), "data": tr("Open the data")}
 """Text of the button, by the page to which it leads."""
 
 
@@ -55,11 +55,13 @@ def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | Non
     folds = {**record.folds, **measured.folds}
     models = {number: result.chosen for number, result in sorted(folds.items())}
     if choice is not None and choice != Choice():
-        models = {number: _other(record, number, chosen, choice) for number, chosen in models.items()}
+        models = {
+            number: _model_of_choice(record, number, chosen, choice) for number, chosen in models.items()
+        }
     return {number: chosen for number, chosen in models.items() if chosen.step.whole}
 
 
-def _other(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chosen:
+def _model_of_choice(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chosen:
     """Return the model of a choice in a fold.
 
     Without such a path in the run, it is the model that validation chose.
@@ -129,7 +131,7 @@ class ModelBar(QWidget):
         ).addStretch(1)
 
     def set_options(self, a: Options, b: Options, of_a: int | None, of_b: int | None) -> None:
-        """Offer models, and mark two of them, without a signal."""
+        """Offer models, and mark A and B without a signal."""
         for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
             box.blockSignals(True)
             if [(box.itemData(i), box.itemText(i)) for i in range(box.count())] != list(options):
@@ -142,7 +144,7 @@ class ModelBar(QWidget):
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
         """Offer parts; the chosen one stays chosen where it is there, except on other data."""
-        _offer(self.part, parts)
+        _offer_options(self.part, parts)
         if parts and self._forgets_part:
             self._forgets_part = False
             self.part.select(parts[0][0])
@@ -163,7 +165,7 @@ class ModelBar(QWidget):
         There is nothing to choose where there is one fold only.
         """
         self.scope.setVisible(n_folds > 1 and fold is not None)
-        _offer(
+        _offer_options(
             self.scope,
             [
                 ("all", tr("all {n_folds} folds").format(n_folds=n_folds)),
@@ -182,7 +184,7 @@ class ModelBar(QWidget):
         return box
 
 
-def _offer(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
+def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
     """Offer other values; the same ones are left alone, for the keyboard may be on them."""
     if choice.options() != list(options):
         current = choice.value()
@@ -220,6 +222,6 @@ class EmptyPage(QFrame):
         """Show why there is nothing ("": nothing is missing), and offer a page where one helps."""
         self._page = page
         self.sentence.setText(reason)
-        self.button.setText(_WAYS.get(page, ""))
+        self.button.setText(_REMEDY_TEXTS.get(page, ""))
         self.button.setVisible(bool(page))
         self.setVisible(bool(reason))

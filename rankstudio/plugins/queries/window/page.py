@@ -15,7 +15,7 @@ from rankstudio.ui.page.page_controller import PanelsOf
 from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.style.theme import Theme
 
-_MOST_FOUND = 5000
+_MAX_FOUND_QUERIES = 5000
 
 
 class QueriesPage(QueriesController):
@@ -35,7 +35,7 @@ class QueriesPage(QueriesController):
 
     def palette_entries(self) -> Iterator[PaletteEntry]:
         """Yield the queries that are compared, where they are not too many to look through."""
-        if len(self.queries) > _MOST_FOUND:
+        if len(self.queries) > _MAX_FOUND_QUERIES:
             return
         for query in self.queries:
             hint = trn("{n_documents} document", "{n_documents} documents", query.n_documents)

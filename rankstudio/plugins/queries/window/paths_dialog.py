@@ -18,7 +18,7 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_paths import QueryPaths
 
-_SIZE = 660, 460
+_DIALOG_SIZE = 660, 460
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,13 @@ class QueryPathsDialog(QDialog):
             Column("k", "k", "right", width=36, full_title="k"),
             Column(
                 "marked",
-                _queries(tr("listed queries: {n}"), sizes[0]),
+                _with_query_count(tr("listed queries: {n}"), sizes[0]),
                 stretch=True,
                 tone=lambda row: "muted" if row.marked_shared else "text",
             ),
             Column(
                 "others",
-                _queries(tr("other queries: {n}"), sizes[1]),
+                _with_query_count(tr("other queries: {n}"), sizes[1]),
                 stretch=True,
                 tone=lambda row: "muted" if row.others_shared else "text",
             ),
@@ -122,8 +122,8 @@ class QueryPathsDialog(QDialog):
         self.table.failed.connect(failure.setText)
         foot = fill(QHBoxLayout(), (failure, 1), self.close_button, spacing=8)
         fill(QVBoxLayout(self), about, (self.table, 1), foot, margins=(16, 14, 16, 14), spacing=10)
-        self.resize(*_SIZE)
+        self.resize(*_DIALOG_SIZE)
 
 
-def _queries(text: str, n: int) -> str:
+def _with_query_count(text: str, n: int) -> str:
     return text.format(n=count_text(n))

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_paths import QueryPaths
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
-_KEPT = 40  # scores of a model on a part; of large data each takes some megabytes
-_FOLDS = 10  # training parts, made ready to learn from
-_MODELS = 2000  # learned again without a feature
+_MAX_STORED_SCORES = 40  # scores of a model on a part; of large data each takes some megabytes
+_MAX_TRAINING_PARTS = 10  # training parts, made ready to learn from
+_MAX_MODELS = 2000  # learned again without a feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,8 @@ class QueryTasks:
     """Compares models, ranks queries and learns without a feature. It is called on one worker alone."""
 
     def __init__(self) -> None:
-        self._scored = lru_cache(_KEPT)(_scored)
-        self._train = lru_cache(_FOLDS)(_train)
+        self._scored = lru_cache(_MAX_STORED_SCORES)(_model_scores)
+        self._train = lru_cache(_MAX_TRAINING_PARTS)(_training_data)
         self._models: OrderedDict[tuple[Step, int], Step] = OrderedDict()
 
     def compare(self, request: QueryRequest) -> QueryComparison:
@@ -125,6 +125,7 @@ class QueryTasks:
         column: int,
         follow: Callable[[object], None],
     ) -> AblatedQueries:
+        """Return the measures of a fold's queries with and without a feature, learning again if needed."""
         from rankstudio.plugins.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
 
         fold_data = request.fold(fold)
@@ -134,7 +135,7 @@ class QueryTasks:
                 plan, self._train(fold_data), fold_data.train.feature_ids, chosen, column, follow
             )
             self._models[key] = relearned_step
-            while len(self._models) > _MODELS:
+            while len(self._models) > _MAX_MODELS:
                 self._models.popitem(last=False)
         steps = chosen.step, self._models[key]
         return ablated_queries(fold_data, request.part, column, steps, request.measure, request.convention)
@@ -152,14 +153,14 @@ class QueryTasks:
         return feature_ablation(of_feature, measure), n_unchanged(ablations)
 
 
-def _train(fold: Fold) -> TrainingData:
+def _training_data(fold: Fold) -> TrainingData:
     """Return a training part, made ready to learn from."""
     from rankstudio.engine.experiment.units.fold_context import group_training  # noqa: PLC0415 - numba
 
     return group_training(fold)
 
 
-def _scored(step: Step, fold: Fold, part: str) -> Floats:
+def _model_scores(step: Step, fold: Fold, part: str) -> Floats:
     """Return the scores of a model on a part."""
     from rankstudio.plugins.queries.query_comparison import model_scores  # noqa: PLC0415 - numba
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.ranked_query import RankedDocument, RankedQuery
 
 _ROUNDING = 1e-9  # a score is a sum of contributions, added up in another order
-_TESTABLE = 6  # queries: n signs can all be equal by chance with p = 2 / 2^n, which is over 5 % up to 5
+_MIN_TESTABLE_QUERIES = (
+    6  # queries: n signs can all be equal by chance with p = 2 / 2^n, which is over 5 % up to 5
+)
 
 number = partial(significant, digits=3)
 
@@ -32,7 +34,7 @@ def comparison_sentence(comparison: QueryComparison) -> str:
         return ""
     counts = comparison.counts
     mean, low, high = comparison.mean_difference
-    if len(comparison.queries) < _TESTABLE:
+    if len(comparison.queries) < _MIN_TESTABLE_QUERIES:
         template = tr(
             "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean}. A test needs at least "
             "{testable} queries."
@@ -53,7 +55,7 @@ def comparison_sentence(comparison: QueryComparison) -> str:
         mean=signed(mean, 4),
         low=signed(low, 4),
         high=signed(high, 4),
-        testable=_TESTABLE,
+        testable=_MIN_TESTABLE_QUERIES,
     )
 
 
@@ -122,9 +124,9 @@ def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
         lead=number(lead),
         part=number(part),
     )
-    return f"{in_a} {_in_b(better, worse)}"
+    return f"{in_a} {_ranks_in_b_sentence(better, worse)}"
 
 
-def _in_b(first: RankedDocument, second: RankedDocument) -> str:
+def _ranks_in_b_sentence(first: RankedDocument, second: RankedDocument) -> str:
     text = tr("In B, {one} has rank {rank} and {other} has rank {rank_2}.")
     return text.format(one=first.name, rank=first.rank_b, other=second.name, rank_2=second.rank_b)

@@ -30,7 +30,7 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.plugins.report.document import Report
 
-_PAUSE = 250  # milliseconds without a key, before what is written is shown in the preview
+_TYPING_PAUSE_MILLISECONDS = 250  # milliseconds without a key, before what is written is shown in the preview
 _FILTERS = tr("HTML, one file (*.html);;PDF (*.pdf)")
 
 
@@ -79,7 +79,7 @@ class ReportController(PageController):
             panel=self.preview,
             on=of_runs,
         )
-        self._pause = single_shot(_PAUSE, self._show, self)
+        self._pause = single_shot(_TYPING_PAUSE_MILLISECONDS, self._show, self)
         self._turn = single_shot(0, self.update, self)
         self._show_settings(self._settings)
         self.words.written.connect(self._note_words)
@@ -93,7 +93,7 @@ class ReportController(PageController):
 
     @property
     def report(self) -> Report | None:
-        """The report as it is wanted; None before it was made."""
+        """The current report; None before the first one."""
         return self._arranged(self._report) if self._report is not None else None
 
     @Slot()

@@ -38,12 +38,12 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.plugins.report.document import Report, ReportFigure
 
-_KEY = Qt.ItemDataRole.UserRole
+_KEY_ROLE = Qt.ItemDataRole.UserRole
 _MARGIN = 28  # pixels around the text
-_SETTLE = 150  # milliseconds without a change of the width, before figures are drawn anew
-_WIDEST = 720.0  # of a figure, in pixels
-_MUTED = QColor("#5b6678")  # on the page, which is white in every theme
-_SHEET = """
+_REDRAW_MILLISECONDS = 150  # milliseconds without a change of the width, before figures are drawn anew
+_MAX_FIGURE_WIDTH = 720.0  # of a figure, in pixels
+_MUTED_COLOR = QColor("#5b6678")  # on the page, which is white in every theme
+_SHEET_STYLE = """
 QTextBrowser, QTextBrowser:focus {
   background: #ffffff; color: #1b2330; border: none; border-radius: 0; border-bottom-left-radius: 8px;
   border-bottom-right-radius: 8px;
@@ -64,8 +64,10 @@ class WordsPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("In your words"), tr("stored in the study"), name="report-words-panel")
-        self.question = _text("report-question", tr("Question of the study"), tr("What do you want to know?"))
-        self.notes = _text(
+        self.question = _text_field(
+            "report-question", tr("Question of the study"), tr("What do you want to know?")
+        )
+        self.notes = _text_field(
             "report-notes", tr("Notes on the study"), tr("What did you find? What remains open?")
         )
         for title, field, share in ((tr("Question"), self.question, 1), (tr("Notes"), self.notes, 2)):
@@ -126,7 +128,7 @@ class OutlinePanel(Panel):
         self.list.clear()
         for key, ticked in included.items():
             item = QListWidgetItem(tr(titles[key]))
-            item.setData(_KEY, key)
+            item.setData(_KEY_ROLE, key)
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
             item.setFlags(flags | Qt.ItemFlag.ItemIsDragEnabled)
             item.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
@@ -137,7 +139,9 @@ class OutlinePanel(Panel):
     def sections(self) -> tuple[tuple[str, bool], ...]:
         """Return the keys in their order, each with whether it is wanted."""
         items: Sequence[QListWidgetItem] = [self.list.item(row) for row in range(self.list.count())]
-        return tuple((str(item.data(_KEY)), item.checkState() is Qt.CheckState.Checked) for item in items)
+        return tuple(
+            (str(item.data(_KEY_ROLE)), item.checkState() is Qt.CheckState.Checked) for item in items
+        )
 
     def move_section(self, by: int) -> None:
         """Move the marked section up or down by a number of places."""
@@ -152,7 +156,7 @@ class OutlinePanel(Panel):
         self.arranged.emit()
 
 
-def _text(name: str, accessible_name: str, hint: str) -> QTextEdit:
+def _text_field(name: str, accessible_name: str, hint: str) -> QTextEdit:
     field = named(QTextEdit(), name, accessible_name)
     field.setAcceptRichText(False)
     field.setTabChangesFocus(True)
@@ -169,10 +173,10 @@ class _Sheet(QTextBrowser):
         self._html = ""
         self._waiting = ""
         self._width = 0
-        self._settling = single_shot(_SETTLE, self._draw, self)
+        self._settling = single_shot(_REDRAW_MILLISECONDS, self._draw, self)
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setStyleSheet(_SHEET)
+        self.setStyleSheet(_SHEET_STYLE)
         # The width of the text must not depend on whether it is long, nor a pixel more than there is.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
@@ -205,15 +209,15 @@ class _Sheet(QTextBrowser):
         super().paintEvent(event)
         if self._waiting and not self._html:
             painter = QPainter(self.viewport())
-            painter.setPen(_MUTED)
+            painter.setPen(_MUTED_COLOR)
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self._waiting)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Return a figure; there is nothing else to load."""
+        """Return a figure of the report; other resources are not loaded."""
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:
             return QImage()
-        return picture(figure, min(_WIDEST, max(self._room(), 200.0)), self.devicePixelRatioF())
+        return picture(figure, min(_MAX_FIGURE_WIDTH, max(self._room(), 200.0)), self.devicePixelRatioF())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Draw the figures for the new width, when it stays."""

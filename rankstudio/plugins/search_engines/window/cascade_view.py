@@ -30,11 +30,11 @@ from rankstudio.ui.widgets.layout import fill, named, spaced
 
 NO_COSTS = tr("Import the costs of the features to find cascades: File → Import costs…")
 NO_RUN = tr("Cascades of a finished run appear here.")
-_ABOUT = tr(
+_CASCADES_HELP = tr(
     "Cascades that no other one beats: a model ranks all documents, a larger one ranks the first K again."
 )
-_WITHIN = tr("within budget")
-_MOST = 1e6  # milliseconds per query
+_WITHIN_BUDGET = tr("within budget")
+_MAX_BUDGET = 1e6  # milliseconds per query
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,12 @@ class CascadeView(ContributedView):
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.shared = Shared("cascades", tr("Cascades by time"))
         self.table = self.add_table(
-            "cascades", tr("Cascades"), _ABOUT, NO_RUN, lambda row: row.position, tr("Cascades by time")
+            "cascades",
+            tr("Cascades"),
+            _CASCADES_HELP,
+            NO_RUN,
+            lambda row: row.position,
+            tr("Cascades by time"),
         )
         self.table.setMinimumHeight(LEAST_PLOT)
         self.sentence = named(PlainLabel(wraps=True), "cascade-sentence", role="caption")
@@ -86,7 +91,7 @@ class CascadeView(ContributedView):
             tr("Budget"),
             tip=tr("Milliseconds per query that a cascade may take. Marks the best one within the budget."),
         )
-        self.budget.setRange(0.0, _MOST)
+        self.budget.setRange(0.0, _MAX_BUDGET)
         self.budget.setDecimals(3)
         self.budget.setSingleStep(0.1)
         self.budget.setSuffix(f" {tr('ms')}")
@@ -122,7 +127,7 @@ class CascadeView(ContributedView):
         self._front = outcome
         self._run = run
         self._key = key
-        self.table.set_columns(_columns(outcome.measure))
+        self.table.set_columns(_cascade_columns(outcome.measure))
         title = tr("validation {name}").format(name=outcome.measure)
         self.plot.set_axes(replace(self.plot.axes, title=title, integer_x=False))
         self._choose()
@@ -146,9 +151,9 @@ class CascadeView(ContributedView):
         self.budget.setEnabled(True)
         budget = self.budget.value()
         cascades = self._front.cascades
-        best = self._front.within(budget or _MOST)
+        best = self._front.within(budget or _MAX_BUDGET)
         rows = [
-            CascadeRow(i, cascade, _WITHIN if budget and cascade is best else "")
+            CascadeRow(i, cascade, _WITHIN_BUDGET if budget and cascade is best else "")
             for i, cascade in enumerate(cascades)
         ]
         self.table.set_rows(rows)
@@ -158,7 +163,7 @@ class CascadeView(ContributedView):
         front = tuple(range(len(cascades)))
         position = cascades.index(chosen)
         cost = tr("{number} ms per query").format(number=significant(chosen.milliseconds))
-        marks = Marks(front, last, position if best is not None else last, levels, _WITHIN, cost)
+        marks = Marks(front, last, position if best is not None else last, levels, _WITHIN_BUDGET, cost)
         self.plot.set_spots([self._spot(cascade) for cascade in cascades], marks)
         if best is not None:
             self._look_at(position)
@@ -173,17 +178,19 @@ class CascadeView(ContributedView):
         if self._front is not None:
             self.plot.select(position)
             self.table.select(next(row for row in self.table.rows() if row.position == position))
-            self.sentence.setText(_sentence(self._front.measure, self._front.cascades[position]))
+            self.sentence.setText(_cascade_sentence(self._front.measure, self._front.cascades[position]))
 
     @Slot(object)
     def _look_at_row(self, row: CascadeRow) -> None:
         self._look_at(row.position)
 
     def _spot(self, cascade: Cascade) -> Spot:
-        return Spot(cascade.milliseconds, cascade.validation, nan, self._key - 1, self._run, _stages(cascade))
+        return Spot(
+            cascade.milliseconds, cascade.validation, nan, self._key - 1, self._run, _stages_text(cascade)
+        )
 
 
-def _stages(cascade: Cascade) -> str:
+def _stages_text(cascade: Cascade) -> str:
     """Describe the stages of a cascade: "3 features for all, then 8 for the first 20"."""
     if cascade.depth is None:
         return trn("{n} feature for all documents", "{n} features for all documents", cascade.first).format(
@@ -197,13 +204,14 @@ def _stages(cascade: Cascade) -> str:
     return text.format(n=cascade.first, more=cascade.second, depth=cascade.depth)
 
 
-def _sentence(name: str, cascade: Cascade) -> str:
+def _cascade_sentence(name: str, cascade: Cascade) -> str:
     text = tr("{stages}: {name} {value:.4f} at {number} ms per query.")
     number = significant(cascade.milliseconds)
-    return text.format(stages=_stages(cascade), name=name, value=cascade.validation, number=number)
+    return text.format(stages=_stages_text(cascade), name=name, value=cascade.validation, number=number)
 
 
-def _columns(name: str) -> tuple[Column, ...]:
+def _cascade_columns(name: str) -> tuple[Column, ...]:
+    """Return the columns of the table of cascades, for a measure."""
     return (
         Column(
             "milliseconds",

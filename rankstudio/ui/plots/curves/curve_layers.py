@@ -20,25 +20,25 @@ from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
 
 # One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a wider or translucent line. So
 # the curves that step back are mixed with the ground, not made translucent.
-_CHOSEN = 2.6
-_PLAIN = 1.5
-_FADED = 1.0
-_FADE = 0.38
+_CHOSEN_WIDTH = 2.6
+_PLAIN_WIDTH = 1.5
+_FADED_WIDTH = 1.0
+_FADED_SHARE = 0.38
 # Points this far apart, in pixels, are drawn as points; closer ones would only thicken the line.
-_APART = 13.0
-_LONE = 3.4  # radius of a curve's only point, of which there is no line
-_CROWDED = 2  # points to a pixel column, from which on it is drawn by its extremes
-_SWATCH = 16.0
-_HEIGHTS = 7  # at which there is looked for room
-_OWN = 5  # times as bad it is to hide the curve that is named
-_BESIDE_SWATCH = 24.0  # of a curve whose dashes are long
+_MIN_POINT_DISTANCE = 13.0
+_LONE_POINT_RADIUS = 3.4  # radius of a curve's only point, of which there is no line
+_MIN_CROWDED_POINTS = 2  # points to a pixel column, from which on it is drawn by its extremes
+_SWATCH_WIDTH = 16.0
+_N_TRIED_HEIGHTS = 7  # at which there is looked for room
+_NAMED_CURVE_FACTOR = 5  # times as bad it is to hide the curve that is named
+_LONG_SWATCH_WIDTH = 24.0  # of a curve whose dashes are long
 _GAP = 6.0
-_AS_WRITING = 25  # points as which one of a text counts: half of a word is none
+_POINTS_PER_TEXT_POINT = 25  # points as which one of a text counts: half of a word is none
 _GRAIN = 4.0  # pixels between those of a ground that count as taken
 _MIDDLE = 9.0
-_LEAST_NAME = 70.0  # pixels
-_DIAMOND = 7.0  # radius of the smallest model's mark, seen around the circle of the chosen one
-_AWAY = 5.0  # pixels from it to its name
+_MIN_NAME_WIDTH = 70.0  # pixels
+_DIAMOND_RADIUS = 7.0  # radius of the smallest model's mark, seen around the circle of the chosen one
+_NAME_DISTANCE = 5.0  # pixels from it to its name
 
 
 def draw_curves(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -49,12 +49,12 @@ def draw_curves(family: CurveSet, painter: QPainter, frame: Frame, colors: Color
         if key != chosen:
             color, dash = strokes[key]
             if chosen is not None and not curve.beside:
-                color = QColor(mix(color.name(), colors.panel, _FADE))
+                color = QColor(mix(color.name(), colors.panel, _FADED_SHARE))
             plain = chosen is None or curve.beside
-            draw_curve(painter, frame, curve, color, _PLAIN if plain else _FADED, dash)
+            draw_curve(painter, frame, curve, color, _PLAIN_WIDTH if plain else _FADED_WIDTH, dash)
     if chosen is not None and chosen in strokes:
         color, dash = strokes[chosen]
-        draw_curve(painter, frame, family[chosen], color, _CHOSEN, dash)
+        draw_curve(painter, frame, family[chosen], color, _CHOSEN_WIDTH, dash)
 
 
 def draw_band(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -134,7 +134,12 @@ def draw_smallest(family: CurveSet, painter: QPainter, frame: Frame, colors: Col
     mark = family.smallest
     if center is None or mark is None:
         return
-    corners = ((0.0, -_DIAMOND), (_DIAMOND, 0.0), (0.0, _DIAMOND), (-_DIAMOND, 0.0))
+    corners = (
+        (0.0, -_DIAMOND_RADIUS),
+        (_DIAMOND_RADIUS, 0.0),
+        (0.0, _DIAMOND_RADIUS),
+        (-_DIAMOND_RADIUS, 0.0),
+    )
     painter.setPen(pen(colors.q("accent"), 1.6))
     painter.setBrush(colors.q("panel"))
     painter.drawPolygon(QPolygonF([center + QPointF(*corner) for corner in corners]))
@@ -163,7 +168,7 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     metrics = QFontMetricsF(font(TINY))
     width = metrics.horizontalAdvance(tr("smallest")) + 4.0
     height = metrics.height()
-    distance = _DIAMOND + _AWAY
+    distance = _DIAMOND_RADIUS + _NAME_DISTANCE
     ground = QRectF(0.0, 0.0, width, height)
     rooms = []
     down = distance + height / 2
@@ -174,7 +179,7 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
         ground.moveCenter(center + QPointF(*shift))
         if frame.area.contains(ground):
             rooms.append(QRectF(ground))
-    n_hidden = _hidden(family, frame, rooms)
+    n_hidden = _hidden_pixel_counts(family, frame, rooms)
     return rooms[n_hidden.index(min(n_hidden))] if rooms else None
 
 
@@ -252,16 +257,16 @@ def draw_curve(
     px, py = frame.pixels(xs, ys)
     reduced = extremes(px, py, painter.deviceTransform().m11())
     if reduced is not None:
-        (px, py), width = reduced, min(width, _FADED)  # or it takes twenty times as long
+        (px, py), width = reduced, min(width, _FADED_WIDTH)  # or it takes twenty times as long
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     with between_axes(painter, frame):
         draw_line(painter, px, py)
-    dots = _dots(px, py)
+    dots = _point_mask(px, py)
     if dots.any():
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
-        radius = 1.2 + 0.6 * width if px.size > 1 else _LONE
+        radius = 1.2 + 0.6 * width if px.size > 1 else _LONE_POINT_RADIUS
         for x, y in zip(px[dots], py[dots], strict=True):
             painter.drawEllipse(QPointF(x, y), radius, radius)
 
@@ -280,7 +285,7 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     """
     columns = np.floor(px * scale)
     starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
-    if px.size < _CROWDED * starts.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
+    if px.size < _MIN_CROWDED_POINTS * starts.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
         return None
     ends = np.append(starts[1:], px.size) - 1
     lowest = np.minimum.reduceat(py, starts)
@@ -290,10 +295,10 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     return xs.ravel(), ys.ravel()
 
 
-def _dots(px: Floats, py: Floats) -> Bools:
+def _point_mask(px: Floats, py: Floats) -> Bools:
     """Return which points are drawn as points: all where they are few, else those without a neighbour."""
     is_finite = np.isfinite(py)
-    if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _APART:
+    if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _MIN_POINT_DISTANCE:
         return is_finite
     before = np.concatenate([[False], is_finite[:-1]])
     after = np.concatenate([is_finite[1:], [False]])
@@ -309,8 +314,8 @@ def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors
     if family.reference is None or reference_pixel(family, frame) is None:
         return
     painter.setFont(font(TINY))
-    room = frame.outer.width() - QFontMetricsF(font()).horizontalAdvance(title) - _SWATCH - 4 * _GAP
-    if room < _LEAST_NAME:
+    room = frame.outer.width() - QFontMetricsF(font()).horizontalAdvance(title) - _SWATCH_WIDTH - 4 * _GAP
+    if room < _MIN_NAME_WIDTH:
         return
     metrics = painter.fontMetrics()
     text = family.reference[1]
@@ -323,12 +328,12 @@ def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors
     painter.drawText(box, LEFT, text)
     left_edge = box.left() - _GAP
     painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
-    painter.drawLine(QPointF(left_edge - _SWATCH, _MIDDLE), QPointF(left_edge, _MIDDLE))
+    painter.drawLine(QPointF(left_edge - _SWATCH_WIDTH, _MIDDLE), QPointF(left_edge, _MIDDLE))
 
 
 def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Write the name of the curve beside the chosen one at an edge, in two lines at most."""
-    placed_key = _beside_key(family, frame)
+    placed_key = _key_of_curve_beside(family, frame)
     if placed_key is None:
         return
     key, lines, ground = placed_key
@@ -339,10 +344,12 @@ def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: C
     painter.setPen(pen(color, 1.5, dash))
     left_edge = ground.left() + _GAP
     middle = ground.top() + height / 2
-    painter.drawLine(QPointF(left_edge, middle), QPointF(left_edge + _BESIDE_SWATCH, middle))
+    painter.drawLine(QPointF(left_edge, middle), QPointF(left_edge + _LONG_SWATCH_WIDTH, middle))
     painter.setPen(colors.q("muted"))
     for row, line in enumerate(lines):
-        box = QRectF(left_edge + _BESIDE_SWATCH + _GAP, ground.top() + row * height, ground.width(), height)
+        box = QRectF(
+            left_edge + _LONG_SWATCH_WIDTH + _GAP, ground.top() + row * height, ground.width(), height
+        )
         painter.drawText(box, LEFT, line)
 
 
@@ -352,41 +359,42 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     The chosen curve counts five times, and a pixel of the writing as much as a whole curve may.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
-    beside_key = _beside_key(family, frame)
+    beside_key = _key_of_curve_beside(family, frame)
     for ground in (beside_key[2] if beside_key is not None else None, _smallest_room(family, frame)):
         if ground is not None:
             spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
             x, y = (
-                np.repeat(axis, _AS_WRITING) for axis in np.meshgrid(*(np.arange(*span) for span in spans))
+                np.repeat(axis, _POINTS_PER_TEXT_POINT)
+                for axis in np.meshgrid(*(np.arange(*span) for span in spans))
             )
             points = np.append(points[0], x), np.append(points[1], y)
     return points
 
 
-def _beside_key(family: CurveSet, frame: Frame) -> tuple[Hashable, list[str], QRectF] | None:
+def _key_of_curve_beside(family: CurveSet, frame: Frame) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the curve beside the chosen one, the lines that name it, and where there is room for them."""
     beside_curves = [(key, curve) for key, curve in family.curves.items() if curve.beside and curve.xs]
     metrics = QFontMetricsF(font(TINY))
-    room = frame.area.width() - _BESIDE_SWATCH - 4 * _GAP
-    if not beside_curves or room < _LEAST_NAME:
+    room = frame.area.width() - _LONG_SWATCH_WIDTH - 4 * _GAP
+    if not beside_curves or room < _MIN_NAME_WIDTH:
         return None
     key, curve = beside_curves[0]
     lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
     lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
-    width = max(map(metrics.horizontalAdvance, lines)) + _BESIDE_SWATCH + 3 * _GAP
+    width = max(map(metrics.horizontalAdvance, lines)) + _LONG_SWATCH_WIDTH + 3 * _GAP
     return key, lines, _free_room(family, frame, width, metrics.height() * len(lines))
 
 
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
     """Return a place at an edge that hides least of the curves, the lowest at the right where several do."""
     area = frame.area
-    tops = np.linspace(area.bottom() - 4 - height, area.top() + 4, _HEIGHTS).tolist()
+    tops = np.linspace(area.bottom() - 4 - height, area.top() + 4, _N_TRIED_HEIGHTS).tolist()
     rooms = [QRectF(x, y, width, height) for y in tops for x in (area.right() - width, area.left() + 4)]
-    n_hidden = _hidden(family, frame, rooms)
+    n_hidden = _hidden_pixel_counts(family, frame, rooms)
     return rooms[n_hidden.index(min(n_hidden))]
 
 
-def _hidden(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]) -> list[int]:
+def _hidden_pixel_counts(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]) -> list[int]:
     """Return how many pixels of the curves each of some places hides; the named curve counts more."""
     n_hidden = [0] * len(rooms)
     for curve in family.curves.values():
@@ -399,5 +407,5 @@ def _hidden(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]) -> list[int
             columns = np.arange(max(room.left(), px.min()), min(room.right(), px.max()) + 1)
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
-            n_hidden[index] += int(inside.sum()) * (_OWN if curve.beside else 1)
+            n_hidden[index] += int(inside.sum()) * (_NAMED_CURVE_FACTOR if curve.beside else 1)
     return n_hidden

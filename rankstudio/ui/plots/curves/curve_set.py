@@ -20,7 +20,7 @@ from rankstudio.ui.style.colors import Colors
 Range = tuple[float, float]
 
 # With so few curves dashes help to tell an ordered family apart; with more they are only noise.
-_FEW = 4
+_MAX_DASHED_CURVES = 4
 
 BESIDE_DASH = (5.0, 2.2, 1.2, 2.2)
 """Dashes of a curve beside the chosen one."""
@@ -250,7 +250,7 @@ class CurveSet:
             for key, curve in self.curves.items()
         }
         shades = palettes.sequential(colors, n)
-        dashes = [palettes.category(colors, i).dash if n <= _FEW else () for i in range(n)]
+        dashes = [palettes.category(colors, i).dash if n <= _MAX_DASHED_CURVES else () for i in range(n)]
         return strokes | dict(zip(self.given, zip(shades, dashes, strict=True), strict=True))
 
 
@@ -406,7 +406,7 @@ def whole(x: float) -> int | float:
     return int(x) if float(x).is_integer() else x
 
 
-def _spoken_beside(curve: Curve, x_name: str, least: bool) -> str:
+def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
     """Return the best point of a curve beside the chosen one; "" where it has none."""
     xs, ys = curve.arrays()
     if not np.isfinite(ys).any():
@@ -440,7 +440,7 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
         if best
         else [title]
     )
-    sentences += [_spoken_beside(curve, x_name, least) for curve in family.curves.values() if curve.beside]
+    sentences += [_best_point_text(curve, x_name, least) for curve in family.curves.values() if curve.beside]
     if family.choice is not None and family.choice[0] in family:
         curve = family[family.choice[0]]
         x = family.choice[1]

@@ -48,8 +48,8 @@ from rankstudio.ui.style.number_format import power
 from rankstudio.ui.style.theme import Theme
 
 DrawFamily = Callable[[CurveSet, QPainter, Frame, Colors], None]
-_DECADES = 100.0  # times the least value: from there on most of a linear axis shows flat lines
-_FEWER = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small plot's cursor uncovered
+_MIN_LOGARITHMIC_SPREAD = 100.0  # times the least value: from there on most of a linear axis shows flat lines
+_LINE_LIMITS = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small plot's cursor uncovered
 
 
 class CurvesPlot(Plot):
@@ -424,7 +424,7 @@ class CurvesPlot(Plot):
 
     def _choose_scale(self) -> None:
         """Take the scale that the user chose, else a logarithmic one where curves would be flat lines."""
-        spans_decades = self.may_be_logarithmic and self.family.spread() >= _DECADES
+        spans_decades = self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         log = (spans_decades if self._scale is None else self._scale) and self.family.spread() > 0
         if log != self.axes.log_y:
             self.axes, self.zoom.log_y, self._zoomed = replace(self.axes, log_y=log), log, False
@@ -458,7 +458,7 @@ class CurvesPlot(Plot):
         if x is None:
             self._say_note()
         elif position is not None:
-            candidates = (self._value_lines(x, n_lines) for n_lines in _FEWER)
+            candidates = (self._value_lines(x, n_lines) for n_lines in _LINE_LIMITS)
             lines = next(
                 (lines for lines in candidates if self.box.fits(lines, position)), self._value_lines(x, 1)
             )

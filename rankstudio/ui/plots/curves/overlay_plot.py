@@ -40,24 +40,24 @@ from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, font, scaled
 from rankstudio.ui.style.number_format import plain
 from rankstudio.ui.style.theme import Theme
 
-_REACH = 22.0  # pixels from a point in which the mouse means it
+_HIT_DISTANCE = 22.0  # pixels from a point in which the mouse means it
 Point = tuple[int, int]  # position of a curve, and of a point on it
-_ROW = 18.0  # of names, in pixels
-_SWATCH = 22.0
+_NAME_ROW_HEIGHT = 18.0  # of names, in pixels
+_SWATCH_WIDTH = 22.0
 _GAP = 6.0
-_APART = 18.0
-_TITLE = 22.0
-_POINT = 4.0
-_RING = 6.5
-_MOST_ROWS = 3
-_MODEL = 4.0
-_ALONE = 8.0  # the ring of a run that has one model
-_ENDS = 0.3  # of the width, that names at the ends of curves take at most
-_END_ROW = 16  # pixels from one of them to the next
-_BAND = 0.16  # how opaque a narrow band is, and one that fills the plot
-_LARGE_BAND = 0.06
-_EDGE = 0.4
-_AIR = 0.02  # of the range of k, at each end: room for markers
+_NAME_SPACING = 18.0
+_TITLE_HEIGHT = 22.0
+_POINT_RADIUS = 4.0
+_RING_RADIUS = 6.5
+_MAX_NAME_ROWS = 3
+_MODEL_RADIUS = 4.0
+_LONE_MODEL_RADIUS = 8.0  # the ring of a run that has one model
+_MAX_END_NAMES_SHARE = 0.3  # of the width, that names at the ends of curves take at most
+_END_NAME_HEIGHT = 16  # pixels from one of them to the next
+_NARROW_BAND_OPACITY = 0.16  # how opaque a narrow band is, and one that fills the plot
+_LARGE_BAND_OPACITY = 0.06
+_EDGE_OPACITY = 0.4
+_X_MARGIN_SHARE = 0.02  # of the range of k, at each end: room for markers
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,13 @@ class OverlayPlot(Plot):
         self.higher_is_better: bool | None = None
         self._emphasised: int | None = None
         super().__init__(
-            theme, Axes(tr("validation measure"), tr("features of the model, k"), integer_x=True, x_air=_AIR)
+            theme,
+            Axes(
+                tr("validation measure"),
+                tr("features of the model, k"),
+                integer_x=True,
+                x_air=_X_MARGIN_SHARE,
+            ),
         )
         self.add_layer(partial(draw_intervals, self), 0.0)
         self.add_layer(partial(draw_overlaid, self), 1.0)
@@ -229,7 +235,7 @@ class OverlayPlot(Plot):
             ends = np.concatenate([[low, high], y - band, y + band])
             low = float(np.nanmin(ends))
             high = float(np.nanmax(ends))
-        return padded(*x_range, _AIR), (low, high)
+        return padded(*x_range, _X_MARGIN_SHARE), (low, high)
 
     def _best_values(self) -> Floats:
         """Return the best value of each curve, which no range leaves out; none where none is better."""
@@ -301,7 +307,7 @@ class OverlayPlot(Plot):
 
     def hit_test(self, point: QPointF) -> Point | None:
         """Return the point nearest to a pixel; None far from any."""
-        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _REACH)
+        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _HIT_DISTANCE)
 
     def pick(self, point: Point) -> None:
         """Pick a point."""
@@ -352,7 +358,7 @@ def below_names(
     plot: OverlayPlot, size: QSizeF, x_range: tuple[float, float], y_range: tuple[float, float]
 ) -> Frame:
     """Lay out a drawing that has the names of its curves above the plot area."""
-    room = _ROW * _rows(plot, size.width())
+    room = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
     if size.height() - room < plot.least_height:
         room = 0.0
     frame = plot.axes.frame(QSizeF(size.width(), size.height() - room), x_range, y_range)
@@ -367,7 +373,9 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
     named = [curve for curve in plot.curves if not curve.is_point] or plot.curves
     width = max(metrics.horizontalAdvance(_end_name(curve)) for curve in named) + 2 * _GAP
     height = plot.axes.frame(size, (0.0, 1.0), (0.0, 1.0)).area.height()
-    has_room = width <= _ENDS * size.width() and scaled(_END_ROW) * len(plot.curves) <= height
+    has_room = (
+        width <= _MAX_END_NAMES_SHARE * size.width() and scaled(_END_NAME_HEIGHT) * len(plot.curves) <= height
+    )
     return width if has_room else 0.0
 
 
@@ -386,7 +394,7 @@ def draw_end_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
     ends = {i: plot.curves[i].y[np.flatnonzero(np.isfinite(plot.curves[i].y))[-1:]] for i in lines}
     heights = {i: frame.y_px(float(y[0])) if y.size else frame.area.bottom() for i, y in ends.items()}
     order = sorted(heights, key=heights.__getitem__)
-    row = float(scaled(_END_ROW))
+    row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
     places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
@@ -405,7 +413,7 @@ def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors:
     numbers = [number for number, curve in enumerate(plot.curves) if curve.is_point]
     points = {i: frame.point(float(plot.curves[i].x[0]), float(plot.curves[i].y[0])) for i in numbers}
     order = sorted((i for i in numbers if np.isfinite(plot.curves[i].y[0])), key=lambda i: points[i].y())
-    row = float(scaled(_END_ROW))
+    row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
     places = apart([min(max(points[i].y(), low), high) for i in order], row, low, high)
@@ -414,9 +422,9 @@ def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors:
         painter.setFont(font(SMALL, bold=True))
         text = _end_name(curve)
         width = painter.fontMetrics().horizontalAdvance(text) + 4.0
-        left_edge = points[i].x() + _ALONE + 5
+        left_edge = points[i].x() + _LONE_MODEL_RADIUS + 5
         if left_edge + width > frame.outer.right():
-            left_edge = max(frame.area.left(), points[i].x() - _ALONE - 5 - width)
+            left_edge = max(frame.area.left(), points[i].x() - _LONE_MODEL_RADIUS - 5 - width)
         box = QRectF(left_edge, y - row / 2, width, row)
         ground = colors.q("panel")
         ground.setAlphaF(0.8)
@@ -432,7 +440,7 @@ def draw_models(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colo
             painter.setPen(pen(curve.look(colors).color, 2.0))
             painter.setBrush(colors.q("panel"))
             point = frame.point(float(curve.x[curve.model]), float(curve.y[curve.model]))
-            painter.drawEllipse(point, _MODEL, _MODEL)
+            painter.drawEllipse(point, _MODEL_RADIUS, _MODEL_RADIUS)
 
 
 def draw_hint(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -464,7 +472,9 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
             color = curve.look(colors).color
             low = curve.y - curve.band
             high = curve.y + curve.band
-            color.setAlphaF(_alpha(plot, number, _filled(frame, low[is_finite], high[is_finite])))
+            color.setAlphaF(
+                _band_opacity(plot, number, _filled_share(frame, low[is_finite], high[is_finite]))
+            )
             if np.count_nonzero(is_finite) == 1:
                 painter.setPen(pen(color, 6.0))
                 i = int(np.flatnonzero(is_finite)[0])
@@ -480,7 +490,7 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
             painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             if plot.one_band:
-                color.setAlphaF(_EDGE)
+                color.setAlphaF(_EDGE_OPACITY)
                 painter.setPen(pen(color, 1.0))
                 painter.drawPolyline(QPolygonF(upper))
                 painter.drawPolyline(QPolygonF(lower))
@@ -494,10 +504,10 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
             point = frame.point(float(curve.x[0]), float(curve.y[0]))
             painter.setPen(pen(look.color, 1.4))
             painter.setBrush(colors.q("panel"))
-            painter.drawEllipse(point, _ALONE, _ALONE)
+            painter.drawEllipse(point, _LONE_MODEL_RADIUS, _LONE_MODEL_RADIUS)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color)
-            draw_marker(painter, look.marker, point, _POINT + 1)
+            draw_marker(painter, look.marker, point, _POINT_RADIUS + 1)
             continue
         is_named = ends_width(plot, frame.outer.size()) > 0
         is_bold = _stands_out(plot, number) or (curve.reference and not is_named)
@@ -520,11 +530,11 @@ def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         center = frame.point(float(curve.x[point[1]]), float(curve.y[point[1]]))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(look.color)
-        painter.drawEllipse(center, _POINT, _POINT)
+        painter.drawEllipse(center, _POINT_RADIUS, _POINT_RADIUS)
         if dash is not None:
             painter.setPen(pen(colors.q("text"), 1.6, dash))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(center, _RING, _RING)
+            painter.drawEllipse(center, _RING_RADIUS, _RING_RADIUS)
 
 
 def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -537,21 +547,21 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         return
     painter.setFont(font(SMALL))
     width = frame.outer.width()
-    if frame.outer.height() - _ROW * _rows(plot, width) < plot.least_height:
+    if frame.outer.height() - _NAME_ROW_HEIGHT * _n_name_rows(plot, width) < plot.least_height:
         return
     boxes, rest_box, rest_text = shown_names(plot, width)
     painter.setPen(colors.q("muted"))
     painter.drawText(rest_box, LEFT, rest_text)
     for curve, box in boxes:
         color = colors.q("text" if curve.reference else "muted")
-        marker = _POINT + 1 if curve.x.size == 1 else 0.0
+        marker = _POINT_RADIUS + 1 if curve.x.size == 1 else 0.0
         draw_entry(
             painter,
             box,
             curve.look(colors),
-            _name(curve),
+            _curve_name(curve),
             color,
-            swatch=_SWATCH,
+            swatch=_SWATCH_WIDTH,
             gap=_GAP,
             width=2.4,
             marker=marker,
@@ -562,7 +572,7 @@ def _stands_out(plot: OverlayPlot, number: int) -> bool:
     return number == plot.outstanding()
 
 
-def _filled(frame: Frame, low: Floats, high: Floats) -> float:
+def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
     """Return the share of the height of the plot that a band fills, mean over its points."""
     area = frame.area
     tops = np.clip([frame.y_px(float(y)) for y in high], area.top(), area.bottom())
@@ -570,43 +580,46 @@ def _filled(frame: Frame, low: Floats, high: Floats) -> float:
     return float(np.mean(bottoms - tops) / area.height()) if area.height() > 0 else 0.0
 
 
-def _alpha(plot: OverlayPlot, number: int, filled: float) -> float:
+def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
     """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large."""
     if plot.one_band:
-        return _BAND - (_BAND - _LARGE_BAND) * filled
+        return _NARROW_BAND_OPACITY - (_NARROW_BAND_OPACITY - _LARGE_BAND_OPACITY) * filled
     return 0.26 if _stands_out(plot, number) else 0.11
 
 
-def _name(curve: OverlaidCurve) -> str:
+def _curve_name(curve: OverlaidCurve) -> str:
     return tr("{label} (reference)").format(label=curve.label) if curve.reference else curve.label
 
 
-def _boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRectF]]:
+def _name_boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRectF]]:
     """Yield the room of each name, from left to right and row by row; as many as there is room for."""
     metrics = QFontMetricsF(font(SMALL))
     room = width - 8
     widths = [
-        min(room, _SWATCH + _GAP + metrics.horizontalAdvance(_name(curve)) + 2) for curve in plot.curves
+        min(room, _SWATCH_WIDTH + _GAP + metrics.horizontalAdvance(_curve_name(curve)) + 2)
+        for curve in plot.curves
     ]
-    for curve, name_width, (x, row) in zip(plot.curves, widths, flow(widths, room, _APART), strict=True):
-        if row < _MOST_ROWS:
-            yield curve, QRectF(x, _TITLE + row * _ROW, name_width, _ROW)
+    for curve, name_width, (x, row) in zip(
+        plot.curves, widths, flow(widths, room, _NAME_SPACING), strict=True
+    ):
+        if row < _MAX_NAME_ROWS:
+            yield curve, QRectF(x, _TITLE_HEIGHT + row * _NAME_ROW_HEIGHT, name_width, _NAME_ROW_HEIGHT)
 
 
 def shown_names(plot: OverlayPlot, width: float) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
     """Return the curves that are named with their rooms, and room and text for the number of the others."""
-    boxes = list(_boxes(plot, width))
+    boxes = list(_name_boxes(plot, width))
     text = ""
     while boxes and len(boxes) < len(plot.curves):
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
         room = boxes[-1][1]
-        if room.right() + _APART + text_width <= width - 8 or len(boxes) == 1:
-            return boxes, QRectF(room.right() + _APART, room.top(), text_width, _ROW), text
+        if room.right() + _NAME_SPACING + text_width <= width - 8 or len(boxes) == 1:
+            return boxes, QRectF(room.right() + _NAME_SPACING, room.top(), text_width, _NAME_ROW_HEIGHT), text
         boxes.pop()
     return boxes, QRectF(), text
 
 
-def _rows(plot: OverlayPlot, width: float) -> int:
-    tops = {box.top() for _, box in _boxes(plot, width)}
+def _n_name_rows(plot: OverlayPlot, width: float) -> int:
+    tops = {box.top() for _, box in _name_boxes(plot, width)}
     return len(tops)

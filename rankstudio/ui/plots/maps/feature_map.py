@@ -36,13 +36,13 @@ from rankstudio.ui.style.theme import Theme
 
 GROUPS_HEIGHT = 18.0
 """Height of the line above the map that names groups of columns, in pixels."""
-_ROOM_FOR_NAMES = 620  # pixels of the plot's width, from which on rows are called by names
-_LONGEST_NAME = 190.0
-_LONGEST_BAR = 180.0
-_SPARE = 12.0  # pixels between map and colour bar
-_SPACING = 13.0  # pixels between two row labels at least
-_CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
-_MOST_OUTLINED = 0.5  # of the rows: where more are selected, outlines would tell nothing
+_MIN_WIDTH_WITH_NAMES = 620  # pixels of the plot's width, from which on rows are called by names
+_MAX_NAME_WIDTH = 190.0
+_MAX_BAR_WIDTH = 180.0
+_BAR_DISTANCE = 12.0  # pixels between map and colour bar
+_MIN_LABEL_SPACING = 13.0  # pixels between two row labels at least
+_MAX_LABELED_SHARE = 0.75  # of the labels that have room: with more, many would stand far from their rows
+_MAX_OUTLINED_SHARE = 0.5  # of the rows: where more are selected, outlines would tell nothing
 TICKS_HEIGHT = 16.0
 """Height of the texts under the columns, in pixels."""
 
@@ -123,7 +123,7 @@ class MapValues:
     square: bool = False
 
 
-def _ranked(name: str, feature_id: int, rank: int) -> str:
+def _label_with_rank(name: str, feature_id: int, rank: int) -> str:
     label = f"{name} ({feature_id})"
     return f"{rank}. {label}" if rank else label
 
@@ -181,10 +181,10 @@ class FeatureMapPlot(HeatMapPlot):
 
     def label_of(self, row: MapFeature) -> str:
         """Return the label beside a row, cut to the room there is."""
-        if self.width() < _ROOM_FOR_NAMES:
+        if self.width() < _MIN_WIDTH_WITH_NAMES:
             return str(row.feature_id)
         metrics = QFontMetricsF(font(TINY))
-        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, _LONGEST_NAME)
+        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, _MAX_NAME_WIDTH)
         return f"{name}  {row.feature_id}"
 
     # Plot
@@ -202,7 +202,7 @@ class FeatureMapPlot(HeatMapPlot):
         widths = [metrics.horizontalAdvance(self.label_of(row)) for row in self.features if row.rank]
         left = max(widths, default=0.0) + 2 * AIR
         title = metrics.horizontalAdvance(self.shown.title) - 2
-        right = _SPARE + max(color_bar_width([text for _, text in self.shown.bar]), title)
+        right = _BAR_DISTANCE + max(color_bar_width([text for _, text in self.shown.bar]), title)
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
         area = frame.outer.adjusted(round(left), top, -round(max(right, BAR + AIR)), -below)
@@ -218,7 +218,9 @@ class FeatureMapPlot(HeatMapPlot):
         if matrix is None:
             return None
         area, (low, high) = frame.area, matrix.limits
-        rect = QRectF(area.right() + _SPARE, area.top() + 4, BAR, min(area.height() - 8, _LONGEST_BAR))
+        rect = QRectF(
+            area.right() + _BAR_DISTANCE, area.top() + 4, BAR, min(area.height() - 8, _MAX_BAR_WIDTH)
+        )
         return ColorBar(
             rect, [((value - low) / (high - low), text) for value, text in matrix.bar], matrix.title
         )
@@ -229,7 +231,7 @@ class FeatureMapPlot(HeatMapPlot):
         features = self.features
         if matrix is None:
             return super().figure()
-        names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
+        names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
         columns = [tick or column for tick, column in zip(matrix.ticks, matrix.columns, strict=True)]
         if matrix.square:
             columns = [str(feature.feature_id) for feature in features]
@@ -328,7 +330,7 @@ def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors:
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     selected = [index for index, feature in enumerate(plot.features) if feature.rank]
-    if len(selected) > _MOST_OUTLINED * len(plot.features):
+    if len(selected) > _MAX_OUTLINED_SHARE * len(plot.features):
         selected = []
     marked = [index for index, feature in enumerate(plot.features) if feature.feature_id == plot.marked]
     for places, look in ((selected, outline), (marked, pen(colors.q("accent"), 2.0))):
@@ -353,12 +355,12 @@ def spread(targets: list[float], low: float, high: float) -> list[float]:
 
     Where there is no room for all, the last ones are left out.
     """
-    fitting = targets[: max(1, int((high - low) / _SPACING) + 1)]
+    fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
     places: list[float] = []
     for value in fitting:
-        places.append(max(value, places[-1] + _SPACING if places else low))
+        places.append(max(value, places[-1] + _MIN_LABEL_SPACING if places else low))
     for i in reversed(range(len(places))):
-        upper = high if i == len(places) - 1 else places[i + 1] - _SPACING
+        upper = high if i == len(places) - 1 else places[i + 1] - _MIN_LABEL_SPACING
         places[i] = min(places[i], upper)
     return places
 
@@ -367,7 +369,7 @@ def _draw_row_labels(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colo
     """Write the labels of the model's features beside their rows, as far apart as they can be read."""
     _, ys = plot.edges(frame)
     painter.setFont(font(TINY))
-    max_rank = max(1, int(_CROWDED * frame.area.height() / _SPACING))
+    max_rank = max(1, int(_MAX_LABELED_SHARE * frame.area.height() / _MIN_LABEL_SPACING))
     marked = plot.marked
     rows = [
         (index, feature)

@@ -32,7 +32,7 @@ _BARS = 30  # pixels of the highest bar
 _FOOT = 16  # of the numbers below the bars
 _NUMBERS = 54  # of "0.130 %"
 _GAP = 8.0
-_MOST_ROWS = 40  # in a figure
+_MAX_ROWS = 40  # in a figure
 _ROUNDING = 1e-9  # share of the error up to which two are equal
 
 
@@ -189,13 +189,13 @@ class SetMatrixPlot(Plot):
 
     def figure(self) -> MapFigure:
         """Return the matrix; the features are the columns."""
-        rows = self.rows[:_MOST_ROWS]
+        rows = self.rows[:_MAX_ROWS]
         visible = self.columns[: self._n_columns()]
         return MapFigure(
             NAME,
             tr("Sets as good as the best"),
             "",
-            tuple(" ".join(filter(None, (_share(row.above), row.label))) for row in rows),
+            tuple(" ".join(filter(None, (_share_text(row.above), row.label))) for row in rows),
             tuple(str(column.feature) for column in visible),
             tuple(tuple(float(column.feature in row.features) for column in visible) for row in rows),
             tr("above the best"),
@@ -254,6 +254,7 @@ class SetMatrixPlot(Plot):
             super()._draw_axes(painter, frame, colors)
 
     def _draw(self, painter: QPainter, _: Frame, colors: Colors) -> None:
+        """Draw the head, the row of each set, and below them the share of the sets with each feature."""
         if not self.rows:
             return
         left_edge = self._left()
@@ -328,7 +329,7 @@ class SetMatrixPlot(Plot):
         painter.drawText(
             QRectF(label_box.left(), label_box.top(), scaled(_NUMBERS), label_box.height()),
             RIGHT,
-            _share(row.above),
+            _share_text(row.above),
         )
         if row.label:
             painter.setFont(font(SMALL, bold=True))
@@ -345,5 +346,5 @@ class SetMatrixPlot(Plot):
             )
 
 
-def _share(above: float) -> str:
+def _share_text(above: float) -> str:
     return f"{fixed(100 * above if above > _ROUNDING else 0.0, 3)} %"

@@ -86,7 +86,7 @@ def test_data_on_the_disk_are_written_piece_by_piece(
     monkeypatch.setattr(dataset_writer, "_PIECE", 7)
     monkeypatch.setattr(writer, "_PIECE", 7)
     if form.key in ("parquet", "arrow"):
-        monkeypatch.setattr("rankstudio.plugins.tables.arrow._VALUES", 5 * data.n_features)
+        monkeypatch.setattr("rankstudio.plugins.tables.arrow._BATCH_VALUES", 5 * data.n_features)
     pieces = tmp_path / f"pieces{form.ending}{packed}"
     save_dataset(mapped, pieces, form)
     content = pieces.read_bytes()

@@ -83,7 +83,7 @@ def test_permutation_importance_comes_back_with_the_run_and_stands_in_the_report
     def never(*_: object) -> object:
         raise AssertionError("it is known")
 
-    monkeypatch.setattr(importance, "_steps", never)
+    monkeypatch.setattr(importance, "_importance_steps", never)
     with opened(folds, config="other") as window:
         window.open_path(str(tmp_path / "kept.rankstudio"))
         wait_until(lambda: window.runs.records and window.session.has_documents)

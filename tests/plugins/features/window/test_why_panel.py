@@ -17,7 +17,7 @@ from wording import naming
 
 from rankstudio.engine.analysis.features.candidate_map import Margin, candidate_map, margins
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.plugins.features.window.why_panel import WhyPanel, _note
+from rankstudio.plugins.features.window.why_panel import WhyPanel, _margin_note
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.session import NOTHING_CHOSEN
 from rankstudio.ui.plots.axes import AIR
@@ -291,7 +291,7 @@ def test_the_note_on_margins_names_the_closest_choice_where_it_is_a_near_tie(
 
     def said(rival: int | None) -> str:
         leads: Any = {0: Margin(3, 0, 1.0, rival, 1.0, share)}
-        return _note(leads, names, path)  # type: ignore[arg-type]
+        return _margin_note(leads, names, path)  # type: ignore[arg-type]
 
     assert "{" not in said(1)
     assert ("one" in said(1) and "two" in said(1)) is near
