@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_DIGITS = 4
-_NONE = np.empty(0)
+_DECIMALS = 4
+_NO_VALUES = np.empty(0)
 _POWER = re.compile(r"2\^(-?\d+)")
 
 Color = tuple[float, ...]
 
-_LEAST_GRID = 3  # values, so that not every choice is an end
+_MIN_GRID_VALUES = 3  # values, so that not every choice is an end
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,17 +128,17 @@ class PathResult:
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
-        measure_name = _validated(
+        measure_name = _checked_measure(
             [self], name or next(iter(self.validation), ""), is_required=name is not None
         )
         ax = _new_axes() if ax is None else ax
-        _draw(ax, *_mean_curve((self,), measure_name), "", _colors(1)[0])
+        _draw_curve(ax, *_mean_curve((self,), measure_name), "", _colors(1)[0])
         _label_axes(ax, [self], measure_name, f"Fold {self.unit.fold}")
         return ax
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        return _table(self.to_frame())
+        return _html_table(self.to_frame())
 
     @property
     def models(self) -> slice:
@@ -343,7 +343,7 @@ class RunResult:
 
     def average_on(self, part: Part) -> dict[str, float]:
         """Return the mean over the folds of each measure on a part; empty if unknown."""
-        return _mean([fold.measured(part) for fold in self.folds])
+        return _mean_measures([fold.measured(part) for fold in self.folds])
 
     @property
     def reported_average(self) -> dict[str, float]:
@@ -351,7 +351,7 @@ class RunResult:
 
         It is the average of the values that files of a single run list per fold.
         """
-        return _mean([fold.test or fold.validation for fold in self.folds])
+        return _mean_measures([fold.test or fold.validation for fold in self.folds])
 
     @property
     def baseline(self) -> dict[str, float]:
@@ -359,7 +359,7 @@ class RunResult:
 
         On the test part if this is the `part` of the run, otherwise on the validation part.
         """
-        return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
+        return _mean_measures([fold.baseline.test or fold.baseline.validation for fold in self.folds])
 
     @property
     def greatest_grade(self) -> float:
@@ -440,14 +440,14 @@ class RunResult:
             If there is no validation by this measure.
         """
         paths = [path for fold in self.folds for path in fold.paths]
-        name = _validated(paths, name or self.plan.select_by, is_required=name is not None)
+        name = _checked_measure(paths, name or self.plan.select_by, is_required=name is not None)
         ax = _new_axes() if ax is None else ax
         of_combinations = zip(*(fold.paths for fold in self.folds), strict=True)
         for color, combination in zip(_colors(len(self.plan.combinations)), of_combinations, strict=True):
             x, y = _mean_curve(combination, name)
             values = zip(self.plan.axes, combination[0].unit.values, strict=True)
             label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
-            _draw(ax, x, y, _POWER.sub(r"$2^{\1}$", label), color)
+            _draw_curve(ax, x, y, _POWER.sub(r"$2^{\1}$", label), color)
         over = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
         _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{over}")
         if len(self.plan.combinations) > 1:
@@ -460,8 +460,8 @@ class RunResult:
         rules = rules_text(self.plan.convention, self.plan.evaluated)
         description = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
         description += "" if self.complete else ", not finished"
-        means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in self.average.items())
-        table = _table(self.to_frame())
+        means = ", ".join(f"{name} {value:.{_DECIMALS}f}" for name, value in self.average.items())
+        table = _html_table(self.to_frame())
         return f"<p>{html_text(description)}</p>{table}<p>Mean ({self.part.label}): {html_text(means)}</p>"
 
     def per_query(self, name: str) -> Floats:
@@ -509,7 +509,7 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes on the choices of the folds: values at the ends of a grid, and features left out."""
     undecided = undecided_notes(plan, folds)
-    if _nothing_varies(folds):
+    if _all_features_are_constant(folds):
         return undecided
     note_groups = constant_notes(folds), untested_notes(plan, folds), undecided
     return (*edge_notes(plan, folds), *(note for notes in note_groups for note in notes))
@@ -534,11 +534,12 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     if the measure is the same for all models, as MAP is if all documents are relevant, and NDCG@10 by LETOR's
     conventions if all queries have fewer than 10 documents.
     """
-    if _nothing_varies(folds):
+    if _all_features_are_constant(folds):
         text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
         return (Note(text),)
     fold_values = [
-        np.concatenate([path.validation.get(plan.select_by, _NONE) for path in fold.paths]) for fold in folds
+        np.concatenate([path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths])
+        for fold in folds
     ]
     if not fold_values or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in fold_values):
         return ()
@@ -552,7 +553,7 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     return (Note(text.format(measure=plan.select_by)),)
 
 
-def _nothing_varies(folds: Sequence[FoldResult]) -> bool:
+def _all_features_are_constant(folds: Sequence[FoldResult]) -> bool:
     return bool(folds) and all(len(fold.constant) == fold.chosen.step.coef.size for fold in folds)
 
 
@@ -584,7 +585,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     )
     notes = []
     for index, axis in enumerate(plan.axes):
-        if not axis.is_grid or len(axis.values) < _LEAST_GRID:
+        if not axis.is_grid or len(axis.values) < _MIN_GRID_VALUES:
             continue
         for end, (of_one, of_several) in ((axis.values[0], smallest), (axis.values[-1], largest)):
             n = sum(fold.chosen.unit.values[index] == end for fold in folds)
@@ -595,8 +596,8 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _mean(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
-    """Return means over the folds in which a measure is defined: in one query alone it may not be."""
+def _mean_measures(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
+    """Return each measure's mean over the folds that define it; a fold of one query may not."""
     names = dict.fromkeys(name for column in columns for name in column)
     rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
@@ -615,7 +616,7 @@ def _measure_title(name: str) -> str:
     return name if is_left_out(name) else f"validation {name}"
 
 
-def _draw(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
+def _draw_curve(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
     ax.plot(x, y, marker="o" if x.size == 1 else "", label=label, color=color)
 
 
@@ -627,12 +628,12 @@ def _colors(n: int) -> list[Color]:
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
-    """Return where the steps stand that all paths have, and their mean; of iterations only the last."""
+    """Return the x-values of the steps that all paths have, and their mean; of iterations only the last."""
     if paths[0].step_kind is StepKind.ITERATIONS:
-        last = [_curve(path, name)[-1] for path in paths]
+        last = [_curve_values(path, name)[-1] for path in paths]
         return paths[0].x_values[-1:], np.array([np.mean(last)])
     shared_length = min(len(path.steps) for path in paths)
-    rows = np.array([_curve(path, name)[:shared_length] for path in paths])
+    rows = np.array([_curve_values(path, name)[:shared_length] for path in paths])
     counts = np.sum(~np.isnan(rows), axis=0)
     means: Floats = np.divide(
         np.nansum(rows, axis=0), counts, out=np.full(shared_length, np.nan), where=counts > 0
@@ -640,11 +641,11 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
     return paths[0].x_values[:shared_length], means
 
 
-def _curve(path: PathResult, name: str) -> Floats:
+def _curve_values(path: PathResult, name: str) -> Floats:
     return path.validation[name] if name else path.criterion
 
 
-def _validated(paths: list[PathResult], name: str, *, is_required: bool) -> str:
+def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
     """Return the measure to draw; "" for the criterion, if nothing was validated and none is required."""
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []
@@ -670,6 +671,6 @@ def _new_axes() -> Axes:
     return plt.subplots(layout="constrained")[1]
 
 
-def _table(frame: pd.DataFrame) -> str:
+def _html_table(frame: pd.DataFrame) -> str:
     """Return a frame as HTML with rounded numbers; names in it are text."""
-    return frame.to_html(border=0, float_format=lambda value: f"{value:.{_DIGITS}f}", na_rep="")
+    return frame.to_html(border=0, float_format=lambda value: f"{value:.{_DECIMALS}f}", na_rep="")
