@@ -85,7 +85,7 @@ def _split_list(text: str) -> list[Any] | None:
 
 
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
-    """Return the numbers in a text, with its ranges written out; None for a text without commas and ranges."""
+    """Return the numbers in a text, with its ranges written out; None without commas and ranges."""
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
         return None
