@@ -274,7 +274,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
-    """Yield what identifies a file: its resolved path, and its device and inode, which hard links share."""
+    """Yield the identities of a file: its resolved path, and its device and inode, which hard links share."""
     with suppress(OSError, RuntimeError, ValueError):  # a circle of links, a name that no file has
         yield path.resolve()
         status = path.stat()

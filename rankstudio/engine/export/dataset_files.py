@@ -156,7 +156,10 @@ class DatasetFiles:
 
 
 def _with_ids_in_order(dataset: RankingDataset) -> RankingDataset:
-    """Return a dataset whose features have the ids 1, 2, … in their order; given names stay."""
+    """Return a dataset whose features have the ids 1, 2, … in their order.
+
+    Given names stay.
+    """
     ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
     plain = dataset.feature_names == default_names(dataset.feature_ids)
     names = default_names(ids) if plain else dataset.feature_names

@@ -284,7 +284,10 @@ def _read_model(path: Path, dataset: FoldedDataset) -> Model:
 
 
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
-    """Return the path of each fold's model; folds without one are left out."""
+    """Return the path of each fold's model.
+
+    Folds without one are left out.
+    """
     if not location.is_dir():
         return dict.fromkeys(numbers, location)
     by_fold = models_in(location)

@@ -260,7 +260,10 @@ def load_model(path: str | Path) -> Model:
 
 
 def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a JSON object as a dict; ValueError where a field occurs twice."""
+    """Return the fields of a JSON object as a dict.
+
+    ValueError where a field occurs twice.
+    """
     values = dict(pairs)
     if len(values) != len(pairs):
         raise ValueError("a field occurs twice")
@@ -268,7 +271,10 @@ def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, An
 
 
 def _parsed_model(values: Any) -> Model:
-    """Return the model in parsed JSON; ValueError if it is invalid, DataError if its version differs."""
+    """Return the model in parsed JSON.
+
+    ValueError if it is invalid, DataError if its version differs.
+    """
     form = _checked_field(values, "format", str)
     version = _checked_field(values, "version", int)
     if (form, version) != (FORMAT, VERSION):
@@ -293,7 +299,10 @@ def _parsed_model(values: Any) -> Model:
 
 
 def _check_unmodified(values: Mapping[str, Any]) -> None:
-    """Raise ValueError for unknown fields or a wrong digest; a file written by hand has no digest."""
+    """Raise ValueError for unknown fields or a wrong digest.
+
+    A file written by hand has no digest.
+    """
     unknown = next((name for name in values if name not in _FIELDS), None)
     if unknown is not None:
         raise ValueError(f"found the field {shown(unknown)}, expected {', '.join(_FIELDS)}")
@@ -382,7 +391,10 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 
 
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
-    """Return a field of an object; ValueError where it is missing, or of another kind."""
+    """Return a field of an object.
+
+    ValueError where it is missing, or of another kind.
+    """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
     value = values[name]
@@ -461,7 +473,10 @@ def _parsed_kernel(fields: Any) -> Kernel:
 
 
 def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:
-    """Return a list of finite numbers; ``length`` is the required number of them, or None."""
+    """Return a list of finite numbers.
+
+    ``length`` is the required number of them, or None.
+    """
     right = isinstance(numbers, list) and (length is None or len(numbers) == length)
     if right and all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in numbers):
         return [float(value) for value in numbers]

@@ -359,7 +359,10 @@ def _tried_booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any
 
 @lru_cache(maxsize=64)
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Predict with a model's text in a separate process; return how this failed, "" if it did not."""
+    """Predict with a model's text in a separate process.
+
+    Return how this failed, "" if it did not.
+    """
     content = text.encode()
     limits = _MAX_PROCESSOR_SECONDS, _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
     arguments = map(str, (*limits, library, n_columns, kind))

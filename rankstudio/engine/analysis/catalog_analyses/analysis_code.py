@@ -63,7 +63,10 @@ def analysis_as_command(
 
 
 def _own_words(entry: Analysis, plan: Plan, parameters: Mapping[str, Any]) -> list[str] | None:
-    """Return the words of the analysis's own function; None if it has no such function, or this fails."""
+    """Return the words of the analysis's own function.
+
+    None if it has no such function, or this fails.
+    """
 
     def words() -> Any:
         return imported(entry.words)(plan, parameters)

@@ -481,7 +481,10 @@ def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -
 
 
 def _reference_position(runs: Mapping[int, RunResult], name: str, against: int | str | None) -> int | None:
-    """Return the position of the reference run; None if there are no other runs."""
+    """Return the position of the reference run.
+
+    None if there are no other runs.
+    """
     if len(runs) == 1:
         return None
     if isinstance(against, int) and against in runs:

@@ -281,7 +281,10 @@ def candidate_map(
 
 
 def _ranks_of_gains(gains: Floats) -> Floats:
-    """Return the rank of each gain: 1 for the greatest, the better one for equal gains; NaN if not finite."""
+    """Return the rank of each gain: 1 for the greatest, the better one for equal gains.
+
+    NaN if not finite.
+    """
     ascending = np.sort(gains[np.isfinite(gains)])
     ranks = 1.0 + ascending.size - np.searchsorted(ascending, gains, side="right")
     return np.where(np.isfinite(gains), ranks, np.nan)

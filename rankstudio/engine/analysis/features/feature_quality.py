@@ -231,7 +231,10 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
 
 
 def _histogram_range(values: Floats) -> tuple[float, float]:
-    """Return the range of all values but those in the tails; that of all values if it is a single point."""
+    """Return the range of all values but those in the tails.
+
+    That of all values if it is a single point.
+    """
     low, high = (float(q) for q in np.quantile(values, _RANGE_QUANTILES, method="nearest"))
     return (low, high) if low < high else (float(values.min()), float(values.max()))
 

@@ -46,7 +46,10 @@ def _title(run: RunResult, subject: str) -> str:
 
 
 def _size_caption(run: RunResult, of: str, last_sentence: str = "") -> str:
-    """Return the caption of a figure whose x-axis is the size of models; ``of`` is the y-axis."""
+    """Return the caption of a figure whose x-axis is the size of models.
+
+    ``of`` is the y-axis.
+    """
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
     text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")

@@ -529,7 +529,10 @@ class Remeasurement:
 def _subset_choices(
     plan: Plan, path: PathResult, values: Floats, part: RankingDataset
 ) -> SubsetChoices | None:
-    """Return the choices on subsets of the queries; None if the plan makes none, or models are not stored."""
+    """Return the choices on subsets of the queries.
+
+    None if the plan makes none, or models are not stored.
+    """
     unknown = np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
     if not is_chosen_on_validation(plan) or not all(path.steps[row].covers(part.X) for row in unknown):
         return None
@@ -563,7 +566,10 @@ def _score_blocks(steps: Sequence[Step], part: RankingDataset) -> Iterator[Float
 
 
 def _score_blocks_of_any_steps(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
-    """Yield the scores of a part by steps, some at a time; a step need not continue the one before it."""
+    """Yield the scores of a part by steps, some at a time.
+
+    A step need not continue the one before it.
+    """
     if all(step.linear for step in steps):
         yield from _score_blocks(steps, part)
         return

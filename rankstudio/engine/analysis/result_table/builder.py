@@ -400,7 +400,10 @@ def _references(
 
 
 def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
-    """Return the rows with a number, a title or a method; rows without a ranker first."""
+    """Return the rows with a number, a title or a method.
+
+    Rows without a ranker first.
+    """
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
             raise PlanError(f"against: expected a row number from 1 to {len(rows)}, got {against}.")
@@ -416,7 +419,10 @@ def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 def _best_row(
     rows: Sequence[RowRuns], indices: Sequence[int], places: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the row with the best mean in the first column of means that has estimates; None without one."""
+    """Return the row with the best mean in the first column of means that has estimates.
+
+    None without one.
+    """
     for column_content in places:
         cells = {index: _measured_cell(rows[index], column_content) for index in indices}
         sign = 1.0 if column_content.column.higher_is_better else -1.0

@@ -190,7 +190,10 @@ def _summary_row(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
 
 
 def _statistic_or_nan(of: Statistic, values: Sequence[float]) -> float:
-    """Return the mean or the deviation over the folds that define a measure; NaN if these are too few."""
+    """Return the mean or the deviation over the folds that define a measure.
+
+    NaN if these are too few.
+    """
     numbers = defined(values)
     return of(numbers) if len(numbers) > (of is stdev) else nan
 

@@ -184,7 +184,10 @@ _Tried = tuple[Floats, list[TriedModel]]
 
 
 def _best_curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
-    """Return x and models of the combination with the best mean, by ascending x; None without any mean."""
+    """Return x and models of the combination with the best mean, by ascending x.
+
+    None without any mean.
+    """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths:

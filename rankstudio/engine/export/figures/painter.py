@@ -661,7 +661,10 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
 
 
 def _color_bar_ticks(figure: MapFigure) -> Ticks:
-    """Return the values of the colour bar and their texts; the ends say if values lie beyond them."""
+    """Return the values of the colour bar and their texts.
+
+    The ends say if values lie beyond them.
+    """
     if figure.ends:
         return figure.ends
     low, high = color_range(figure)

@@ -75,7 +75,10 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
 
 
 def _read_model_file(path: Path) -> bytes:
-    """Return the bytes of a regular file; DatasetError if it is larger than a model may be."""
+    """Return the bytes of a regular file.
+
+    DatasetError if it is larger than a model may be.
+    """
     size = regular_file_size(path)
     if size > _MAX_MODEL_BYTES:
         text = tr("{path}: found {size} bytes, expected a model of at most {most}.")
