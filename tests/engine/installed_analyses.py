@@ -29,7 +29,7 @@ def found_plugins(patch: pytest.MonkeyPatch, own: Callable[[str], Iterable[Loade
         return replace(known, loaded=(*known.loaded, *own(kind)))
 
     patch.setattr(entries, "plugins_with", found)
-    patch.setattr(entries, "_warned", set())
+    patch.setattr(entries, "_given_warnings", set())
     cli.known_commands.cache_clear()
     yield
     cli.known_commands.cache_clear()

@@ -45,7 +45,7 @@ def steps(method: LinearRanker, data: QueryData | TrainingData) -> list[Step]:
 
 def forget_states() -> int:
     """Discard what this worker keeps of shards, as if it had been killed; return of how many sessions."""
-    sessions = list(shard_calls._HELD._sessions)
+    sessions = list(shard_calls._WORKER_STATE._sessions)
     for session in sessions:
         shard_calls.forget(session)
     return len(sessions)

@@ -78,7 +78,7 @@ def pieces(rng: random.Random) -> Iterator[None]:
     size = rng.choice((7, 40, 1000, 1 << 20, 1 << 20))
     parsed, read = (
         mock.patch.object(parser, "_PIECE", size),
-        mock.patch.object(source_file, "_PIECE", size),
+        mock.patch.object(source_file, "_PIECE_BYTES", size),
     )
     with mock.patch.object(parser, "_PEEK", size), parsed, read:
         yield

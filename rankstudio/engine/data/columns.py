@@ -10,7 +10,7 @@ from typing import Any
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support.name_lists import split_names
 
-_LONGEST = 1000
+_MAX_NAME_LENGTH = 1000
 _EXPECTED = (
     'columns by their names, such as qid = "query_id" and label = "grade", and lists of names as features or '
     "ignore"
@@ -121,7 +121,7 @@ class DataColumns:
         """
         if isinstance(values, DataColumns) and values.no_labels:
             return cls.of(replace(values, no_labels=False)).without_labels()
-        fields_by_name = _checked(values.as_dict() if isinstance(values, DataColumns) else values)
+        fields_by_name = _checked_fields(values.as_dict() if isinstance(values, DataColumns) else values)
         labels = fields_by_name["labels"]
         judgments = fields_by_name["judgments"]
         if fields_by_name["no_queries"] and fields_by_name["qid"]:
@@ -147,12 +147,14 @@ class DataColumns:
         return plain
 
 
-def _checked(values: Any) -> dict[str, Any]:
-    """Return all fields from plain values, each of its kind; ParameterError for others."""
+def _checked_fields(values: Any) -> dict[str, Any]:
+    """Return the fields of DataColumns from plain values; ParameterError for unknown or invalid ones."""
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
     checked = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
-    checked |= {name: _texts(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")}
+    checked |= {
+        name: _names_of_list(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")
+    }
     files = checked["judgments"]
     begin = checked["ids_from"]
     if not isinstance(files, list | tuple):
@@ -172,7 +174,7 @@ def _checked(values: Any) -> dict[str, Any]:
 
 def _check_once(names: Sequence[str]) -> None:
     """Refuse a name that occurs twice; of very many, it is found with the table."""
-    if len(names) < _LONGEST and (twice := [name for name in names if names.count(name) > 1]):
+    if len(names) < _MAX_NAME_LENGTH and (twice := [name for name in names if names.count(name) > 1]):
         raise ParameterError("columns", twice[0], "each column at most once")
 
 
@@ -185,7 +187,7 @@ def _check_judges(label: str, judges: tuple[str, ...]) -> None:
         raise ParameterError("label", label, f"one of the judges, {', '.join(judges)}")
 
 
-def _texts(values: Any) -> tuple[str, ...]:
+def _names_of_list(values: Any) -> tuple[str, ...]:
     """Return a list of names, which may be one text with commas."""
     items = split_names(values) if isinstance(values, str) else values
     if not isinstance(items, list | tuple) or not all(_is_name(item) for item in items):
@@ -194,4 +196,4 @@ def _texts(values: Any) -> tuple[str, ...]:
 
 
 def _is_name(value: Any, *, empty: bool = False) -> bool:
-    return isinstance(value, str) and len(value) <= _LONGEST and (bool(value) or empty)
+    return isinstance(value, str) and len(value) <= _MAX_NAME_LENGTH and (bool(value) or empty)

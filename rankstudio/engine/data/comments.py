@@ -12,7 +12,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bytes, Ints
 
-_ROWS = 1 << 14  # whose bytes are copied at a time
+_ROWS_AT_ONCE = 1 << 14  # whose bytes are copied at a time
 _DOCUMENT_ID = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
 
 
@@ -62,8 +62,8 @@ class TextComments:
         )
 
     def __iter__(self) -> Iterator[str]:
-        for begin in range(0, len(self), _ROWS):
-            offsets = self.offsets[begin : begin + _ROWS + 1].tolist()
+        for begin in range(0, len(self), _ROWS_AT_ONCE):
+            offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
             content = self.content[offsets[0] : offsets[-1]].tobytes()
             for first, last in pairwise(offsets):
                 yield content[first - offsets[0] : last - offsets[0]].decode("utf-8", errors="replace")

@@ -22,16 +22,16 @@ from rankstudio.engine.support.escaping import one_line, unguarded
 COST_FILES = ("costs.csv", "costs.json")
 """Name of the file of costs beside the data."""
 
-_COLUMNS = ("per_document", "per_query")
+_COST_COLUMNS = ("per_document", "per_query")
 _EXPECTED = translatable(
     "milliseconds per feature: a table with the columns feature, per_document and per_query, the same as "
     "JSON, or profiles of Elasticsearch or OpenSearch"
 )
 # What Lucene does once per segment; everything else of a profile happens document by document.
-_ONCE = ("create_weight", "build_scorer", "count_weight")
-_OF_SLICES = ("max_", "min_", "avg_")
+_TIMES_PER_REQUEST = ("create_weight", "build_scorer", "count_weight")
+_SLICE_PREFIXES = ("max_", "min_", "avg_")
 _LTR_QUERY = "RankerQuery"
-_LONGEST_HEADER = 1 << 16
+_MAX_HEADER_LENGTH = 1 << 16
 
 
 def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
@@ -55,8 +55,8 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
         If it cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
-    read = _from_json if text.lstrip()[:1] in ("{", "[") else _from_table
-    return _matched(path, read(path, text), dataset)
+    read = _costs_from_json if text.lstrip()[:1] in ("{", "[") else _costs_from_table
+    return _costs_of_all_features(path, read(path, text), dataset)
 
 
 def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
@@ -79,9 +79,10 @@ def holds_costs(path: Path) -> bool:
         if path.suffix.lower() == ".csv":
             with path.open("rb") as file:
                 return (
-                    _places(file.readline(_LONGEST_HEADER).decode("utf-8-sig", errors="replace")) is not None
+                    _column_positions(file.readline(_MAX_HEADER_LENGTH).decode("utf-8-sig", errors="replace"))
+                    is not None
                 )
-        return path.suffix.lower() == ".json" and bool(_from_json(path, read_feature_file(path, "")))
+        return path.suffix.lower() == ".json" and bool(_costs_from_json(path, read_feature_file(path, "")))
     return False
 
 
@@ -89,11 +90,13 @@ _Costs = Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]]
 """Costs per document and per query, by the id or name of the feature, or by its position."""
 
 
-def _matched(path: Path, costs: _Costs, dataset: FoldedDataset) -> FeatureCosts:
-    """Return the costs of all features of some data."""
+def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) -> FeatureCosts:
+    """Return the costs of the features of a dataset; DatasetError if one has none, or all are 0."""
     ids = dataset.feature_ids.tolist()
     costs_by_id = (
-        _by_name(path, costs, dataset) if isinstance(costs, Mapping) else _by_position(path, costs, dataset)
+        _costs_by_name(path, costs, dataset)
+        if isinstance(costs, Mapping)
+        else _costs_by_position(path, costs, dataset)
     )
     missing = [(i, name) for i, name in zip(ids, dataset.feature_names, strict=True) if i not in costs_by_id]
     if missing:
@@ -110,7 +113,7 @@ def _matched(path: Path, costs: _Costs, dataset: FoldedDataset) -> FeatureCosts:
     return FeatureCosts(tuple((i, *costs_by_id[i]) for i in ids), mean, str(path))
 
 
-def _by_name(
+def _costs_by_name(
     path: Path, costs_by_name: Mapping[str, tuple[float, float]], dataset: FoldedDataset
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by id; a name counts before an id, as a feature may be called "12"."""
@@ -129,7 +132,7 @@ def _by_name(
     return costs_by_id
 
 
-def _by_position(
+def _costs_by_position(
     path: Path, profile_costs: Sequence[tuple[float, float]], dataset: FoldedDataset
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by id, of features in the order of the feature set or, without one, of the data."""
@@ -145,9 +148,10 @@ def _by_position(
     return {i: cost_of_name[name] for i, name in features.ids.items()}
 
 
-def _from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
+def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
+    """Return the costs by name or id from the text of a table with a header."""
     lines = text.splitlines()
-    column_of = _places(lines[0]) if lines else None
+    column_of = _column_positions(lines[0]) if lines else None
     if column_of is None:
         text = tr("{path}: found the columns {found}, expected {expected}.")
         found_columns = shown(lines[0]) if lines else "''"
@@ -155,21 +159,21 @@ def _from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     try:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
-        raise _not_costs(path) from error
+        raise _no_costs_error(path) from error
     costs_by_name: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
             continue
         cells = {name: row[column] if column < len(row) else "" for name, column in column_of.items()}
         location = tr("{path}, line {line}").format(path=path, line=number)
-        _add(costs_by_name, location, unguarded(cells.pop("feature").strip()), cells)
+        _add_costs(costs_by_name, location, unguarded(cells.pop("feature").strip()), cells)
     return costs_by_name
 
 
-def _places(header: str) -> dict[str, int] | None:
-    """Return where the columns of a table of costs are, by its header; None if it is another table."""
+def _column_positions(header: str) -> dict[str, int] | None:
+    """Return the positions of the columns in the header of a table of costs; None for another table."""
     names = [cell.strip().strip('"').lower() for cell in header.split(_separator(header))]
-    column_of = {name: names.index(name) for name in ("feature", *_COLUMNS) if name in names}
+    column_of = {name: names.index(name) for name in ("feature", *_COST_COLUMNS) if name in names}
     return (
         column_of
         if "feature" in column_of and len(column_of) >= 2 and len(set(names)) == len(names)
@@ -181,11 +185,12 @@ def _separator(header: str) -> str:
     return next((sign for sign in ";\t" if sign in header), ",")
 
 
-def _from_json(path: Path, text: str) -> _Costs:
-    document = _loaded(path, text)
+def _costs_from_json(path: Path, text: str) -> _Costs:
+    """Return the costs from JSON: of profiles in their order, or of objects by name or id."""
+    document = _json_documents(path, text)
     answers = [answer for answer in document if isinstance(answer, dict) and "profile" in answer]
     if answers:
-        return _from_profiles(path, answers)
+        return _costs_from_profiles(path, answers)
     if len(document) == 1 and isinstance(document[0], dict) and "feature" not in document[0]:
         rows: list[tuple[Any, Any]] = list(document[0].items())
     else:
@@ -194,20 +199,20 @@ def _from_json(path: Path, text: str) -> _Costs:
             for answer in document
         ]
     if not rows:
-        raise _not_costs(path)
+        raise _no_costs_error(path)
     costs_by_name: dict[str, tuple[float, float]] = {}
     for name, costs in rows:
         number = isinstance(name, int) and not isinstance(name, bool)
         if not (isinstance(name, str) or number) or not isinstance(costs, dict):
-            raise _not_costs(path)
-        milliseconds = {column: costs[column] for column in _COLUMNS if column in costs}
+            raise _no_costs_error(path)
+        milliseconds = {column: costs[column] for column in _COST_COLUMNS if column in costs}
         if not milliseconds:
-            raise _not_costs(path)
-        _add(costs_by_name, str(path), str(name), milliseconds)
+            raise _no_costs_error(path)
+        _add_costs(costs_by_name, str(path), str(name), milliseconds)
     return costs_by_name
 
 
-def _loaded(path: Path, text: str) -> list[Any]:
+def _json_documents(path: Path, text: str) -> list[Any]:
     """Parse JSON, or lines of JSON, into a list."""
     try:
         try:
@@ -215,11 +220,11 @@ def _loaded(path: Path, text: str) -> list[Any]:
         except ValueError:
             document = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise _not_costs(path) from error
+        raise _no_costs_error(path) from error
     return document if isinstance(document, list) else [document]
 
 
-def _add(
+def _add_costs(
     costs_by_name: dict[str, tuple[float, float]],
     location: str,
     feature: str,
@@ -227,7 +232,7 @@ def _add(
 ) -> None:
     """Add the costs of a feature; a cell that is empty counts 0."""
     costs = []
-    for column in _COLUMNS:
+    for column in _COST_COLUMNS:
         value = milliseconds.get(column, 0)
         try:
             costs.append(milliseconds_of(value if not isinstance(value, str) or value.strip() else 0))
@@ -242,7 +247,7 @@ def _add(
     costs_by_name[feature] = costs[0], costs[1]
 
 
-def _from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
+def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
     """Return the costs of the features of a feature set, in order, as means over requests and documents.
 
     Elasticsearch and OpenSearch document the profile: ``profile.shards[].searches[].query[]`` is a tree with
@@ -253,7 +258,7 @@ def _from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tup
     documents = requests = 0.0
     try:
         for answer in answers:
-            queries = list(_ltr_queries(_roots(answer), 0))
+            queries = list(_ltr_queries(_profiled_queries(answer), 0))
             requests += bool(queries)
             for query in queries:
                 children = query.get("children", [])
@@ -262,10 +267,12 @@ def _from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tup
                     raise ValueError("expected the same features in all")
                 documents += milliseconds_of(query["breakdown"]["score_count"])
                 for total, child in zip(totals, children, strict=True):
-                    for column, nanoseconds in enumerate(_nanoseconds(child["breakdown"])):
+                    for column, nanoseconds in enumerate(
+                        _document_and_request_nanoseconds(child["breakdown"])
+                    ):
                         total[column] += nanoseconds
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
-        raise _not_costs(path) from error
+        raise _no_costs_error(path) from error
     if not totals:
         text = tr("{path}: found no RankerQuery with features in the profile, expected a request with sltr.")
         raise DatasetError(text.format(path=path))
@@ -275,7 +282,7 @@ def _from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tup
     ]
 
 
-def _roots(answer: Mapping[str, Any]) -> list[Any]:
+def _profiled_queries(answer: Mapping[str, Any]) -> list[Any]:
     searches = [search for shard in answer["profile"]["shards"] for search in shard["searches"]]
     return [query for search in searches for query in search["query"]]
 
@@ -289,21 +296,21 @@ def _ltr_queries(queries: Iterable[Any], depth: int) -> Iterator[Mapping[str, An
             yield from _ltr_queries(query.get("children", []), depth + 1)
 
 
-def _nanoseconds(breakdown: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the nanoseconds of a feature that are spent on documents, and those that are spent once.
+def _document_and_request_nanoseconds(breakdown: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the nanoseconds of a feature that are spent on documents, and those spent once per request.
 
     Where segments are searched at the same time, the times of slices stand beside their sum.
     """
     times = {
         name: milliseconds_of(value)
         for name, value in breakdown.items()
-        if not name.endswith("_count") and not name.startswith(_OF_SLICES)
+        if not name.endswith("_count") and not name.startswith(_SLICE_PREFIXES)
     }
-    once = fsum(time for name, time in times.items() if name in _ONCE)
+    once = fsum(time for name, time in times.items() if name in _TIMES_PER_REQUEST)
     return fsum(times.values()) - once, once
 
 
-def _not_costs(path: Path) -> DatasetError:
+def _no_costs_error(path: Path) -> DatasetError:
     return DatasetError(
         tr("{path}: no costs of features found; expected {expected}.").format(
             path=path, expected=tr(_EXPECTED)

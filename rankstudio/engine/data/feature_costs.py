@@ -12,8 +12,10 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_FREE = 1e-3  # of the cheapest feature, for one that costs nothing: a gain per cost has a denominator
-_MOST_MILLISECONDS = 1e12  # some thirty years; sums of such numbers stay finite
+_SHARE_OF_CHEAPEST = (
+    1e-3  # of the cheapest feature, for one that costs nothing: a gain per cost has a denominator
+)
+_MAX_MILLISECONDS = 1e12  # some thirty years; sums of such numbers stay finite
 _EXPECTED = translatable(
     "documents, the mean number per query, and features, a list of [id, per document, per query] in "
     "milliseconds from 0 up"
@@ -52,7 +54,7 @@ class FeatureCosts:
         try:
             documents = milliseconds_of(values["documents"])
             features = sorted(
-                (_id(i), milliseconds_of(per_document), milliseconds_of(per_query))
+                (_checked_id(i), milliseconds_of(per_document), milliseconds_of(per_query))
                 for i, per_document, per_query in values["features"]
             )
         except (KeyError, TypeError, ValueError, OverflowError):
@@ -99,7 +101,7 @@ class FeatureCosts:
         """
         cost_of_feature = {i: self.milliseconds([i]) for i, _, _ in self.features}
         least = min((cost for cost in cost_of_feature.values() if cost > 0), default=1.0)
-        return {i: cost or least * _FREE for i, cost in cost_of_feature.items()}
+        return {i: cost or least * _SHARE_OF_CHEAPEST for i, cost in cost_of_feature.items()}
 
     def text(self) -> str:
         """Return the costs in one line: "documents: 20.5; 12: 0.002 + 0.1; 13: 0.0 + 0.3"."""
@@ -126,12 +128,12 @@ def milliseconds_of(value: Any) -> float:
     if isinstance(value, bool):
         raise TypeError("expected a number")
     number = float(value)
-    if not 0 <= number <= _MOST_MILLISECONDS:
+    if not 0 <= number <= _MAX_MILLISECONDS:
         raise ValueError("expected a number from 0 up")
     return abs(number)  # no negative zero
 
 
-def _id(value: Any) -> int:
+def _checked_id(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < inf:
         raise ValueError("expected the id of a feature")
     return value

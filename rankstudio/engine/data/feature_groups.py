@@ -44,7 +44,7 @@ class GroupedFeatures:
 MOST_BYTES = 16 << 20
 """No file about features is larger."""
 
-_LONGEST = 200
+_MAX_LENGTH = 200
 _ID = re.compile(r"0*[1-9][0-9]{0,8}")
 _ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE)
 _EXPECTED = translatable(
@@ -73,7 +73,7 @@ def checked_groups(values: Any) -> Groups:
     ids_by_name = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
     all_ids = [i for ids in ids_by_name.values() for i in ids]
     if "" in ids_by_name or len(ids_by_name) < len(values) or len(set(all_ids)) < len(all_ids):
-        twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if len(all_ids) < _LONGEST else []
+        twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if len(all_ids) < _MAX_LENGTH else []
         template = tr("{expected}; feature {feature} is in two groups") if twice else "{expected}"
         expected = template.format(expected=tr(_EXPECTED), feature=twice[0] if twice else "")
         raise ParameterError("groups", dict(values), expected)
@@ -91,7 +91,7 @@ def group_name(name: Any) -> str:
     if not isinstance(name, str):
         return ""
     printable = "".join(c if c.isprintable() and c != ";" else " " for c in name)
-    return " ".join(printable.split())[:_LONGEST].rstrip()
+    return " ".join(printable.split())[:_MAX_LENGTH].rstrip()
 
 
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:

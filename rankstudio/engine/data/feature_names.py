@@ -29,10 +29,10 @@ from rankstudio.engine.support.escaping import guarded, unguarded
 from rankstudio.engine.support.files import make_folder, read_text, write_bytes
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_LONGEST = 200
+_MAX_NAME_LENGTH = 200
 _NAMELESS = re.compile(r"(feature|id) [0-9]+")
-_SET = ".featureset"  # what the file of a feature set ends with, beside that of the names
-_COSTS = ".costs"
+_FEATURE_SET_ENDING = ".featureset"  # what the file of a feature set ends with, beside that of the names
+_COSTS_ENDING = ".costs"
 _HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
 _EXPECTED = translatable(
@@ -76,11 +76,11 @@ class FeatureNotes:
 
     def with_name(self, feature: int, name: str) -> FeatureNotes:
         """Return a copy with another name; "" for the name from the data."""
-        return replace(self, names=_changed(self.names, feature, name))
+        return replace(self, names=_with_text(self.names, feature, name))
 
     def with_note(self, feature: int, note: str) -> FeatureNotes:
         """Return a copy with another note; "" for none."""
-        return replace(self, notes=_changed(self.notes, feature, note))
+        return replace(self, notes=_with_text(self.notes, feature, note))
 
 
 def read_feature_names(path: Path) -> dict[int, str]:
@@ -101,7 +101,7 @@ def read_feature_names(path: Path) -> dict[int, str]:
         If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
-    names = names_in_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
+    names = names_in_json(text) if text.lstrip()[:1] in ("[", "{") else _names_in_lines(path, text)
     valid_names = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
     if not valid_names:
         raise DatasetError(
@@ -114,10 +114,12 @@ def read_feature_names(path: Path) -> dict[int, str]:
 
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     """Return the annotations of a dataset stored by :func:`save_notes`; empty if missing or damaged."""
-    path = _file(folder, dataset)
+    path = _names_file(folder, dataset)
     if path is None:
         return FeatureNotes()
-    imported = FeatureNotes(feature_set=first_feature_set([path.with_suffix(_SET)]), costs=_kept_costs(path))
+    imported = FeatureNotes(
+        feature_set=first_feature_set([path.with_suffix(_FEATURE_SET_ENDING)]), costs=_stored_costs(path)
+    )
     try:
         if not path.exists() or path.stat().st_size > MOST_BYTES:
             return imported
@@ -131,13 +133,18 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
         if len(row) >= 3 and re.fullmatch(r"[1-9][0-9]{0,8}", row[0]):
             texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]
             names[int(row[0])], notes[int(row[0])], groups[int(row[0])] = texts[:3]
-    return replace(imported, names=_filled(names), notes=_filled(notes), groups=groups_of(groups))
+    return replace(
+        imported,
+        names=_without_empty_texts(names),
+        notes=_without_empty_texts(notes),
+        groups=groups_of(groups),
+    )
 
 
-def _kept_costs(path: Path) -> FeatureCosts | None:
-    """Return the costs that are kept beside the names; None where there are none, or they are damaged."""
+def _stored_costs(path: Path) -> FeatureCosts | None:
+    """Return the costs that are stored beside the names; None if there are none, or they are damaged."""
     with suppress(OSError, ValueError, RecursionError, DataError, ParameterError):
-        stored = json.loads(read_feature_file(path.with_suffix(_COSTS), ""))
+        stored = json.loads(read_feature_file(path.with_suffix(_COSTS_ENDING), ""))
         return replace(FeatureCosts.of(stored["costs"]), source=str(stored["source"]))
     return None
 
@@ -160,7 +167,7 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     OutputError
         If it cannot be written, or the data have no file.
     """
-    path = _file(folder, dataset)
+    path = _names_file(folder, dataset)
     if path is None:
         raise OutputError(
             tr("{name} was not read from a file: names and notes of its features are not stored.").format(
@@ -177,10 +184,10 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     make_folder(folder)
     write_bytes(path, written.getvalue().encode())
     if notes.feature_set is not None:
-        write_bytes(path.with_suffix(_SET), notes.feature_set.text().encode())
+        write_bytes(path.with_suffix(_FEATURE_SET_ENDING), notes.feature_set.text().encode())
     if notes.costs is not None:
         stored = {"source": notes.costs.source, "costs": dict(notes.costs.plain())}
-        write_bytes(path.with_suffix(_COSTS), json.dumps(stored).encode())
+        write_bytes(path.with_suffix(_COSTS_ENDING), json.dumps(stored).encode())
 
 
 def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
@@ -269,7 +276,7 @@ def _with_names(
     return replace(dataset, folds=changed_parts(dataset.folds, with_shown_names), extensions=extensions)
 
 
-def _from_lines(path: Path, text: str) -> dict[int, str]:
+def _names_in_lines(path: Path, text: str) -> dict[int, str]:
     """Return the names in a table, or in a list of RankLib, whose ids without a name keep the usual one."""
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)
@@ -285,17 +292,17 @@ def _from_lines(path: Path, text: str) -> dict[int, str]:
 
 def _cleaned(name: str) -> str:
     """Return a name on one line, of a length that can be shown."""
-    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST].rstrip()
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_MAX_NAME_LENGTH].rstrip()
 
 
-def _changed(old: Mapping[int, str], feature: int, text: str) -> dict[int, str]:
-    return _filled({**old, feature: _cleaned(text)})
+def _with_text(old: Mapping[int, str], feature: int, text: str) -> dict[int, str]:
+    return _without_empty_texts({**old, feature: _cleaned(text)})
 
 
-def _filled(texts: Mapping[int, str]) -> dict[int, str]:
+def _without_empty_texts(texts: Mapping[int, str]) -> dict[int, str]:
     return {i: text for i, text in texts.items() if text}
 
 
-def _file(folder: Path, dataset: FoldedDataset) -> Path | None:
+def _names_file(folder: Path, dataset: FoldedDataset) -> Path | None:
     name = re.sub(r"[^0-9A-Za-z]+", "-", dataset.origin.checksum)
     return folder / f"{name}.csv" if name else None

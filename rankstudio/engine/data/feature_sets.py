@@ -35,13 +35,13 @@ _LISTS = re.compile(r"\b(?:match|summary)-features\s*")
 _LINE = re.compile(r"[^\n{}]*")
 _BRACE = re.compile(r"[{}]")
 _INHERITS = "inherits"
-_HEAD = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
-_INSIDE = re.compile(r"[^\x00-\x1f\x7f{}#]")
-_SPECIFIC = re.compile(r"[(.]")
+_DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+_ARGUMENT_CHARACTER = re.compile(r"[^\x00-\x1f\x7f{}#]")
+_ARGUMENT_OR_OUTPUT = re.compile(r"[(.]")
 _DERIVED = ("derived_expression", "script_feature")
 _NAMES = re.compile(r"\w+")
 _CACHED = "vespa.summaryFeatures.cached"  # stands among the features of a result
-_LONGEST = 2000  # characters of a rank feature
+_MAX_LENGTH = 2000  # characters of a rank feature
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def read_feature_set(path: Path) -> FeatureSet:
 
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """Return the feature set in a text; see :func:`read_feature_set`. The path is for sentences."""
-    read = _from_json if text.lstrip()[:1] in ("[", "{") else _from_lines
+    read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
     twice = [name for name, count in Counter(name for name, _ in parsed.features).items() if count > 1]
     if twice:
@@ -281,14 +281,14 @@ def is_rank_feature(text: str) -> bool:
 
     Other text is rejected, because a brace or a line end could end the expression.
     """
-    head = _HEAD.match(text)
-    if head is None or len(text) > _LONGEST:
+    head = _DOTTED_NAME.match(text)
+    if head is None or len(text) > _MAX_LENGTH:
         return False
     end = head.end()
     if text[end : end + 1] == "(":
-        end = _closed(text, end)
+        end = _end_of_bracket(text, end)
         if end and text[end : end + 1] == ".":
-            output = _HEAD.match(text, end + 1)
+            output = _DOTTED_NAME.match(text, end + 1)
             end = output.end() if output else 0
     return end == len(text)
 
@@ -302,23 +302,24 @@ class _Found:
     features: tuple[tuple[str, str], ...]
 
 
-def _from_json(path: Path, text: str) -> _Found:
+def _set_from_json(path: Path, text: str) -> _Found:
+    """Return the feature set in a text of JSON; DatasetError where it holds none."""
     try:
         document = json.loads(text)
         # what could not be written again: a lone half of a pair of UTF-16, NaN, and 1e999, which is infinite
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
-        raise _not_one(path) from error
+        raise _no_feature_set_error(path) from error
     if rank_features := _match_features(document):
-        return _vespa(path, rank_features)
+        return _vespa_set(path, rank_features)
     features, name = features_in_json(document)
     if features and all(isinstance(feature, str) for feature in features):
-        return _vespa(path, features)
+        return _vespa_set(path, features)
     if not features or not all(isinstance(f, dict) and isinstance(f.get("name"), str) for f in features):
-        raise _not_one(path)
-    engines = {_engine(feature) for feature in features}
+        raise _no_feature_set_error(path)
+    engines = {_engine_of_feature(feature) for feature in features}
     if len(engines) != 1 or None in engines:
-        raise _not_one(path)
+        raise _no_feature_set_error(path)
     engine = engines.pop()
     assert engine is not None
     if engine == "solr":
@@ -331,16 +332,18 @@ def _from_json(path: Path, text: str) -> _Found:
     return _Found(engine, name, tuple(written))
 
 
-def _from_lines(path: Path, text: str) -> _Found:
+def _set_from_lines(path: Path, text: str) -> _Found:
     """Return the rank features in lines, or in the lists of a rank profile."""
-    blocks = list(_blocks(text))
+    blocks = list(_profile_lists(text))
     listed = "\n".join(blocks) if blocks else text
     lines = (line.partition("#")[0].strip() for line in listed.splitlines())
-    features = [feature for line in lines if line for feature in (_split(line) if blocks else [line])]
-    return _vespa(path, list(dict.fromkeys(features)) if blocks else features, listed=bool(blocks))
+    features = [
+        feature for line in lines if line for feature in (_split_outside_brackets(line) if blocks else [line])
+    ]
+    return _vespa_set(path, list(dict.fromkeys(features)) if blocks else features, listed=bool(blocks))
 
 
-def _blocks(text: str) -> Iterator[str]:
+def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of a rank profile's lists, after a colon or in braces; O(n) for n characters.
 
     Lists that inherit others may all wait for one brace, which is looked for once.
@@ -359,31 +362,31 @@ def _blocks(text: str) -> Iterator[str]:
             yield line[0]
             continue
         if opening < begin:
-            opening = _brace(text, begin)
-            closing = _brace(text, opening + 1)
+            opening = _next_brace(text, begin)
+            closing = _next_brace(text, opening + 1)
         at_once = opening == begin or text.startswith(_INHERITS, begin)
         if at_once and text.startswith("{", opening) and text.startswith("}", closing):
             end = closing + 1
             yield text[opening + 1 : closing]
 
 
-def _brace(text: str, begin: int) -> int:
+def _next_brace(text: str, begin: int) -> int:
     """Return the index of the first brace from an index on; the length of the text if there is none."""
     brace = _BRACE.search(text, begin)
     return len(text) if brace is None else brace.start()
 
 
-def _vespa(path: Path, features: Sequence[str], *, listed: bool = False) -> _Found:
-    """Return rank features; where they are not ``listed`` as such, plain names alone may be anything."""
+def _vespa_set(path: Path, features: Sequence[str], *, listed: bool = False) -> _Found:
+    """Return the set of Vespa's rank features; plain names alone count only if ``listed`` in a profile."""
     names = [feature.strip() for feature in features]
     plain = next((name for name in names if not is_rank_feature(name)), None)
-    if plain is not None or not (any(map(_SPECIFIC.search, names)) or (listed and names)):
-        raise _not_one(path)
+    if plain is not None or not (any(map(_ARGUMENT_OR_OUTPUT.search, names)) or (listed and names)):
+        raise _no_feature_set_error(path)
     return _Found("vespa", "", tuple((name, name) for name in names))
 
 
-def _engine(feature: Mapping[str, Any]) -> Engine | None:
-    """Return whose feature an object of JSON is; None for a name alone."""
+def _engine_of_feature(feature: Mapping[str, Any]) -> Engine | None:
+    """Return the search engine whose format a feature's object has; None for neither."""
     if isinstance(feature.get("class"), str):
         return "solr"
     return "elasticsearch" if "template" in feature else None
@@ -401,7 +404,7 @@ def _match_features(document: Any) -> list[str]:
     return [name for name in match_features if name != _CACHED] if isinstance(match_features, dict) else []
 
 
-def _split(line: str) -> Iterator[str]:
+def _split_outside_brackets(line: str) -> Iterator[str]:
     """Yield the words between blanks, ignoring blanks in brackets."""
     depth = 0
     start = 0
@@ -415,13 +418,13 @@ def _split(line: str) -> Iterator[str]:
         yield line[start:].strip()
 
 
-def _closed(text: str, opening: int) -> int:
-    """Return where the bracket at a place is closed, behind it; 0 where it is not."""
+def _end_of_bracket(text: str, opening: int) -> int:
+    """Return the position behind the bracket that closes the one at ``opening``; 0 if none does."""
     depth = 0
     quoted = False
     for end in range(opening, len(text)):
         sign = text[end]
-        if not _INSIDE.match(sign):
+        if not _ARGUMENT_CHARACTER.match(sign):
             return 0
         if sign == '"':
             quoted = not quoted
@@ -434,7 +437,7 @@ def _closed(text: str, opening: int) -> int:
     return 0
 
 
-def _not_one(path: Path) -> DatasetError:
+def _no_feature_set_error(path: Path) -> DatasetError:
     return DatasetError(
         tr("{path}: no feature set found; expected {expected}.").format(path=path, expected=tr(_EXPECTED))
     )

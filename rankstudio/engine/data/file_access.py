@@ -89,30 +89,32 @@ def children(folder: Path) -> list[Path]:
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Return an error of the operating system as a FileAccessError."""
     if isinstance(error, FileNotFoundError):
-        return FileAccessError(path, f"{tr('file not found.')} {did_you_mean(_sibling(path))}".rstrip())
+        return FileAccessError(
+            path, f"{tr('file not found.')} {did_you_mean(_most_similar_name(path))}".rstrip()
+        )
     if isinstance(error, PermissionError):
         return FileAccessError(path, tr("permission denied."))
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FileAccessError(path, tr("the file could not be read: {reason}.").format(reason=reason))
 
 
-def _sibling(path: Path) -> str:
-    """Return the name beside a path that is most like its own; "" where none is much alike."""
+def _most_similar_name(path: Path) -> str:
+    """Return the name in a path's folder that is most similar to its own; "" if none is similar."""
     try:
-        names = [entry.name for entry in islice(path.parent.iterdir(), _MOST_SIBLINGS)]
+        names = [entry.name for entry in islice(path.parent.iterdir(), _MAX_SIBLINGS)]
     except OSError:
         return ""
-    return one_line(nearest(path.name, names, _MUCH_ALIKE))
+    return one_line(nearest(path.name, names, _MIN_SIMILARITY))
 
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 """Endings of the names of compressed files."""
 
-_MUCH_ALIKE = 0.75  # of the letters of two names of files
-_MOST_SIBLINGS = 1_000
-_PIECE = 1 << 20  # 1 MiB, whatever a file claims its content to be
-_LITTLE = 1 << 10  # of Zstandard's text, which unpacks to as much as it likes at a time
-_MOST_XZ = 1 << 30  # bytes that unpacking xz may need besides
+_MIN_SIMILARITY = 0.75  # of the letters of two names of files
+_MAX_SIBLINGS = 1_000
+_PIECE_BYTES = 1 << 20  # 1 MiB, whatever a file claims its content to be
+_PACKED_PIECE_BYTES = 1 << 10  # of Zstandard's text, which unpacks to as much as it likes at a time
+_MAX_XZ_BYTES = 1 << 30  # bytes that unpacking xz may need besides
 
 
 def without_ending(name: str) -> str:
@@ -170,7 +172,7 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
         If the library of Zstandard is not installed.
     """
     waiting = next(packed, b"")
-    compression = _kind_of(waiting)
+    compression = _compression_of(waiting)
     if compression is None:
         yield waiting
         yield from packed
@@ -182,7 +184,7 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
             waiting = waiting.lstrip(b"\0")
             member = make(path) if waiting else None
         if member is not None:
-            yield from _unpacked(path, kind, member, waiting)
+            yield from _unpacked_rest(path, kind, member, waiting)
             if member.eof:
                 waiting = waiting[len(waiting) - member.unused :]
                 member = None
@@ -200,15 +202,15 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
 
 def is_packed(begin: bytes) -> bool:
     """Return whether a file with this beginning is compressed."""
-    return _kind_of(begin) is not None
+    return _compression_of(begin) is not None
 
 
-def _kind_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
-    """Return by what a file that begins so is packed, and what unpacks it; None for text."""
+def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
+    """Return the kind of compression of a file by its beginning, and its decompressor; None for text."""
     return next(((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None)
 
 
-def _unpacked(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterator[bytes]:
+def _unpacked_rest(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterator[bytes]:
     """Yield the decompressed pieces of more packed bytes."""
     pieces = member.pieces(waiting)
     while True:
@@ -228,7 +230,7 @@ def _unpacked(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterato
         yield piece
 
 
-def read_beginning(path: Path, max_bytes: int = _PIECE) -> bytes:
+def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     """Return the beginning of a file, decompressed if necessary.
 
     Raises
@@ -284,7 +286,7 @@ class _Gzip(_Member):
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         # At its end zlib still gives back the tail of before, which is behind the text.
         while packed and not self._member.eof:
-            yield self._member.decompress(packed, _PIECE)
+            yield self._member.decompress(packed, _PIECE_BYTES)
             packed = self._member.unconsumed_tail
 
 
@@ -292,9 +294,9 @@ class _Bounded(_Member):
     """A member of bzip2 or xz, whose libraries work alike."""
 
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        yield self._member.decompress(packed, _PIECE)
+        yield self._member.decompress(packed, _PIECE_BYTES)
         while not self._member.eof and not self._member.needs_input:
-            yield self._member.decompress(b"", _PIECE)
+            yield self._member.decompress(b"", _PIECE_BYTES)
 
 
 class _Zstandard(_Member):
@@ -303,11 +305,11 @@ class _Zstandard(_Member):
     _left = 0
 
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        for begin in range(0, len(packed), _LITTLE):
+        for begin in range(0, len(packed), _PACKED_PIECE_BYTES):
             if self._member.eof:
                 break
-            yield self._member.decompress(packed[begin : begin + _LITTLE])
-            self._left = max(len(packed) - begin - _LITTLE, 0)
+            yield self._member.decompress(packed[begin : begin + _PACKED_PIECE_BYTES])
+            self._left = max(len(packed) - begin - _PACKED_PIECE_BYTES, 0)
 
     @property
     def unused(self) -> int:
@@ -326,6 +328,6 @@ def _zstandard(path: Path) -> Any:
 _KINDS: tuple[tuple[bytes, str, Callable[[Path], _Member]], ...] = (
     (GZIP, "gzip", lambda _path: _Gzip(zlib.decompressobj(wbits=31))),
     (BZIP2, "bzip2", lambda _path: _Bounded(bz2.BZ2Decompressor())),
-    (XZ, "xz", lambda _path: _Bounded(lzma.LZMADecompressor(memlimit=_MOST_XZ))),
+    (XZ, "xz", lambda _path: _Bounded(lzma.LZMADecompressor(memlimit=_MAX_XZ_BYTES))),
     (ZSTANDARD, "Zstandard", lambda path: _Zstandard(_zstandard(path).ZstdDecompressor().decompressobj())),
 )

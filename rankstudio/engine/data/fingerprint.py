@@ -13,7 +13,7 @@ from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.sparse_rows import features_apart
 
-_ROWS = 1 << 15  # of data that are hashed at a time
+_ROWS_AT_ONCE = 1 << 15  # of data that are hashed at a time
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
         for name, part in fold.parts.items():
             if part.source is not None:
                 files.setdefault(str(part.source.path.absolute()), part.source)
-            lines.append(f"{fold.number} {name} {part.n_features} {_checksum(part, checksums)}")
+            lines.append(f"{fold.number} {name} {part.n_features} {_part_checksum(part, checksums)}")
     return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
 
 
@@ -63,7 +63,7 @@ def data_digest(dataset: FoldedDataset) -> str:
         return files_digest(dataset.origin.whole_sources)
     checksums: dict[int, str] = {}
     lines = [
-        f"{fold.number} {name} {part.n_features} {_checksum(part, checksums)}"
+        f"{fold.number} {name} {part.n_features} {_part_checksum(part, checksums)}"
         for fold in dataset.folds
         for name, part in fold.parts.items()
         if name != "train"
@@ -92,27 +92,27 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
     return ""
 
 
-def _checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
-    return _of_some(part, checksums) if isinstance(part, PartOfWhole) else _of_part(part)
+def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
+    return _selection_checksum(part, checksums) if isinstance(part, PartOfWhole) else _whole_checksum(part)
 
 
-def _of_part(part: RankingDataset) -> str:
-    return part.source.checksum if part.source is not None else _of_arrays(part)
+def _whole_checksum(part: RankingDataset) -> str:
+    return part.source.checksum if part.source is not None else _arrays_checksum(part)
 
 
-def _of_some(part: PartOfWhole, checksums: dict[int, str]) -> str:
-    """Return that of the data and which queries these are: the data are hashed once for all folds."""
+def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
+    """Return the checksum of the whole data, hashed once for all folds, and which queries the part has."""
     if id(part.whole) not in checksums:
-        checksums[id(part.whole)] = _of_part(part.whole)
+        checksums[id(part.whole)] = _whole_checksum(part.whole)
     return f"{checksums[id(part.whole)]} {part.told_as}"
 
 
-def _of_arrays(part: RankingDataset) -> str:
+def _arrays_checksum(part: RankingDataset) -> str:
     digest = hashlib.sha256()
     for array in (*features_apart(part.X).values(), part.y, part.query_ptr, part.feature_ids):
         digest.update(f"{array.dtype.str} {array.shape}".encode())
-        for first in range(0, len(array), _ROWS):
-            rows = np.ascontiguousarray(array[first : first + _ROWS])
+        for first in range(0, len(array), _ROWS_AT_ONCE):
+            rows = np.ascontiguousarray(array[first : first + _ROWS_AT_ONCE])
             digest.update(rows.data)
             release(rows)
     return f"sha256:{digest.hexdigest()}"

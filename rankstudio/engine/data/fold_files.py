@@ -27,7 +27,7 @@ PARTS = {
     "test": re.compile(r"test", re.IGNORECASE),
 }
 _NUMBER = re.compile(r"(?<=[-_.])(\d+)(?=[-_.]|$)")
-_LOOKED_FOR = translatable(
+_EXPECTED_FILES = translatable(
     "folders named Fold1, Fold2 … that contain train, vali and test files, or such files "
     "themselves (train.txt, trainingset.txt, vali.csv, test.txt.gz); or feature logs (.json, .ndjson) next "
     "to judgments (qrels.txt, ratings.csv)"
@@ -72,7 +72,7 @@ def one_of(paths: Sequence[str]) -> str:
         tr(
             "{files}: found {n_files} files. Expected one file, or the parts of one fold in one folder, "
             "whose names begin with train, vali and test."
-        ).format(files=_listed(data_files), n_files=len(data_files))
+        ).format(files=_names_text(data_files), n_files=len(data_files))
     )
 
 
@@ -124,7 +124,7 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     if not deeper:
         raise DatasetError(
             tr("{path}: found no dataset, expected {looked_for}.").format(
-                path=path, looked_for=tr(_LOOKED_FOR)
+                path=path, looked_for=tr(_EXPECTED_FILES)
             )
         )
     return next(iter(deeper.values()))
@@ -151,7 +151,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
     if parts and "train" not in parts:
         raise DatasetError(
             tr("{folder}: found {values} and no training file, expected one such as train.txt.").format(
-                folder=folder, values=_listed(file for part in parts.values() for file in part)
+                folder=folder, values=_names_text(file for part in parts.values() for file in part)
             )
         )
     if not parts:
@@ -161,7 +161,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
 
 
 def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """Return feature logs that stand beside judgments as the one part that they are."""
+    """Return the feature logs of a folder with judgments as the one part "train"; {} if it has none."""
     logs = logs_in(folder) if judgment_files(folder) else ()
     return {"train": logs} if logs else {}
 
@@ -176,7 +176,7 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
             if existing is not child:
                 raise DatasetError(
                     tr("{folder}: found {value} for fold {number}, expected one.").format(
-                        folder=folder, value=_listed([existing, child]), number=int(match[1])
+                        folder=folder, value=_names_text([existing, child]), number=int(match[1])
                     )
                 )
     return numbered
@@ -190,11 +190,11 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
         candidates = [c for c in data if pattern.match(c.name)]
         if not candidates:  # Yahoo's set1.train.txt
             candidates = [c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))]
-        in_order = _in_order(candidates, pattern) if candidates else _files_below(folder, pattern)
+        in_order = _numbered_files(candidates, pattern) if candidates else _files_below(folder, pattern)
         if len(candidates) > 1 and not in_order:
             raise DatasetError(
                 tr("{folder}: found {candidates} for the {name} part, expected one file.").format(
-                    folder=folder, candidates=_listed(candidates), name=name
+                    folder=folder, candidates=_names_text(candidates), name=name
                 )
             )
         if in_order:
@@ -203,17 +203,17 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 
 
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
-    """Return the files of a folder that is called as a part is: train/part-0001.parquet and so on."""
+    """Return the files of a folder that is named like a part: train/part-0001.parquet and so on."""
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
             data = [c for c in children(child) if c.is_file() and c.name[0] not in "._" and _is_data(c)]
-            if ordered := _in_order([c for c in data if c.suffix or _NUMBER.search(c.name)]):
+            if ordered := _numbered_files([c for c in data if c.suffix or _NUMBER.search(c.name)]):
                 return ordered
     return ()
 
 
-def _in_order(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -> tuple[Path, ...]:
-    """Return one file, or several whose names are the same but for a number behind a word; else none."""
+def _numbered_files(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -> tuple[Path, ...]:
+    """Return a single file, or files that differ in a number of their names, in its order; else ()."""
     if len(candidates) < 2:
         return tuple(candidates)
     numbered: list[tuple[int, Path]] = []
@@ -232,7 +232,7 @@ def _is_data(path: Path) -> bool:
     return Path(without_ending(path.name.lower())).suffix in data_endings()
 
 
-def _listed(paths: Iterable[Path]) -> str:
+def _names_text(paths: Iterable[Path]) -> str:
     names = [path.name for path in paths]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -263,7 +263,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     """
     output_of_identity = {identity: path for path in outputs for identity in _identities(path)}
     for source in inputs if output_of_identity else ():
-        for path in (source, *_files_of(source)):
+        for path in (source, *_files_to_protect(source)):
             output = next((output_of_identity[i] for i in _identities(path) if i in output_of_identity), None)
             if output is not None and not path.is_dir():
                 raise OutputError(
@@ -274,14 +274,14 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
-    """Yield by what a file is known: where it really is, and its number, which hard links share."""
+    """Yield the identities of a file: its resolved path, and its device and inode, which hard links share."""
     with suppress(OSError, RuntimeError, ValueError):  # a circle of links, a name that no file has
         yield path.resolve()
         status = path.stat()
         yield status.st_dev, status.st_ino
 
 
-def _files_of(source: Path) -> Iterator[Path]:
+def _files_to_protect(source: Path) -> Iterator[Path]:
     """Yield the files of a folder: those of its data, where there are any, else all; judgments of logs."""
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()

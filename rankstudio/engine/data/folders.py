@@ -32,7 +32,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.extensions import Extensions
 
-_SLASHES = str.maketrans("/\\", "__")  # folders of results are called after data
+_WITHOUT_SLASHES = str.maketrans("/\\", "__")  # folders of results are called after data
 
 
 def open_dataset(
@@ -90,7 +90,7 @@ def open_dataset(
     )
     tables, width = _with_the_same_features(reader.read())
     first = tables[part_files[0]]
-    opened_folds = [_fold(path, fold, reader, tables, width) for fold in folds]
+    opened_folds = [_opened_fold(path, fold, reader, tables, width) for fold in folds]
     judgments = (
         PartJudgments(tuple(map(reader.judgments, opened_folds[0].parts.values())))
         if specified.judges
@@ -103,7 +103,8 @@ def open_dataset(
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named))
     named[0] = replace(named[0], train=replace(train, warnings=warnings))
     dataset = FoldedDataset(
-        name=_name(path, folds) + (f" ({specified.label.translate(_SLASHES)})" if specified.judges else ""),
+        name=_dataset_name(path, folds)
+        + (f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""),
         path=path,
         folds=tuple(named),
         convention=identity.convention,
@@ -126,7 +127,7 @@ def open_dataset(
 
 
 def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Files, FileContents], int]:
-    """Return the contents of all parts with the ids of all, and the greatest number of features."""
+    """Return the contents of all parts with the union of their ids, and the largest number of features."""
     _check_names({part[0]: file_contents.table.feature_names for part, file_contents in tables.items()})
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
         ids = reduce(np.union1d, (file_contents.table.ids for file_contents in tables.values()))
@@ -142,14 +143,14 @@ def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Fil
     return tables, max(width for width, _ in widths.values())
 
 
-def _fold(
+def _opened_fold(
     path: Path, fold: FilesOfFold, reader: PartReader, tables: dict[Files, FileContents], width: int
 ) -> Fold:
-    """Return a fold of what was read, which is used up; a table may name parts itself."""
+    """Return a fold of the contents of its files, which are removed from ``tables``."""
     parts: dict[str, RankingDataset] = {}
     for name, part_files in fold.parts.items():
         file_contents = tables.pop(part_files)
-        notes = _widening(part_files[0], file_contents.table.X.shape[1], width)
+        notes = _widening_note(part_files[0], file_contents.table.X.shape[1], width)
         for index, (part, data) in enumerate(reader.datasets(part_files, file_contents, name, width).items()):
             if part in parts:
                 raise misplaced_part(part_files[0], part, tr("documents of this part in one file only"))
@@ -160,7 +161,7 @@ def _fold(
 
 
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
-    """Raise `DatasetError` where files that leave nothing out have different numbers of features."""
+    """Raise `DatasetError` where files with a value for every feature have different numbers of features."""
     dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
     greatest = max(widths, key=lambda file: widths[file][0])
     for file, width in dense.items():
@@ -187,7 +188,7 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
             )
 
 
-def _widening(file: Path, width: int, to: int) -> tuple[str, ...]:
+def _widening_note(file: Path, width: int, to: int) -> tuple[str, ...]:
     if width == to:
         return ()
     return (f"{file}: the last feature is {width}; features {width + 1} to {to} are 0 in this file.",)
@@ -199,7 +200,7 @@ def _recorded_format(read_as: ReadAs, specified: DataColumns) -> str:
     return form.recorded if form.package else specified.format
 
 
-def _name(path: Path, folds: list[FilesOfFold]) -> str:
+def _dataset_name(path: Path, folds: list[FilesOfFold]) -> str:
     """Return the name of a dataset: its folder's, extended until it is unambiguous."""
     path = path.absolute()
     if not path.is_dir():

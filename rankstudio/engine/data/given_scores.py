@@ -21,7 +21,7 @@ from rankstudio.engine.language import tr, translatable, trn
 
 _FOLD = re.compile(r"(?:fold|f|s)[ ._-]?([0-9]{1,4})", re.IGNORECASE)
 _PARTS = {"vali": re.compile("vali(d|dation)?|dev", re.IGNORECASE), "test": re.compile("test", re.IGNORECASE)}
-_MOST_FILES = 20_000  # a user chose the home folder: reading it all would take minutes
+_MAX_FILES = 20_000  # a user chose the home folder: reading it all would take minutes
 
 _OfFold = TypeVar("_OfFold")
 
@@ -72,9 +72,9 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """
     if not path.exists():
         raise FileAccessError(path, tr("file or folder not found."))
-    parts, checksums = _of_folder(path, dataset) if path.is_dir() else _of_file(path, dataset)
+    parts, checksums = _scores_in_folder(path, dataset) if path.is_dir() else _scores_in_file(path, dataset)
     usable = {n: fold_scores for n, fold_scores in parts.items() if fold_scores}
-    measured = {fold.number: _measured(fold) for fold in dataset.folds}
+    measured = {fold.number: _measured_part(fold) for fold in dataset.folds}
     usable = {n: fold_scores for n, fold_scores in usable.items() if measured[n] in fold_scores}
     if not usable:
         raise DatasetError(
@@ -86,15 +86,15 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     return GivenFiles(usable, checksums, tuple(n for n in measured if n not in usable))
 
 
-def _measured(fold: Fold) -> str:
-    """Return the part on which a fold's model is measured in the end."""
+def _measured_part(fold: Fold) -> str:
+    """Return the name of the part on which the model of a fold is measured."""
     return "test" if fold.test is not None else "vali"
 
 
-def _of_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
-    """Return the scores that one file has."""
+def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
+    """Return the scores in a file by fold and part, and the file's checksum by its name."""
     file = read_score_file(path)
-    folds = [fold for fold in dataset.folds if _measured(fold) in fold.parts]
+    folds = [fold for fold in dataset.folds if _measured_part(fold) in fold.parts]
     if not folds:
         raise DatasetError(
             tr(
@@ -111,8 +111,10 @@ def _of_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScor
                     "document ids."
                 ).format(path=path, data=dataset.name, how=dataset.divided_by)
             )
-        scores = file.of_parts([fold.parts[_measured(fold)] for fold in folds])
-        scores_of_fold = {f.number: {_measured(f): values} for f, values in zip(folds, scores, strict=True)}
+        scores = file.of_parts([fold.parts[_measured_part(fold)] for fold in folds])
+        scores_of_fold = {
+            f.number: {_measured_part(f): values} for f, values in zip(folds, scores, strict=True)
+        }
         return scores_of_fold, {path.name: file.checksum}
     by_part = {
         fold.number: {
@@ -125,12 +127,14 @@ def _of_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScor
     return by_part, {path.name: file.checksum}
 
 
-def _of_folder(folder: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
-    """Return the scores of a folder whose names tell fold and part."""
+def _scores_in_folder(
+    folder: Path, dataset: FoldedDataset
+) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
+    """Return the scores in files whose names have fold and part, and the checksum of each file."""
     by_place: dict[tuple[int, str], Path] = {}
     folds = {fold.number: fold for fold in dataset.folds}
-    for path in _files(folder):
-        number, part = _told(path.relative_to(folder), dataset)
+    for path in _visible_files(folder):
+        number, part = _fold_and_part(path.relative_to(folder), dataset)
         if part not in _PARTS or number not in folds or part not in folds[number].parts:
             continue
         if (number, part) in by_place:
@@ -149,17 +153,17 @@ def _of_folder(folder: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _Part
     return scores_of_fold, checksums
 
 
-def _files(folder: Path) -> list[Path]:
+def _visible_files(folder: Path) -> list[Path]:
     """Return the files of a folder and of the folders in it, but for hidden ones."""
     near = [child for child in children(folder) if not child.name.startswith(".")]
-    deeper = [children(child) if child.is_dir() else [child] for child in near[:_MOST_FILES]]
+    deeper = [children(child) if child.is_dir() else [child] for child in near[:_MAX_FILES]]
     return [
         path for entries in deeper for path in entries if path.is_file() and not path.name.startswith(".")
     ]
 
 
-def _told(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
-    """Return the fold and the part in a name; the only fold need not be named."""
+def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
+    """Return the fold and the part that a name has; a single fold need not be in it."""
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [int(m[1]) for piece in path.parts for m in [_numbered(piece)] if m]
     part = next((n for n, pattern in _PARTS.items() if any(pattern.fullmatch(w) for w in words)), "")
@@ -284,10 +288,10 @@ def read_score_file(path: Path) -> ScoreFile:
     text = read_lines(path)
     if is_run(text):
         return ScoreFile(path, text.checksum, np.empty(0), run_scores(text))
-    return ScoreFile(path, text.checksum, _values(text))
+    return ScoreFile(path, text.checksum, _parsed_scores(text))
 
 
-def _values(text: TextLines) -> Floats:
+def _parsed_scores(text: TextLines) -> Floats:
     lines = text.lines or ("",)
     scores = np.empty(len(lines))
     for row, line in enumerate(lines):

@@ -33,12 +33,12 @@ PARSER_VERSION = 8
 """To be raised whenever the parser would give another Table for the same text."""
 
 GROWTH = 64  # a parsed file has at most as many times the bytes of the file, and a little more
-_LITTLE = 1 << 20  # 1 MiB: heads of small files
-_ARRAYS = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
-_COMMENTS = ("comments", "comment_offsets")
+_ALLOWED_EXTRA_BYTES = 1 << 20  # 1 MiB: heads of small files
+_ARRAY_NAMES = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
+_COMMENT_ARRAYS = ("comments", "comment_offsets")
 
-_TEXTS = ("feature_names", "left_out", "told_by")
-ARRAYS = (*_ARRAYS, *_COMMENTS)
+_TEXT_FIELDS = ("feature_names", "left_out", "told_by")
+ARRAYS = (*_ARRAY_NAMES, *_COMMENT_ARRAYS)
 """Arrays of a table; comments stand in the order of the file."""
 
 
@@ -61,7 +61,7 @@ def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
     try:
         entry = StoredEntry.open(path)
         arrays = {name: entry.loaded(name, stop_check) for name in entry.arrays}
-        table = _table(arrays, entry.text)
+        table = _table_of_arrays(arrays, entry.text)
     except (EntryError, KeyError, TypeError) as error:
         log.debug("%s is of no use: %s", path, error)
         return None
@@ -77,10 +77,10 @@ def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size:
     are_taken = isinstance(table.comments, TakenComments)
     comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
     assert isinstance(comments, TextComments)
-    arrays = {name: getattr(table, name) for name in _ARRAYS if name != "X"} | features_apart(table.X)
+    arrays = {name: getattr(table, name) for name in _ARRAY_NAMES if name != "X"} | features_apart(table.X)
     arrays |= {"comments": comments.content, "comment_offsets": comments.offsets}
     size = sum(array.nbytes for array in arrays.values())
-    if size > min(store.LIMIT, GROWTH * file_size + _LITTLE):
+    if size > min(store.LIMIT, GROWTH * file_size + _ALLOWED_EXTRA_BYTES):
         return
     try:
         # It is never mapped: a file that did not reach the disk has wrong digests, and is parsed again.
@@ -99,7 +99,7 @@ def find_mapped(path: Path, stop_check: Callable[[], None]) -> Table | None:
     try:
         entry = StoredEntry.open(path)
         entry.check(ARRAYS, stop_check=stop_check)
-        table = _table({name: entry.mapped(name) for name in ARRAYS}, entry.text)
+        table = _table_of_arrays({name: entry.mapped(name) for name in ARRAYS}, entry.text)
     except (EntryError, KeyError, TypeError):
         return None
     entry.touch()
@@ -129,7 +129,7 @@ def table_text(
     extra
         What else is kept: ``sources``, size and checksum of each source file.
     """
-    attributes = {name: getattr(source, name) for name in (*_TEXTS, "said", "dense")}
+    attributes = {name: getattr(source, name) for name in (*_TEXT_FIELDS, "said", "dense")}
     scattered_fields = None if scattered is None else asdict(scattered)
     return {**attributes, "query_ids": query_ids, "scattered": scattered_fields, "taken": are_taken, **extra}
 
@@ -138,10 +138,11 @@ def _parsed_key(checksum: str) -> str:
     return f"{checksum.partition(':')[2]}-{PARSER_VERSION}"
 
 
-def _table(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table:
-    content, offsets = (arrays[name] for name in _COMMENTS)
+def _table_of_arrays(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table:
+    """Return the table of these arrays and texts of an entry of the store."""
+    content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)
-    y, query_ptr, missing, feature_ids, file_rows, parts = (arrays[name] for name in _ARRAYS[1:])
+    y, query_ptr, missing, feature_ids, file_rows, parts = (arrays[name] for name in _ARRAY_NAMES[1:])
     return Table(
         features_of(arrays, missing.size),
         y,
@@ -152,7 +153,7 @@ def _table(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table
         feature_ids=feature_ids,
         file_rows=file_rows,
         parts=parts,
-        **{name: tuple(text[name]) for name in _TEXTS},
+        **{name: tuple(text[name]) for name in _TEXT_FIELDS},
         said=tuple(text.get("said", ())),
         dense=text["dense"],
         scattered=None if text["scattered"] is None else Scattered(**text["scattered"]),

@@ -50,7 +50,7 @@ _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _LINE = re.compile(r"\s*([0-9]+)\s*[,;:\t ]\s*(.*?)\s*")
 _ID = re.compile(r"0*[0-9]{1,9}")
 _ID_COLUMN = re.compile(r"(feature)?[\s_.-]*(id|index|column|number|no|nr|#)?\.?", re.IGNORECASE)
-_SAMPLE = 50  # comments that are read
+_MAX_COMMENTS = 50  # comments that are read
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class KnownDataset:
         """Return whether a dataset read from a path is this one."""
         if dataset.n_features not in self.n_features or not _labels_within(dataset, self.labels):
             return False
-        comments = list(islice(dataset.comments, _SAMPLE))
+        comments = list(islice(dataset.comments, _MAX_COMMENTS))
         if self.comment is not None and any(comments) and not all(map(self.comment.search, comments)):
             return False
         if any(self.folder.search(part) for part in path.parts[-4:]):
@@ -154,7 +154,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
     if known_dataset is not None and unnamed and (known_dataset.key != "gov" or _gov_by_feature(dataset)):
         names = table_of_names(known_dataset.key)
-    own_names, warnings = _own_names(path, lists=unnamed)
+    own_names, warnings = _names_beside_data(path, lists=unnamed)
     if from_zero and 0 in own_names:
         own_names = {i + 1: name for i, name in own_names.items()}
     feature_set = first_feature_set(_files_beside(path, FEATURE_SET_FILES))
@@ -177,8 +177,8 @@ def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
     return next((candidate for candidate in KNOWN if candidate.fits(path, dataset)), None)
 
 
-def _own_names(path: Path, *, lists: bool) -> tuple[dict[int, str], tuple[str, ...]]:
-    """Return the names that a file beside the data gives features, and what is wrong with other files.
+def _names_beside_data(path: Path, *, lists: bool) -> tuple[dict[int, str], tuple[str, ...]]:
+    """Return feature names from a file beside the data, and warnings on files without any.
 
     Of feature sets these are mere ``lists`` of names, which go by position.
     """
@@ -203,7 +203,7 @@ def table_of_names(key: str) -> Mapping[int, str]:
 
 
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Yield the files of such names beside a data file, then those beside the fold it is in."""
+    """Yield the files with these names in the folder of a data file, then in the folder above a fold's."""
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)
@@ -261,7 +261,7 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 
 def _is_mslr(dataset: RankingDataset) -> bool:
     """Return whether features are what MSLR has: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
-    for X in _blocks(dataset):
+    for X in _feature_blocks(dataset):
         boolean = X[:, 95:100]
         ratio = X[:, 5:10]
         if not (np.isin(boolean, (0.0, 1.0)).all() and (ratio >= 0.0).all() and (ratio <= 1.0).all()):
@@ -274,11 +274,11 @@ def _gov_by_feature(dataset: RankingDataset) -> bool:
 
     The list that circulates for LETOR 4.0 turned out to have another order than the data.
     """
-    alike = sum(np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0)) for X in _blocks(dataset))
+    alike = sum(np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0)) for X in _feature_blocks(dataset))
     return alike / dataset.n_documents > 0.9
 
 
-def _blocks(dataset: RankingDataset) -> Iterator[Floats]:
+def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
     """Yield the features of some documents at a time."""
     for shard in shards_of(dataset.query_ptr):
         yield dataset.X[shard.rows]
@@ -295,7 +295,7 @@ def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
 
     def is_scaled(dataset: RankingDataset) -> bool:
         largest = np.zeros(dataset.n_features)
-        for X in map(np.asarray, _blocks(dataset)):
+        for X in map(np.asarray, _feature_blocks(dataset)):
             low = X.min(axis=0)
             high = X.max(axis=0)
             if low.min() < 0.0 or high.max() > 1.0 or high[zero].any():
@@ -313,8 +313,8 @@ _UNMISTAKABLE = {
 }
 
 
-def _known(key: str, values: Mapping[str, Any]) -> KnownDataset:
-    """Return a dataset as the table of them tells of it; see the attributes for what it says."""
+def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
+    """Return a known dataset by its key and its values in the table of known datasets."""
     features, labels = ((low, high + 1) for low, high in (values["n_features"], values["labels"]))
     comment = values.get("comment")
     return KnownDataset(
@@ -328,4 +328,6 @@ def _known(key: str, values: Mapping[str, Any]) -> KnownDataset:
     )
 
 
-KNOWN = tuple(_known(key, values) for key, values in table("features", "datasets.toml").items())
+KNOWN = tuple(
+    _parsed_known_dataset(key, values) for key, values in table("features", "datasets.toml").items()
+)

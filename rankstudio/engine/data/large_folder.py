@@ -24,7 +24,7 @@ PARTS = {"train": 0.6, "vali": 0.2, "test": 0.2}
 _PIECE = 1 << 14  # documents made at a time, or those of a query
 _N_FACTORS = 8  # features share them, so that they are correlated as real ones are
 _SKEW = 2.0  # of the sizes of queries: the shape of a gamma distribution
-_LABELS = (0.05, 1.0, 1.9, 2.35)  # least utility for the labels 1 … 4: 52, 32, 13, 2 and 1 percent
+_LABEL_THRESHOLDS = (0.05, 1.0, 1.9, 2.35)  # least utility for the labels 1 … 4: 52, 32, 13, 2 and 1 percent
 _DECIMALS = (0, 6, 6)  # counts, shares from 0 to 1, scores such as BM25
 _COUNT, _SHARE = range(2)
 
@@ -113,13 +113,13 @@ class LargeData:
             signal += weight * factor
         of_query = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
         utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + of_query
-        labels = np.searchsorted(_LABELS, utility, side="right").astype(np.int64)
+        labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(np.int64)
         shared = np.repeat(rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0)
         values = rng.standard_normal((m, n), dtype=np.float32)
         for j in range(n):
             clear = np.float32(0.0 if j % 8 == 7 else 0.9 - 0.8 * (j * 37 % 101) / 101)
             column = np.float32(1 - clear) * values[:, j] + clear * factors[:, j % _N_FACTORS]
-            values[:, j] = _shaped(column, shared[:, j % 3], j % 3)
+            values[:, j] = _feature_in_last_decimals(column, shared[:, j % 3], j % 3)
         return labels, values.astype(np.int32)
 
 
@@ -170,7 +170,7 @@ def written_files(folder: Path) -> dict[str, Path]:
     return {part: folder / f"{part}.txt" for part in PARTS}
 
 
-def _shaped(column: NDArray[Any], shared: NDArray[Any], kind: int) -> NDArray[Any]:
+def _feature_in_last_decimals(column: NDArray[Any], shared: NDArray[Any], kind: int) -> NDArray[Any]:
     """Return a feature in the units of its last decimal, by operations that round alike everywhere."""
     shaped: NDArray[Any]
     if kind == _COUNT:  # many small, few large

@@ -50,8 +50,8 @@ class Preferences:
     weight: Floats = 1.0  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        winner = _rows("winner", self.winner)
-        loser = _rows("loser", self.loser)
+        winner = _checked_rows("winner", self.winner)
+        loser = _checked_rows("loser", self.loser)
         if winner.shape != loser.shape:
             raise ParameterError("loser", f"{loser.size} rows", f"{winner.size}, one per winner")
         if (repeated := np.flatnonzero(winner == loser)).size:
@@ -61,7 +61,7 @@ class Preferences:
         object.__setattr__(self, "winner", winner)
         object.__setattr__(self, "loser", loser)
         for name in ("magnitude", "weight"):
-            object.__setattr__(self, name, _positive(name, getattr(self, name), winner.size))
+            object.__setattr__(self, name, _checked_positive(name, getattr(self, name), winner.size))
 
     def __len__(self) -> int:
         return int(self.winner.size)
@@ -108,8 +108,8 @@ class Preferences:
             )
 
 
-def _rows(name: str, values: ArrayLike) -> Ints:
-    """Return row numbers as an array of their own."""
+def _checked_rows(name: str, values: ArrayLike) -> Ints:
+    """Return row numbers as a read-only array; ParameterError for other values."""
     array = np.asarray(values)
     if array.size == 0:
         array = array.astype(np.int64)
@@ -124,8 +124,8 @@ def _rows(name: str, values: ArrayLike) -> Ints:
     return rows
 
 
-def _positive(name: str, values: ArrayLike, size: int) -> Floats:
-    """Return numbers, one for each preference."""
+def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
+    """Return a positive number for each preference, read-only; ParameterError for other values."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -141,7 +141,7 @@ def _positive(name: str, values: ArrayLike, size: int) -> Floats:
     return filled
 
 
-_MOST_PAIRS = 2**53  # that numpy draws from
+_MAX_PAIRS = 2**53  # that numpy draws from
 
 
 def sample_preferences(
@@ -191,8 +191,8 @@ def sample_preferences(
     n_pairs = int(upto[-1])
     if n_pairs == 0:
         raise DatasetError("Preferences cannot be drawn: no query has documents with different labels.")
-    if n_pairs > _MOST_PAIRS:
-        raise DatasetError(f"Preferences are drawn from at most {_MOST_PAIRS:,} pairs, found {n_pairs:,}.")
+    if n_pairs > _MAX_PAIRS:
+        raise DatasetError(f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}.")
     rng = np.random.default_rng(seed)
     drawn = rng.choice(n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False)
     drawn.sort()

@@ -11,7 +11,7 @@ from rankstudio.engine.errors import Cancelled
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
 
-_PATIENCE = 0.02  # seconds between two checks of "cancelled", so that Cancel seems immediate
+_POLL_SECONDS = 0.02  # seconds between two checks of "cancelled", so that Cancel seems immediate
 
 
 class ReadProgress:
@@ -58,7 +58,7 @@ class ReadProgress:
     def result(self, future: Future[T]) -> T:
         """Wait for a future, and check for cancellation meanwhile."""
         while not future.done():
-            wait([future], timeout=_PATIENCE, return_when=FIRST_COMPLETED)
+            wait([future], timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
             self.check()
         return future.result()
 

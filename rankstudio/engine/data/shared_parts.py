@@ -22,8 +22,8 @@ from rankstudio.engine.data.store import ArrayDescription, EntryError, NewEntry,
 from rankstudio.engine.errors import FileAccessError, OutputError
 from rankstudio.engine.support.sparse_rows import SPARSE, features_apart, features_of
 
-_LINKED = ("X", "y", "query_ptr")
-_SMALL = ("feature_ids", "id_ranks")
+_LINKED_ARRAYS = ("X", "y", "query_ptr")
+_SMALL_ARRAYS = ("feature_ids", "id_ranks")
 
 
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
@@ -44,7 +44,7 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
     folder = store.scratch_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        names = [_keep(folder, part) for part in parts]
+        names = [_write_part(folder, part) for part in parts]
         store.prune(folder, store.LIMIT, names)
     except OSError as error:
         raise OutputError(
@@ -84,7 +84,7 @@ class KeptPart:
         """Return the part with mapped read-only arrays; its features are not verified yet."""
         with self._readable():
             self._entry.check([name for name in self._entry.arrays if name not in ("X", *SPARSE)])
-            return _mapped(self._entry)
+            return _mapped_part(self._entry)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -111,9 +111,10 @@ def open_kept(folder: Path) -> RankingDataset:
     return part.dataset()
 
 
-def _mapped(entry: StoredEntry) -> RankingDataset:
+def _mapped_part(entry: StoredEntry) -> RankingDataset:
+    """Return the part in an entry, with its arrays mapped into memory."""
     arrays = {name: entry.mapped(name) for name in entry.arrays}
-    y, query_ptr, feature_ids, ranks = (arrays[name] for name in (*_LINKED[1:], *_SMALL))
+    y, query_ptr, feature_ids, ranks = (arrays[name] for name in (*_LINKED_ARRAYS[1:], *_SMALL_ARRAYS))
     return RankingDataset(
         features_of(arrays, feature_ids.size),
         y,
@@ -139,8 +140,8 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
             new.receive(name, content)
 
 
-def _keep(folder: Path, part: RankingDataset) -> str:
-    """Write a part unless it is there, and return its name."""
+def _write_part(folder: Path, part: RankingDataset) -> str:
+    """Write a part to a folder unless it is there, and return the name of its entry."""
     ranks = part.grading.found_ranks
     arrays: dict[str, NDArray[Any]] = {
         **features_apart(part.X),
@@ -155,7 +156,7 @@ def _keep(folder: Path, part: RankingDataset) -> str:
         "greatest_grade": part.greatest_grade,
     }
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
-    described = {name: ArrayDescription.of(array) for name, array in arrays.items() if name in _SMALL}
+    described = {name: ArrayDescription.of(array) for name, array in arrays.items() if name in _SMALL_ARRAYS}
     for name in [name for name in arrays if name not in described]:
         described[name] = ArrayDescription.of(arrays[name]) if source is None else source.arrays[name]
     entry = folder / store.name_of(text, described)
@@ -164,7 +165,7 @@ def _keep(folder: Path, part: RankingDataset) -> str:
         return entry.name
     with NewEntry(folder) as new:
         for name, array in arrays.items():
-            if name in _SMALL or source is None or not _is_linked(new, name, source):
+            if name in _SMALL_ARRAYS or source is None or not _is_linked(new, name, source):
                 new.save(name, array)
         return new.finish(text).name
 

@@ -31,9 +31,9 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 CHUNK = 1 << 25  # bytes of text
-_PIECE = 1 << 20  # 1 MiB: a stop is heeded between two pieces
+_PIECE_BYTES = 1 << 20  # 1 MiB: a stop is heeded between two pieces
 _NEWLINE = ord("\n")
-_HEAD = 16  # bytes that tell what a file is
+_HEAD_BYTES = 16  # bytes that tell what a file is
 
 
 class LoadedFile:
@@ -78,7 +78,7 @@ class LoadedFile:
         try:
             with path.open("rb", buffering=0) as file:
                 while n_read < size:
-                    count = file.readinto(view[n_read : min(n_read + _PIECE, size)])
+                    count = file.readinto(view[n_read : min(n_read + _PIECE_BYTES, size)])
                     if not count:
                         break
                     if not n_read and _is_binary(view[:count]):
@@ -91,7 +91,7 @@ class LoadedFile:
         except OSError as error:
             raise refusal(path, error) from None
         if not is_unchanged:
-            raise _changed(path)
+            raise _size_changed_error(path)
         return cls(path, content, progress)
 
     @property
@@ -102,12 +102,12 @@ class LoadedFile:
     @property
     def whole(self) -> Bytes | None:
         """Complete text, unless the file is compressed."""
-        return None if is_packed(self.content[:_HEAD].tobytes()) else self.content
+        return None if is_packed(self.content[:_HEAD_BYTES].tobytes()) else self.content
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the bytes."""
-        for offset in range(0, self.size, _PIECE):
-            piece = self.packed[offset : offset + _PIECE].tobytes()
+        for offset in range(0, self.size, _PIECE_BYTES):
+            piece = self.packed[offset : offset + _PIECE_BYTES].tobytes()
             self.done += len(piece)
             self._progress.advance(len(piece) / 2)
             yield piece
@@ -124,10 +124,10 @@ class LoadedFile:
         twice as fast as BLAKE2. O(size).
         """
         digest = hashlib.sha256()
-        for begin in range(0, self.size, _PIECE):
+        for begin in range(0, self.size, _PIECE_BYTES):
             if self._progress.stopped:
                 break
-            digest.update(self.content.data[begin : min(begin + _PIECE, self.size)])
+            digest.update(self.content.data[begin : min(begin + _PIECE_BYTES, self.size)])
         return f"sha256:{digest.hexdigest()}"
 
 
@@ -164,7 +164,7 @@ class StreamedFile:
         """
         try:
             with self.path.open("rb", buffering=0) as file:
-                while piece := file.read(_PIECE):
+                while piece := file.read(_PIECE_BYTES):
                     self._update(piece)
                     self.done += len(piece)
                     self._progress.advance(len(piece))
@@ -173,7 +173,7 @@ class StreamedFile:
         except OSError as error:
             raise refusal(self.path, error) from None
         if not is_unchanged:
-            raise _changed(self.path)
+            raise _size_changed_error(self.path)
 
     def end(self) -> None:
         """Read the whole file for its checksum only."""
@@ -224,12 +224,12 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         return
     limit = memory.available() / 2  # what is read takes as much again
     size = min(size, limit / 2) if np.isfinite(size) else limit
-    buffer = np.empty(2 * _PIECE + PADDING, dtype=np.uint8)
+    buffer = np.empty(2 * _PIECE_BYTES + PADDING, dtype=np.uint8)
     filled = 0
     for piece in unpacked_pieces(file.path, file.pieces()):
         if filled + len(piece) + PADDING > len(buffer):
             if filled + len(piece) > limit:
-                raise _too_long(file.path, limit)
+                raise _too_long_error(file.path, limit)
             larger = np.empty(2 * (filled + len(piece)) + PADDING, dtype=np.uint8)
             larger[:filled] = buffer[:filled]
             buffer = larger
@@ -259,7 +259,9 @@ def whole_text(file: SourceFile) -> Bytes:
 
 def unpacked_stream(file: SourceFile) -> IO[bytes]:
     """Return the text of a file as a stream, decompressed if necessary."""
-    return cast("IO[bytes]", io.BufferedReader(_Pieces(unpacked_pieces(file.path, file.pieces())), _PIECE))
+    return cast(
+        "IO[bytes]", io.BufferedReader(_Pieces(unpacked_pieces(file.path, file.pieces())), _PIECE_BYTES)
+    )
 
 
 class _Pieces(io.RawIOBase):
@@ -289,11 +291,11 @@ def _is_binary(begin: memoryview) -> bool:
     return not is_packed(content) and not content.startswith((PARQUET, ARROW)) and b"\0" in content
 
 
-def _changed(path: Path) -> FileAccessError:
+def _size_changed_error(path: Path) -> FileAccessError:
     return FileAccessError(path, tr("the size of the file changed during reading. Try again."))
 
 
-def _too_long(path: Path, limit: float) -> FileAccessError:
+def _too_long_error(path: Path, limit: float) -> FileAccessError:
     return FileAccessError(
         path,
         tr("the decompressed text exceeds {size} and does not fit into memory ({size_2} free).").format(
@@ -302,7 +304,7 @@ def _too_long(path: Path, limit: float) -> FileAccessError:
     )
 
 
-_MOST_SHOWN = 40
+_MAX_EXCERPT_LENGTH = 40
 
 
 @dataclass(frozen=True)
@@ -443,4 +445,4 @@ def quoted(text: str) -> str:
     """Return a piece of a file as shown in messages."""
     if not text.strip():
         return "nothing"
-    return repr(text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…")
+    return repr(text if len(text) <= _MAX_EXCERPT_LENGTH else text[:_MAX_EXCERPT_LENGTH] + "…")

@@ -10,7 +10,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Indices, Int32s, Ints
 from rankstudio.engine.support.sparse_rows import SparseRows
 
-_SPREAD = 8  # numbers of a table of ids, at most, for each value
+_MAX_IDS_PER_VALUE = 8  # numbers of a table of ids, at most, for each value
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Entries:
     def matrix(self) -> tuple[SparseRows, Ints]:
         """Return the documents as a matrix with a column for each id that occurs, and these ids."""
         columns: Indices
-        if self.width <= _SPREAD * self.ids.size:
+        if self.width <= _MAX_IDS_PER_VALUE * self.ids.size:
             occurs = np.zeros(self.width + 1, dtype=np.bool_)
             occurs[self.ids] = True
             column_of_id = (np.cumsum(occurs) - 1).astype(np.int32)

@@ -47,17 +47,17 @@ BLOCK = 1 << 22
 _VERSION = 1  # of what an entry looks like
 _ENDING = ".array"
 _NEW = "new-"
-_SPARE = 1 << 28  # bytes of the disk that are left to others
-_HALF = 0.5  # of the disk's room, which all entries of data larger than memory may take
-_HOUR = 3600  # seconds in which such an entry is not removed: it may be mapped
-_YOUNG = 2_000_000_000  # nanoseconds
-_MOST_REMEMBERED = 1000  # files
+_FREE_BYTES_LEFT = 1 << 28  # bytes of the disk that are left to others
+_MAX_DISK_SHARE = 0.5  # of the disk's room, which all entries of data larger than memory may take
+_PROTECTED_SECONDS = 3600  # seconds in which such an entry is not removed: it may be mapped
+_MIN_AGE_NANOSECONDS = 2_000_000_000  # nanoseconds
+_MAX_REMEMBERED_FILES = 1000  # files
 
 Check = Callable[[], None]
 """Called now and then while much is read or written; it may raise."""
 
 
-def _go_on() -> None:
+def _never_stop() -> None:
     """Raise nothing: there is no request to stop."""
 
 
@@ -212,7 +212,11 @@ class StoredEntry:
             raise EntryError(f"{path}: {error}") from None
 
     def check(
-        self, names: Iterable[str] | None = None, *, rows: slice | None = None, stop_check: Check = _go_on
+        self,
+        names: Iterable[str] | None = None,
+        *,
+        rows: slice | None = None,
+        stop_check: Check = _never_stop,
     ) -> None:
         """Compare arrays with their digests, each block once per process while its file is unchanged.
 
@@ -240,9 +244,9 @@ class StoredEntry:
             name, state, index = block
             size = min(BLOCK, self.arrays[name].n_bytes - index * BLOCK)
             self._read_block(name, index, memoryview(bytearray(size)))
-            _READ[state, index] = self.arrays[name].digests[index]
+            _VERIFIED_DIGESTS[state, index] = self.arrays[name].digests[index]
 
-        _in_threads(read, unread, stop_check)
+        _read_in_threads(read, unread, stop_check)
 
     def mapped(self, name: str) -> NDArray[Any]:
         """Return a mapped read-only array; empty arrays are not mapped.
@@ -264,7 +268,7 @@ class StoredEntry:
         array.flags.writeable = False
         return np.asarray(array)
 
-    def loaded(self, name: str, stop_check: Check = _go_on) -> NDArray[Any]:
+    def loaded(self, name: str, stop_check: Check = _never_stop) -> NDArray[Any]:
         """Return an array read into memory and verified.
 
         Raises
@@ -284,7 +288,7 @@ class StoredEntry:
         def read(index: int) -> None:
             self._read_block(name, index, content[index * BLOCK : (index + 1) * BLOCK])
 
-        _in_threads(read, range(len(described.digests)), stop_check)
+        _read_in_threads(read, range(len(described.digests)), stop_check)
         return array
 
     @property
@@ -316,7 +320,7 @@ class StoredEntry:
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
     def _is_read(self, name: str, state: _FileState, index: int) -> bool:
-        return _READ.get((state, index)) == self.arrays[name].digests[index]
+        return _VERIFIED_DIGESTS.get((state, index)) == self.arrays[name].digests[index]
 
     def _read_block(self, name: str, index: int, room: memoryview) -> None:
         """Read a block of a file to where there is room for it, and hold it against its digest."""
@@ -333,7 +337,7 @@ class StoredEntry:
 
 
 _FileState = tuple[int, int, int, int]
-_READ: dict[tuple[_FileState, int], str] = {}
+_VERIFIED_DIGESTS: dict[tuple[_FileState, int], str] = {}
 """The digests of the blocks that this process has read, by the states of their files."""
 
 
@@ -475,7 +479,7 @@ class NewEntry:
         elif file.path != self.path / f"{name}{_ENDING}":
             file.path.rename(self.path / f"{name}{_ENDING}")
 
-    def save(self, name: str, array: NDArray[Any], stop_check: Check = _go_on) -> None:
+    def save(self, name: str, array: NDArray[Any], stop_check: Check = _never_stop) -> None:
         """Write an array from memory."""
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
         step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
@@ -542,7 +546,7 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
         Names of entries to keep.
     """
     remove_abandoned(folder, f"{_NEW}*")
-    entries = _entries(folder)
+    entries = _oldest_entries_first(folder)
     total = sum(size for _, size, path in entries if path.name in keep)
     for _, size, path in reversed(entries):
         if path.name not in keep:
@@ -571,18 +575,23 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     DatasetError
         If there is not enough space.
     """
-    removable = [old_entry for old_entry in _entries(folder) if time.time() - old_entry[0] > _HOUR]
+    removable = [
+        old_entry
+        for old_entry in _oldest_entries_first(folder)
+        if time.time() - old_entry[0] > _PROTECTED_SECONDS
+    ]
     removable_size = sum(size for _, size, _ in removable)
     while True:
         free = shutil.disk_usage(folder).free
         if not removable or (
-            free >= needed + _SPARE and removable_size + needed <= _HALF * (removable_size + free)
+            free >= needed + _FREE_BYTES_LEFT
+            and removable_size + needed <= _MAX_DISK_SHARE * (removable_size + free)
         ):
             break
         _, size, entry = removable.pop(0)
         removable_size -= size
         shutil.rmtree(entry, ignore_errors=True)
-    if free < needed + _SPARE:
+    if free < needed + _FREE_BYTES_LEFT:
         raise DatasetError(
             tr(
                 "{path}: not enough disk space: {what} exceed the memory limit and need "
@@ -632,7 +641,7 @@ def source_state(path: Path) -> SourceState:
     """
     status = path.stat()
     latest = max(status.st_mtime_ns, status.st_ctime_ns)
-    if time.time_ns() - latest < _YOUNG:
+    if time.time_ns() - latest < _MIN_AGE_NANOSECONDS:
         return ()
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
@@ -640,10 +649,10 @@ def source_state(path: Path) -> SourceState:
 def recalled_checksum(path: Path) -> str:
     """Return the known checksum of a source file in its current state; "" if unknown."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        content = json.loads(_memory_of(path).read_text(encoding="utf-8"))
+        content = json.loads(_checksum_file(path).read_text(encoding="utf-8"))
         state = source_state(path)
         if state and content["path"] == _ascii(path) and tuple(content["state"]) == state:
-            os.utime(_memory_of(path))
+            os.utime(_checksum_file(path))
             return str(content["checksum"])
     return ""
 
@@ -653,16 +662,16 @@ def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
             return
-        memory_file = _memory_of(path)
+        memory_file = _checksum_file(path)
         memory_file.parent.mkdir(parents=True, exist_ok=True)
         content = {"path": _ascii(path), "state": state, "checksum": checksum}
         write_bytes(memory_file, json.dumps(content).encode())
         remembered = sorted(memory_file.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for file in remembered[:-_MOST_REMEMBERED]:
+        for file in remembered[:-_MAX_REMEMBERED_FILES]:
             file.unlink(missing_ok=True)
 
 
-def _memory_of(path: Path) -> Path:
+def _checksum_file(path: Path) -> Path:
     name = hashlib.sha256(_ascii(path).encode()).hexdigest()
     return cache_folder() / "checksums" / f"{name}.json"
 
@@ -677,8 +686,8 @@ def _manifest(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription], k
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
-def _entries(folder: Path) -> list[tuple[float, int, Path]]:
-    """Return when each entry was last used, its size and its folder, the one unused for longest first."""
+def _oldest_entries_first(folder: Path) -> list[tuple[float, int, Path]]:
+    """Return the time of last use, the size and the folder of each entry, by this time."""
     entries = []
     with suppress(OSError):
         for path in folder.iterdir():
@@ -690,7 +699,7 @@ def _entries(folder: Path) -> list[tuple[float, int, Path]]:
     return sorted(entries)
 
 
-def _in_threads(read: Callable[[Any], None], blocks: Collection[Any], stop_check: Check) -> None:
+def _read_in_threads(read: Callable[[Any], None], blocks: Collection[Any], stop_check: Check) -> None:
     """Read blocks, several at a time where there are several."""
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _done in (map if executor is None else executor.map)(read, blocks):

@@ -15,8 +15,8 @@ from rankstudio.engine.support.sparse_rows import SparseRows, concatenated
 MOST_SHOWN = 1_000
 """Features that are shown of data with very many of them."""
 
-_WIDE = 10_000  # features that are all shown
-_ROWS = 1 << 12  # documents in which the values of wide arrays are counted
+_MAX_SHOWN_FEATURES = 10_000  # features that are all shown
+_ROWS_AT_ONCE = 1 << 12  # documents in which the values of wide arrays are counted
 _BLOCK_VALUES = 1 << 20  # 8 MB of features at a time: the passes below stay in the cache
 
 
@@ -103,7 +103,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     """
     first = parts[0]
     m = sum(part.n_documents for part in parts)
-    minimum, maximum, total, zeros, constant = _columns(parts)
+    minimum, maximum, total, zeros, constant = _column_statistics(parts)
     none = np.zeros(first.n_features, dtype=np.int64)
     missing = sum((part.missing for part in parts if part.missing.size), none)
     values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
@@ -154,7 +154,7 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
 
 def is_wide(part: RankingDataset) -> bool:
     """Return whether a dataset has too many features, or sparse ones, to compare all pairs."""
-    return part.n_features > _WIDE or isinstance(part.X, SparseRows)
+    return part.n_features > _MAX_SHOWN_FEATURES or isinstance(part.X, SparseRows)
 
 
 def shown_features(part: RankingDataset) -> Ints | None:
@@ -166,7 +166,7 @@ def shown_features(part: RankingDataset) -> Ints | None:
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
     X = part.X
-    counts = X.sizes if isinstance(X, SparseRows) else np.count_nonzero(X[:_ROWS], axis=0)
+    counts = X.sizes if isinstance(X, SparseRows) else np.count_nonzero(X[:_ROWS_AT_ONCE], axis=0)
     least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]  # a sort of a million would be felt
     above = np.flatnonzero(counts > least)
     at_least = np.flatnonzero(counts == least)
@@ -181,7 +181,7 @@ def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[Ranking
     return tuple(tests or [fold.train for fold in dataset.folds])
 
 
-def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
+def _column_statistics(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return minimum, maximum, sum, number of zeros and constancy of each column over all parts."""
     if any(isinstance(part.X, SparseRows) for part in parts):
         return _sparse_columns(parts)
@@ -192,7 +192,7 @@ def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats,
     zeros = np.zeros(n, dtype=np.int64)
     constant = np.ones(n, dtype=np.bool_)
     for part in parts:
-        for begin, end, index in _blocks(part):
+        for begin, end, index in _row_blocks(part):
             block = part.X[begin:end]
             np.minimum(minimum, block.min(axis=0), out=minimum)
             np.maximum(maximum, block.max(axis=0), out=maximum)
@@ -212,7 +212,7 @@ def _sparse_columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, 
     return (*extremes, csc.sum(axis=0), zeros, constant)
 
 
-def _blocks(part: RankingDataset) -> Iterator[tuple[int, int, Ints]]:
+def _row_blocks(part: RankingDataset) -> Iterator[tuple[int, int, Ints]]:
     """Yield (first row, row after the last, query of each row) of blocks of rows."""
     rows = max(1, _BLOCK_VALUES // max(1, part.n_features))
     index = part.query_index

@@ -139,15 +139,15 @@ def generate(
     # Some queries have many good documents, some have none.
     utility = utility / utility.std() + np.repeat(0.5 * rng.standard_normal(n_queries), sizes)
     labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)
-    X = np.stack([_draw(feature, factors, rng) for feature in features], axis=1)
+    X = np.stack([_drawn_feature(feature, factors, rng) for feature in features], axis=1)
     query_ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     normalize_queries(X, query_ptr)
     X = np.round(X, decimals) + 0.0  # no -0.0
     bounds = np.linspace(0, n_queries, N_PARTS + 1).astype(np.int64)
-    return [_part(X, labels, query_ptr, *bounds[i : i + 2].tolist()) for i in range(N_PARTS)]
+    return [_part_of_queries(X, labels, query_ptr, *bounds[i : i + 2].tolist()) for i in range(N_PARTS)]
 
 
-def _draw(feature: FeatureModel, factors: Floats, rng: np.random.Generator) -> Floats:
+def _drawn_feature(feature: FeatureModel, factors: Floats, rng: np.random.Generator) -> Floats:
     """Draw one feature for all documents."""
     values = feature.noise * rng.standard_normal(len(factors))
     for loading, factor in zip(feature.loadings, factors.T, strict=False):
@@ -155,7 +155,7 @@ def _draw(feature: FeatureModel, factors: Floats, rng: np.random.Generator) -> F
     return np.exp(0.7 * values) if feature.skewed else values
 
 
-def _part(X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int) -> RankingDataset:
+def _part_of_queries(X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int) -> RankingDataset:
     """Return the queries from ``first`` to ``last`` as a dataset of their own."""
     rows = slice(int(query_ptr[first]), int(query_ptr[last]))
     qid = np.repeat(np.arange(first + 1, last + 1), np.diff(query_ptr[first : last + 1]))

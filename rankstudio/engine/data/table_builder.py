@@ -33,11 +33,13 @@ from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.sparse_rows import Features
 
 _GROWTH = 1.5  # of the width, where ids become larger and larger: rows are copied so often at most
-_SPARE = 1.02  # times the rows that are expected, so that an estimate that is a little low costs no copy
+_CAPACITY_FACTOR = (
+    1.02  # times the rows that are expected, so that an estimate that is a little low costs no copy
+)
 _PER_DOCUMENT = 40  # bytes of memory that it takes to bring the documents of queries together
 
 
-def _none() -> Ints:
+def _no_integers() -> Ints:
     return np.zeros(0, dtype=np.int64)
 
 
@@ -119,7 +121,7 @@ class DocumentPiece:
     missing: Ints
     runs: Iterable[tuple[str, int]]
     place_of: Callable[[int], int]
-    parts: Ints = field(default_factory=_none)
+    parts: Ints = field(default_factory=_no_integers)
     columns: tuple[int, ...] = ()
 
 
@@ -261,7 +263,7 @@ class TableBuilder(ABC):
         self.path = path
         self.n_documents = 0
         self._runs = QueryRuns()
-        self._missing = _none()
+        self._missing = _no_integers()
         self._columns: tuple[int, ...] | None = None
         self._no_features: set[int] = set()
 
@@ -371,12 +373,12 @@ class TableInMemory(TableBuilder):
             If the sizes do not add up to the number of documents.
         """
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = _gathered(facts, self.n_documents)
+        order = _order_of_rows(facts, self.n_documents)
         order = order if scattered is None else self._runs.order()
         columns = self._kept(self.width)
-        y = _joined([piece.y for piece in self._pieces])
+        y = _joined_arrays([piece.y for piece in self._pieces])
         X, feature_ids, missing = self._features(columns)
-        parts = _joined([piece.parts for piece in self._pieces])
+        parts = _joined_arrays([piece.parts for piece in self._pieces])
         if order.size:
             X = X[order]
             y = y[order]
@@ -411,7 +413,7 @@ class TableInMemory(TableBuilder):
         X = self._X[: self.n_documents]
         return (
             np.ascontiguousarray(X[:, columns]) if self._no_features else X,
-            _none(),
+            _no_integers(),
             self._missing[columns],
         )
 
@@ -436,7 +438,7 @@ class TableInMemory(TableBuilder):
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Make room for a number of rows and columns, and for the rows that are to come."""
         # A piece that is nothing beside the file has the share 0.
-        capacity = max(rows, int(_SPARE * rows / max(share, 1e-9)))
+        capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
             capacity = rows
@@ -515,7 +517,7 @@ class TableOnDisk(TableBuilder):
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = _gathered(facts, self.n_documents) if scattered is None else self._order(scattered)
+        order = _order_of_rows(facts, self.n_documents) if scattered is None else self._order(scattered)
         columns = self._kept(n_features)
         missing = np.zeros(n_features, dtype=np.int64)
         counted = self._missing[columns] if facts.rows is None else self._counted(facts.rows.order)[columns]
@@ -536,7 +538,7 @@ class TableOnDisk(TableBuilder):
         self._new.take("comments", self._comments)
         self._new.take("comment_offsets", self._offsets)
         small = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
-        small |= {"feature_ids": _none(), "parts": _none()}
+        small |= {"feature_ids": _no_integers(), "parts": _no_integers()}
         for name, values in small.items():
             self._new.save(name, values)
         text = table_text(facts, ids, scattered, are_taken=bool(order.size), sources=sources)
@@ -645,10 +647,10 @@ class TableOnDisk(TableBuilder):
         self._X.path.unlink()
 
 
-def _gathered(facts: TableFacts, n_documents: int) -> Ints:
-    """Return the order of the rows that a reader has gathered, none if it is that in which they came."""
+def _order_of_rows(facts: TableFacts, n_documents: int) -> Ints:
+    """Return the order in which the reader put the rows; empty if this is the order of the file."""
     if facts.rows is None or np.array_equal(facts.rows.order, np.arange(n_documents)):
-        return _none()
+        return _no_integers()
     return facts.rows.order
 
 
@@ -681,7 +683,7 @@ def too_large(path: object, rows: int, width: int, needed: float, free: float) -
     )
 
 
-def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+def _joined_arrays(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return arrays[0] if len(arrays) == 1 else np.concatenate([*arrays])
 
 

@@ -24,8 +24,8 @@ from rankstudio.engine.data.tabular.recognition import (
 )
 from rankstudio.engine.errors import UnknownColumnsError
 
-_ROWS = 6
-_LONGEST = 60
+_N_ROWS = 6
+_MAX_CELL_LENGTH = 60
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
     sizes = size_file.name if size_file else ""
     named = told_format(format_told, file)
     if named is not None and named.is_table:
-        return _preview(file, named, sizes)
+        return _table_preview(file, named, sizes)
     beginning = beginning_of(file, DataColumns())
     previews = [entry for entry in data_formats() if entry.is_table]
     confidence, form = max(
@@ -106,24 +106,24 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
     if confidence < BY_CONTENTS:
         refuse_other_binary(file, beginning.head)
         form = form if confidence else format_of_key("csv")
-    return _preview(file, form, sizes)
+    return _table_preview(file, form, sizes)
 
 
-def _preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
+def _table_preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
     """Return the first rows of a file in a format of tables."""
-    first = form.first_rows(file, read_beginning(file), _ROWS)
+    first = form.first_rows(file, read_beginning(file), _N_ROWS)
     form = format_of_key(first.key) if first.key else form
-    return TablePreview(file, form, first.names, _shown(first.rows), first.has_header, sizes)
+    return TablePreview(file, form, first.names, _short_cells(first.rows), first.has_header, sizes)
 
 
-def _shown(rows: Any) -> tuple[tuple[str, ...], ...]:
-    """Return cells as texts of a length that can be shown."""
-    return tuple(tuple(_cell(value) for value in row) for row in rows)
+def _short_cells(rows: Any) -> tuple[tuple[str, ...], ...]:
+    """Return the texts of cells, cut to the length that the preview shows."""
+    return tuple(tuple(_short_cell(value) for value in row) for row in rows)
 
 
-def _cell(value: Any) -> str:
+def _short_cell(value: Any) -> str:
     text = "" if value is None else str(value)
-    return short(text, _LONGEST)
+    return short(text, _MAX_CELL_LENGTH)
 
 
 def columns_of(

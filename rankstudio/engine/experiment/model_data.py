@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.support.files import is_there
 
-_PARTS: Mapping[str, str] = {"test": "test part", "vali": "validation part", "train": "training part"}
+_PART_TITLES: Mapping[str, str] = {"test": "test part", "vali": "validation part", "train": "training part"}
 
 
 def trial_parts(model: Model, location: Path | str | None = None) -> tuple[list[RankingDataset], str]:
@@ -43,28 +43,28 @@ def trial_parts(model: Model, location: Path | str | None = None) -> tuple[list[
     DataError
         If they cannot be read.
     """
-    dataset = _named(model) if location is None else _opened(model, location)
-    folds, name = _trial(dataset, model.origin.get("fold"))
+    dataset = _open_data_of_plan(model) if location is None else _open_location(model, location)
+    folds, name = _folds_and_part(dataset, model.origin.get("fold"))
     of_fold = f" of fold {folds[0].number}" if len(dataset.folds) > 1 and len(folds) == 1 else ""
     is_only_part = len(folds[0].parts) == 1 and len(dataset.folds) == 1
-    part = _PARTS[name] if len(folds) == 1 else f"{_PARTS[name]}s"
+    part = _PART_TITLES[name] if len(folds) == 1 else f"{_PART_TITLES[name]}s"
     description = f"the {'documents' if is_only_part else part}{of_fold} of {dataset.name}"
     return [fold.parts.get(name, fold.train) for fold in folds], description
 
 
 def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
     """Return the documents of an open dataset that `trial_parts` would return for a model of a fold."""
-    folds, name = _trial(dataset, fold)
+    folds, name = _folds_and_part(dataset, fold)
     return [fold.parts.get(name, fold.train) for fold in folds]
 
 
-def _trial(dataset: FoldedDataset, number: object) -> tuple[Sequence[Fold], str]:
-    """Return the fold of a model, or all folds if it has none, and which part of them to try."""
+def _folds_and_part(dataset: FoldedDataset, number: object) -> tuple[Sequence[Fold], str]:
+    """Return the fold with a number, or all folds if none has it, and the name of the part to score."""
     folds = [fold for fold in dataset.folds if fold.number == number] or dataset.folds
-    return folds, next(name for name in _PARTS if name in folds[0].parts)
+    return folds, next(name for name in _PART_TITLES if name in folds[0].parts)
 
 
-def _named(model: Model) -> FoldedDataset:
+def _open_data_of_plan(model: Model) -> FoldedDataset:
     """Open the data that the model's plan names, with its folds."""
     if not model.plan:
         raise PlanError("The model does not record its data. Give --data with a file or folder.")
@@ -76,7 +76,7 @@ def _named(model: Model) -> FoldedDataset:
     return open_data(plan.changed(normalize="none"))
 
 
-def _opened(model: Model, location: Path | str) -> FoldedDataset:
+def _open_location(model: Model, location: Path | str) -> FoldedDataset:
     if location == SAMPLE:
         return open_data(Plan(SAMPLE))
     columns = model.plan.get("columns")

@@ -32,7 +32,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
-_QUALITY = (
+_QUALITY_NOTE = (
     "estimated by the run: the mean over its folds on the test part, or cross-fitted on the validation part; "
     "not measured on the queries that the model was trained on"
 )
@@ -78,13 +78,13 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     check_refit(plan, finished=result.complete and bool(result.folds))
     yield WorkProgress(tr("comparing the data with those of the run"), 0.0)
     dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
-    _check_data(result, dataset)
+    _check_same_data(result, dataset)
     yield WorkProgress(tr("choosing by all folds"), 0.0)
     choice = choose_by_protocol(plan, result.folds)
     yield WorkProgress(tr("collecting all queries"), 0.0)
     data = every_query(dataset)
     unit = Unit(1, 0, plan.combination(choice.values))
-    step = yield from _trained(plan, data, unit, choice, ascending=_ascend(result, choice))
+    step = yield from _learn_model(plan, data, unit, choice, ascending=_all_paths_ascend(result, choice))
     max_features = parse_rule(plan.rule).most
     if max_features is not None and step.n_selected > max_features:
         text = tr(
@@ -94,7 +94,7 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
         raise PlanError(text.format(size=step.n_selected, most=max_features))
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)
-    return replace(model, origin={**model.origin, **_origin(plan, choice, data)})
+    return replace(model, origin={**model.origin, **_model_origin(plan, choice, data)})
 
 
 def check_refit(plan: Plan, *, finished: bool) -> None:
@@ -118,7 +118,8 @@ def check_refit(plan: Plan, *, finished: bool) -> None:
         raise PlanError(text)
 
 
-def _check_data(result: RunResult, dataset: FoldedDataset) -> None:
+def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
+    """Raise a DatasetError unless a dataset has the features and the data of a run, with documents."""
     has_same_ids = np.array_equal(result.feature_ids, dataset.feature_ids)
     if not has_same_ids or result.feature_names != tuple(dataset.feature_names):
         text = tr("{name}: the features are not those of the run. Open the data of the run.")
@@ -131,13 +132,13 @@ def _check_data(result: RunResult, dataset: FoldedDataset) -> None:
         raise DatasetError(text.format(name=dataset.name))
 
 
-def _ascend(result: RunResult, choice: ProtocolChoice) -> bool:
-    """Return whether the paths of the chosen combination grow with every step, in every fold."""
+def _all_paths_ascend(result: RunResult, choice: ProtocolChoice) -> bool:
+    """Return whether each step of the chosen combination's paths is larger than the one before it."""
     paths = (path for fold in result.folds for path in fold.paths if path.unit.values == choice.values)
     return all(bool((np.diff(path.x_values) > 0).all()) for path in paths)
 
 
-def _trained(
+def _learn_model(
     plan: Plan, data: RankingDataset, unit: Unit, choice: ProtocolChoice, *, ascending: bool
 ) -> Waiting[Step]:
     """Yield progress, and return the model of the chosen length on the path of all queries.
@@ -150,58 +151,60 @@ def _trained(
     context = FoldContext(criterion_plan, fold, group_training(fold))
     path_length = n_steps(plan, data.feature_ids) if choice.length is None else choice.length
     chosen_step: Step | None = None
-    with closing(_steps(context, unit)) as steps:
+    with closing(_path_steps(context, unit)) as steps:
         for event in steps:
             if isinstance(event, WorkProgress):
                 if not isinstance(event, Note):  # the run has them already
                     yield event
                 continue
-            chosen_step = event if chosen_step is None else _nearer(plan, choice, chosen_step, event)
-            yield _progress(plan, event, path_length)
-            if ascending and choice.length is not None and _length(plan, event) >= choice.length:
+            chosen_step = (
+                event if chosen_step is None else _step_nearer_length(plan, choice, chosen_step, event)
+            )
+            yield _path_progress(plan, event, path_length)
+            if ascending and choice.length is not None and _step_length(plan, event) >= choice.length:
                 break
     if chosen_step is None:
         raise PlanError(tr("{method} found no model on all queries.").format(method=plan.title))
     return chosen_step
 
 
-def _steps(context: FoldContext, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+def _path_steps(context: FoldContext, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
     for event in context.work(unit):
         yield event if isinstance(event, WorkProgress) else event[0]
 
 
-def _length(plan: Plan, step: Step) -> int:
+def _step_length(plan: Plan, step: Step) -> int:
     return step.n_selected if plan.step_kind is StepKind.FEATURES else step.number
 
 
-def _nearer(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> Step:
-    """Return which of two models on a path is the one to take for a length."""
+def _step_nearer_length(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> Step:
+    """Return the one of two models on a path that is to be taken for the chosen length."""
     if choice.length is None:
         return later
     max_features = parse_rule(plan.rule).most
     # More rounds may use more features than in the folds.
     if max_features is not None and later.n_selected > max_features:
         return earlier
-    before = _length(plan, earlier)
-    after = _length(plan, later)
+    before = _step_length(plan, earlier)
+    after = _step_length(plan, later)
     if before > choice.length:
         return later if after < before else earlier
     return later if before <= after <= choice.length else earlier
 
 
-def _progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
-    """Return how far a path is on its way to a length."""
+def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
+    """Return the progress of a path towards a length."""
     texts = {
         StepKind.FEATURES: tr("{n} of {total} features"),
         StepKind.ROUNDS: tr("round {n} of {total}"),
         StepKind.ITERATIONS: tr("iteration {n} of at most {total}"),
     }
-    length = _length(plan, step)
+    length = _step_length(plan, step)
     share = min(1.0, length / max(max_length, 1))
     return WorkProgress(texts[plan.step_kind].format(n=length, total=max_length), share)
 
 
-def _origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
+def _model_origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
     """Return the origin of a final model for its file: its queries, the choice, and its quality."""
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}
@@ -219,5 +222,5 @@ def _origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[st
             "values": as_lists(plan.axis_values(choice.values)),
             **length,
         },
-        "quality": _QUALITY,
+        "quality": _QUALITY_NOTE,
     }

@@ -55,7 +55,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
         "plan": plan_as_dict(result.plan),
         "data": result.data_name,
         "convention": result.plan.convention,
-        **_defined({"greatest_grade": result.greatest_grade}),
+        **_nan_as_none({"greatest_grade": result.greatest_grade}),
         "complete": result.complete,
         "folds": [
             {
@@ -63,28 +63,28 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 "chosen": chosen_values(result, fold),
                 "selected": list(fold.selected),
                 "weights": fold.chosen.step.coef[list(fold.chosen.step.selected)].tolist(),
-                "validation": _defined(fold.validation),
-                "test": _defined(fold.test),
-                **({"left_out": _left_out(result, fold)} if result.plan.leaves_out else {}),
+                "validation": _nan_as_none(fold.validation),
+                "test": _nan_as_none(fold.test),
+                **({"left_out": _left_out_measures(result, fold)} if result.plan.leaves_out else {}),
                 "best_single_feature": {
                     "id": fold.baseline.feature,
                     "descending": fold.baseline.descending,
-                    "validation": _defined(fold.baseline.validation),
-                    "test": _defined(fold.baseline.test),
+                    "validation": _nan_as_none(fold.baseline.validation),
+                    "test": _nan_as_none(fold.baseline.test),
                 },
             }
             for fold in result.folds
         ],
-        "average": _defined(result.reported_average),
-        "best_single_feature": _defined(result.baseline),
+        "average": _nan_as_none(result.reported_average),
+        "best_single_feature": _nan_as_none(result.baseline),
         "versions": dict(result.versions),
     }
 
 
-def _left_out(result: RunResult, fold: FoldResult) -> dict[str, Any]:
+def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return the left-out measures of a fold: of the chosen model, and along all paths."""
     return {
-        "chosen": _defined(plain(fold.left_out)),
+        "chosen": _nan_as_none(plain(fold.left_out)),
         "paths": [
             {
                 **result.plan.axis_values(path.unit.values),
@@ -99,8 +99,8 @@ def _left_out(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     }
 
 
-def _defined(measures: Mapping[str, float]) -> dict[str, float | None]:
-    """Return measures for JSON, which has no NaN: None where one is not defined, as in one query alone."""
+def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
+    """Return measures for JSON, which has no NaN: an undefined measure, as in a single query, is None."""
     return {name: None if isnan(value) else value for name, value in measures.items()}
 
 
@@ -115,25 +115,23 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
         parts = ("validation", fold.validation), ("test", fold.test), (left_out_part, plain(fold.left_out))
         for part, values in parts:
             if values:
-                combinations = (_cell(axis, chosen_by_name[axis.name]) for axis in axes)
+                combinations = (_axis_cell(axis, chosen_by_name[axis.name]) for axis in axes)
                 head = (fold.fold, part, *combinations, chosen_by_name["n_features"])
-                rows.append((*head, *(_undefined_blank(values.get(name, nan)) for name in names)))
+                rows.append((*head, *(_nan_as_blank(values.get(name, nan)) for name in names)))
     average = result.reported_average
     if average:
         part = "test" if result.folds[0].test else "validation"
-        rows.append(
-            ("average", part, *("" for _ in axes), "", *(_undefined_blank(average[n]) for n in names))
-        )
+        rows.append(("average", part, *("" for _ in axes), "", *(_nan_as_blank(average[n]) for n in names)))
     return ["fold", "part", *(axis.name for axis in axes), "n_features", *names], rows
 
 
-def _undefined_blank(value: float) -> float | str:
+def _nan_as_blank(value: float) -> float | str:
     """Return a measure for a table: an empty cell where ``results.json`` has null."""
     return "" if isnan(value) else value
 
 
-def _cell(axis: Axis, value: Any) -> float | str:
-    """Return a value on an axis for a table: numbers and names as they are, all else as it is typed."""
+def _axis_cell(axis: Axis, value: Any) -> float | str:
+    """Return a value on an axis for a table: numbers and texts as they are, others formatted by the axis."""
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     return value if plain else axis.format(value)
 
@@ -195,7 +193,7 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     write_text(folder / "results.json", text)
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
-    existing_plan = _plan_in(folder / "plan.toml")
+    existing_plan = _readable_plan(folder / "plan.toml")
     # An existing plan that agrees is kept: it may have comments of its author.
     if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
@@ -226,14 +224,15 @@ def plan_of_results(folder: Path) -> Plan | None:
     """Return the plan of the results in a folder, or a plan to run there; None without either."""
     results = folder / "results.json"
     if not results.exists():
-        return _plan_in(folder / "plan.toml")
+        return _readable_plan(folder / "plan.toml")
     try:
         return plan_from_dict(json.loads(read_text(results))["plan"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, RankStudioError):
         return None
 
 
-def _plan_in(path: Path) -> Plan | None:
+def _readable_plan(path: Path) -> Plan | None:
+    """Return the plan in a file; None if it cannot be read."""
     try:
         return with_data_beside(load_plan(path), path)
     except RankStudioError:
@@ -271,11 +270,11 @@ def portable_model(
     weights = tuple(Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected)
     origin = {
         "data": data_name,
-        **_learned_on(plan, chosen.unit.fold if fold is None else fold),
+        **_model_source(plan, chosen.unit.fold if fold is None else fold),
         "normalize": plan.normalize,
         "missing": plan.missing,
         "convention": plan.convention,
-        **{part: _defined(values) for part, values in measures.items() if values},
+        **{part: _nan_as_none(values) for part, values in measures.items() if values},
         "versions": versions(plan.sources),
     }
     if plan.ranker:
@@ -285,6 +284,6 @@ def portable_model(
     return Model(weights, plan.method, parameters, origin, beyond, plan=plan_as_dict(plan))
 
 
-def _learned_on(plan: Plan, fold: str | int) -> dict[str, Any]:
-    """Return on which fold a model was learned; of one that was given, what it was read from."""
+def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
+    """Return the fold on which a model was learned; for a given model, the files it was read from."""
     return {"given": plan_as_dict(plan)["scores"]} if plan.entry.given else {"fold": fold}

@@ -94,10 +94,10 @@ def open_data(plan: Plan) -> FoldedDataset:
     DataError
         If it cannot be opened, or its queries cannot be divided this way.
     """
-    return parse_protocol(plan.protocol).divide(_open(plan), plan.seed)
+    return parse_protocol(plan.protocol).divide(_open_undivided(plan), plan.seed)
 
 
-def _open(plan: Plan) -> FoldedDataset:
+def _open_undivided(plan: Plan) -> FoldedDataset:
     if plan.data == SAMPLE:
         from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - only for the sample
 
@@ -146,7 +146,7 @@ def estimate(
 
     Parameters and errors as in :func:`run`, except that nothing is rejected for lack of memory.
     """
-    return memory_estimate(plan, _work(plan, dataset)[1], workers_here(executor))
+    return memory_estimate(plan, _checked_work(plan, dataset)[1], workers_here(executor))
 
 
 def run(
@@ -193,12 +193,12 @@ def run(
         exceeds the available memory.
     """
     began = time.perf_counter()
-    dataset = FoldedDataset.of(_open(plan) if dataset is None else dataset)
+    dataset = FoldedDataset.of(_open_undivided(plan) if dataset is None else dataset)
     plan = with_usual_convention(plan, dataset)
-    dataset, folds, most_steps = _work(plan, dataset)
+    dataset, folds, most_steps = _checked_work(plan, dataset)
     finished_work = finished_work or Finished()
     open_folds = [fold for fold in folds if fold.number not in finished_work.folds]
-    need = _estimated(plan, open_folds, executor)
+    need = _checked_estimate(plan, open_folds, executor)
     numbers = tuple(fold.number for fold in folds)
     units = tuple(
         Unit(fold, position, combination)
@@ -221,10 +221,10 @@ def run(
             spread = stack.enter_context(_scheduler(executor, plan, folds, units, finished_work, keep))
         for fold in folds:
             if fold.number in finished_work.folds:
-                result = yield from _tell_again(finished_work.folds[fold.number], keep)
+                result = yield from _repeat_events(finished_work.folds[fold.number], keep)
             else:
                 fold_units = [unit for unit in units if unit.fold == fold.number]
-                prepared = prepare(fold, _training(fold, grouped, workers))
+                prepared = prepare(fold, _training_data(fold, grouped, workers))
                 fold_result = yield from _run_fold(prepared, fold_units, finished_work, spread, keep)
                 result = replace(fold_result, data_digest=digest)
             finished.append(result)
@@ -232,8 +232,8 @@ def run(
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
 
 
-def _estimated(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> MemoryEstimate | None:
-    """Return the memory estimate of a plan on folds, None for no folds; raise if there is too little."""
+def _checked_estimate(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> MemoryEstimate | None:
+    """Return the memory estimate of a plan on folds, None for no folds; raise if memory is insufficient."""
     if not folds:
         return None
     need = memory_estimate(plan, folds, workers_here(executor))
@@ -265,8 +265,10 @@ def _scheduler(
     )
 
 
-def _training(fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor) -> TrainingData:
-    """Return the training part of a fold: one that is known, unless its shards go to other workers."""
+def _training_data(
+    fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor
+) -> TrainingData:
+    """Return the training part of a fold: the cached one, unless its shards are on other workers."""
     # Of folds that share their data each would put a copy there.
     cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
     data = cache.get(fold.number)
@@ -295,18 +297,21 @@ def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], sec
     return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.sources), seconds)
 
 
-def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDataset, list[Fold], int]:
-    """Return the data with the plan's folds, those of them to run, and how many steps a unit has at most."""
+def _checked_work(
+    plan: Plan, dataset: FoldedDataset | RankingDataset
+) -> tuple[FoldedDataset, list[Fold], int]:
+    """Return the data with the plan's folds, the folds to run, and the largest number of steps of a unit."""
     divided_dataset = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
     _check_rule(plan, divided_dataset)
     _check_criterion(plan)
     check_preferences(plan, divided_dataset)
     for entry in plan.foreign_measures:
         entry.load()  # better now than after hours
-    return divided_dataset, _folds(plan, divided_dataset), n_steps(plan, divided_dataset.feature_ids)
+    return divided_dataset, _checked_folds(plan, divided_dataset), n_steps(plan, divided_dataset.feature_ids)
 
 
-def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
+def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
+    """Return the folds to run; raise an error where the plan cannot choose its models on one of them."""
     folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
         if number not in folds_by_number:
@@ -431,7 +436,7 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
-    """Refuse before any work what no model could meet."""
+    """Refuse a rule that no model of the plan can meet, before any work."""
     rule = parse_rule(plan.rule)
     if rule.needs_queries and (plan.select_by == CRITERION or plan.pairs_out):
         text = tr(
@@ -450,7 +455,7 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def _check_criterion(plan: Plan) -> None:
-    """Refuse to choose by criteria that are none of one kind."""
+    """Refuse to choose by the training criterion among values that each define another criterion."""
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
     criterion_axes = [
         axis
@@ -467,8 +472,8 @@ def _check_criterion(plan: Plan) -> None:
         raise PlanError(text.format(label=criterion_axes[0].label))
 
 
-def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:
-    """Yield the events of a fold that is done."""
+def _repeat_events(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:
+    """Yield the events of a completed fold, and return its result."""
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
     for path in result.paths:
@@ -484,6 +489,7 @@ def _run_fold(
     spread: UnitScheduler | None,
     keep: Keeper,
 ) -> Generator[Event, None, FoldResult]:
+    """Yield the events of a fold, and return its result; completed units are not computed again."""
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)
@@ -506,6 +512,7 @@ def _unit_key(unit: Unit) -> tuple[int, int]:
 
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
+    """Yield the events of a unit, and return its path."""
     measured_steps: list[tuple[Step, Mapping[str, float]]] = []
     notes: list[Note] = []
     for event in prepared.work(unit):

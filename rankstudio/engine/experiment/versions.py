@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from rankstudio import __version__
 from rankstudio.engine.plugins.origin import CodeSource, OriginKind
 
-_COUNTED = ("numpy", "scipy", "numba", "scikit-learn")
+_PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 
 
 def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
@@ -22,7 +22,7 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
         Methods, measures and data format of a run: the packages that they come from are added. A file is part
         of its method's key.
     """
-    package_versions = dict(_looked_up())
+    package_versions = dict(_read_versions())
     for entry in entries:
         origin = entry.origin
         if origin is not None and origin.kind is not OriginKind.FILE and origin.version:
@@ -31,10 +31,10 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
 
 
 @cache
-def _looked_up() -> dict[str, str]:
-    """Look for what is installed, which takes a while, and cannot change while it is in use."""
+def _read_versions() -> dict[str, str]:
+    """Return the installed versions, which take long to read and cannot change in this process."""
     package_versions = {"rankstudio": __version__, "python": platform.python_version()}
-    for name in _COUNTED:
+    for name in _PACKAGES:
         try:
             package_versions[name] = version(name)
         except PackageNotFoundError:  # a frozen application carries no metadata

@@ -118,7 +118,7 @@ class DatasetFiles:
             For an id without a feature.
         """
         cut = part if self.kept is None else select_features(part, self.kept)
-        return _renumbered(cut) if self.renumber else cut
+        return _with_ids_in_order(cut) if self.renumber else cut
 
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
         """Write the parts one after the other, each file completely or not at all.
@@ -155,8 +155,11 @@ class DatasetFiles:
         save_csv(path, ["id", "name", "original_id"], list(rows))
 
 
-def _renumbered(dataset: RankingDataset) -> RankingDataset:
-    """Return a dataset whose features have the ids 1, 2, … in their order; names that were given stay."""
+def _with_ids_in_order(dataset: RankingDataset) -> RankingDataset:
+    """Return a dataset whose features have the ids 1, 2, … in their order.
+
+    Given names stay.
+    """
     ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
     plain = dataset.feature_names == default_names(dataset.feature_ids)
     names = default_names(ids) if plain else dataset.feature_names

@@ -38,9 +38,9 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 FOLDER = "models"
 """In which a run writes the models of its folds, beside its other results."""
 
-_RESULTS = "results.json"
-_FOLD = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
-_MOST_FILES = 20_000  # a home folder, for example: reading it all would take minutes
+_RESULTS_FILE = "results.json"
+_FOLD_FILE_NAME = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
+_MAX_FILES = 20_000  # a home folder, for example: reading it all would take minutes
 
 
 def read_for(
@@ -189,7 +189,7 @@ def fold_of_name(path: Path) -> int | None:
     >>> fold_of_name(Path("models/fold2.json")), fold_of_name(Path("models/all.json"))
     (2, None)
     """
-    match = _FOLD.fullmatch(path.stem)
+    match = _FOLD_FILE_NAME.fullmatch(path.stem)
     if match and path.suffix.lower() not in ENDINGS and not is_plugin_model(path):
         return None
     return int(match[1]) if match else None
@@ -230,7 +230,7 @@ def holds_models(path: Path) -> bool:
         if not path.is_dir():
             return path.suffix.lower() == ".json" or is_foreign_text(path) or is_plugin_model(path)
         has_models = any(fold_of_name(child) is not None for child in files_of_models(path))
-        return has_models or ((path / _RESULTS).is_file() and bool(models_in(path)))
+        return has_models or ((path / _RESULTS_FILE).is_file() and bool(models_in(path)))
     except (OSError, DatasetError, FileAccessError):
         return False
 
@@ -245,8 +245,8 @@ def files_of_models(folder: Path) -> list[Path]:
     """
     paths = [path for path in children(folder) if not path.name.startswith(".")]
     paths = [path for path in paths if not path.name.endswith(FEATURE_SET)]
-    files = [path for path in paths[:_MOST_FILES] if path.suffix.lower() in ENDINGS and path.is_file()]
-    of_plugins = [path for path in paths[:_MOST_FILES] if path not in files and is_plugin_model(path)]
+    files = [path for path in paths[:_MAX_FILES] if path.suffix.lower() in ENDINGS and path.is_file()]
+    of_plugins = [path for path in paths[:_MAX_FILES] if path not in files and is_plugin_model(path)]
     model_paths = [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
     return [*model_paths, *of_plugins]
 
@@ -269,8 +269,8 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     """
     if not location.exists():
         raise FileAccessError(location, tr("file or folder not found."))
-    paths = _paths(location, [fold.number for fold in dataset.folds])
-    read = {path: _model_in(path, dataset) for path in dict.fromkeys(paths.values())}
+    paths = _paths_by_fold(location, [fold.number for fold in dataset.folds])
+    read = {path: _read_model(path, dataset) for path in dict.fromkeys(paths.values())}
     for path, model in read.items():
         _check_features(model, path, dataset)
     checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
@@ -278,13 +278,16 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     return GivenFiles({n: read[path] for n, path in paths.items()}, checksums, left_out)
 
 
-def _model_in(path: Path, dataset: FoldedDataset) -> Model:
-    """Read a model of another program, of a plug-in or our own."""
+def _read_model(path: Path, dataset: FoldedDataset) -> Model:
+    """Read a model of another program, of a plug-in, or of RankStudio."""
     return foreign_model(path, dataset) or plugin_model(path, dataset) or own_model(path)
 
 
-def _paths(location: Path, numbers: list[int]) -> dict[int, Path]:
-    """Return which file has the model of which fold."""
+def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
+    """Return the path of each fold's model.
+
+    Folds without one are left out.
+    """
     if not location.is_dir():
         return dict.fromkeys(numbers, location)
     by_fold = models_in(location)
@@ -301,14 +304,14 @@ def _paths(location: Path, numbers: list[int]) -> dict[int, Path]:
     if not fold_paths:
         raise DatasetError(
             tr("{folder}: found models of fold {found}, expected one of fold {folds}.").format(
-                folder=shown_path(location), found=_few(list(by_fold)), folds=_few(numbers)
+                folder=shown_path(location), found=_numbers_text(list(by_fold)), folds=_numbers_text(numbers)
             )
         )
     return fold_paths
 
 
-def _few(numbers: list[int]) -> str:
-    """Return numbers in a sentence; the first and the last of many."""
+def _numbers_text(numbers: list[int]) -> str:
+    """Return numbers as text: all of them, or the first and the last of ten or more."""
     return ", ".join(map(str, numbers)) if len(numbers) < 10 else f"{numbers[0]} … {numbers[-1]}"
 
 

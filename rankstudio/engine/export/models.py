@@ -31,9 +31,9 @@ MISSING = ("query_min", "zero", "refuse")
 
 _FIELDS = ("format", "version", "digest", "method", "parameters", "plan", "origin", "features", "model")
 _KERNEL_FIELDS = ("function", "gamma", "degree", "coef0")
-_MOST_DEGREE = 1000  # far above any in use; a file's number must not cost hours
+_MAX_DEGREE = 1000  # far above any in use; a file's number must not cost hours
 _NO_MODEL = "this is not a model written by RankStudio"
-_GREATEST = 2**63 - 1  # an id is an int64
+_MAX_INTEGER = 2**63 - 1  # an id is an int64
 _EXPECTED: Mapping[type, str] = {
     str: "a text",
     int: "a whole number from 1 up",
@@ -143,7 +143,7 @@ class Model:
         column_of = {int(i): column for column, i in enumerate(ids)}
         missing_ids = sorted({f.id for f in self.features} - set(column_of))
         if missing_ids:
-            raise _absent(missing_ids[0], self.source)
+            raise _absent_feature_error(missing_ids[0], self.source)
         if isinstance(X, SparseRows) and "kind" in self.beyond:  # such models take few of many features
             ids = sorted(self.needed)
             X = X[:, [column_of[i] for i in ids]]
@@ -169,21 +169,25 @@ class Model:
                 model = Model((), "", {}, {}, self.beyond["model"], self.source)
                 return model._scores(np.ascontiguousarray(new.T), None)
             case _:
-                return _trees(self.beyond["lightgbm"], self.beyond["columns"], column_of, X, self.source)
+                return _lightgbm_scores(
+                    self.beyond["lightgbm"], self.beyond["columns"], column_of, X, self.source
+                )
 
 
-def _absent(feature: int, source: str) -> DataError:
+def _absent_feature_error(feature: int, source: str) -> DataError:
     subject = f"{shown_path(source)}: the" if source else "The"
     return DataError(f"{subject} model needs feature {feature}, which the data do not have.")
 
 
-def _trees(text: str, ids: Sequence[int], column_of: Mapping[int, int], X: Floats, source: str) -> Floats:
-    """Score documents with LightGBM's trees, which were learned from columns with these ids."""
+def _lightgbm_scores(
+    text: str, ids: Sequence[int], column_of: Mapping[int, int], X: Floats, source: str
+) -> Floats:
+    """Return the scores of documents by LightGBM's trees, which were learned from columns with these ids."""
     trees = checked_trees(text, len(ids))
     needed_ids = [ids[column] for column in trees.columns]
     missing_ids = [i for i in needed_ids if i not in column_of]
     if missing_ids:
-        raise _absent(missing_ids[0], source)
+        raise _absent_feature_error(missing_ids[0], source)
     return tree_scores(trees, X[:, [column_of[i] for i in needed_ids]], source)
 
 
@@ -222,12 +226,12 @@ def model_json(model: Model) -> str:
         "features": [{"id": f.id, "name": f.name, "weight": f.weight} for f in model.features],
         **({"model": dict(model.beyond)} if model.beyond else {}),
     }
-    fields = {**head, "digest": _digest({**head, **values}), **values}
+    fields = {**head, "digest": _fields_digest({**head, **values}), **values}
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
 
 
-def _digest(values: Mapping[str, Any]) -> str:
-    """Return a checksum of what a file says besides it, whatever the order and the spaces."""
+def _fields_digest(values: Mapping[str, Any]) -> str:
+    """Return a checksum of the fields of a model other than "digest", in any order and with any spaces."""
     rest = {name: value for name, value in values.items() if name != "digest"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
@@ -242,9 +246,9 @@ def load_model(path: str | Path) -> Model:
         If the file cannot be read or is not a valid model.
     """
     try:
-        values = json.loads(read_text(Path(path)), object_pairs_hook=_object)
+        values = json.loads(read_text(Path(path)), object_pairs_hook=_object_without_duplicates)
         json.dumps(values, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
-        return replace(_model(values), source=str(path))
+        return replace(_parsed_model(values), source=str(path))
     except OSError as error:
         raise DataError(f"{path}: the model cannot be read: {error.strerror}.") from error
     except RecursionError as error:
@@ -255,44 +259,55 @@ def load_model(path: str | Path) -> Model:
         raise DataError(f"{path}: {error}") from error
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; ValueError where a field comes twice."""
+def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object as a dict.
+
+    ValueError where a field occurs twice.
+    """
     values = dict(pairs)
     if len(values) != len(pairs):
         raise ValueError("a field occurs twice")
     return values
 
 
-def _model(values: Any) -> Model:
-    """Return the model in what JSON says; ValueError where it is none, DataError of another version."""
-    form = _field(values, "format", str)
-    version = _field(values, "version", int)
+def _parsed_model(values: Any) -> Model:
+    """Return the model in parsed JSON.
+
+    ValueError if it is invalid, DataError if its version differs.
+    """
+    form = _checked_field(values, "format", str)
+    version = _checked_field(values, "version", int)
     if (form, version) != (FORMAT, VERSION):
         raise DataError(f"expected {FORMAT} of version {VERSION}, found {shown(form)} of version {version}.")
-    _check_whole(values)
+    _check_unmodified(values)
     features = tuple(
-        Weight(_field(f, "id", int), _field(f, "name", str), _field(f, "weight", float))
-        for f in _field(values, "features", list)
+        Weight(
+            _checked_field(f, "id", int), _checked_field(f, "name", str), _checked_field(f, "weight", float)
+        )
+        for f in _checked_field(values, "features", list)
     )
     ids = [f.id for f in features]
     if len(set(ids)) != len(ids):
         raise ValueError("a feature occurs twice")
-    parameters, origin = (_field(values, name, dict) for name in ("parameters", "origin"))
+    parameters, origin = (_checked_field(values, name, dict) for name in ("parameters", "origin"))
     for name, choices in (("normalize", NORMALIZE), ("missing", MISSING)):
         if origin.get(name, choices[0]) not in choices:
             raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}")
-    plan = _field(values, "plan", dict) if "plan" in values else {}
-    beyond = checked_beyond(_field(values, "model", dict), set(ids)) if "model" in values else {}
-    return Model(features, _field(values, "method", str), parameters, origin, beyond, plan=plan)
+    plan = _checked_field(values, "plan", dict) if "plan" in values else {}
+    beyond = checked_beyond(_checked_field(values, "model", dict), set(ids)) if "model" in values else {}
+    return Model(features, _checked_field(values, "method", str), parameters, origin, beyond, plan=plan)
 
 
-def _check_whole(values: Mapping[str, Any]) -> None:
-    """Raise ValueError where a file is not as it was written; one without a digest was by hand."""
+def _check_unmodified(values: Mapping[str, Any]) -> None:
+    """Raise ValueError for unknown fields or a wrong digest.
+
+    A file written by hand has no digest.
+    """
     unknown = next((name for name in values if name not in _FIELDS), None)
     if unknown is not None:
         raise ValueError(f"found the field {shown(unknown)}, expected {', '.join(_FIELDS)}")
-    computed_digest = _digest(values)
-    digest = _field(values, "digest", str) if "digest" in values else computed_digest
+    computed_digest = _fields_digest(values)
+    digest = _checked_field(values, "digest", str) if "digest" in values else computed_digest
     if digest != computed_digest:
         raise ValueError(
             f"the file was modified: found {shown(digest)} as digest, expected {computed_digest}"
@@ -318,19 +333,24 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     ValueError
         If it is not a valid model.
     """
-    kind = _field(values, "kind", str)
+    kind = _checked_field(values, "kind", str)
     match kind:
         case "thresholds":
             weak = [
-                {"id": _field(w, "id", int), **{name: _field(w, name, float) for name in ("above", "adds")}}
-                for w in _field(values, "thresholds", list)
+                {
+                    "id": _checked_field(w, "id", int),
+                    **{name: _checked_field(w, name, float) for name in ("above", "adds")},
+                }
+                for w in _checked_field(values, "thresholds", list)
             ]
             if unknown := {w["id"] for w in weak} - ids:
                 raise ValueError(f"a threshold uses feature {min(unknown)}, which the model does not have")
             return {"kind": kind, "thresholds": weak}
         case "trees":
-            columns = [_field({"column": c}, "column", int) for c in _field(values, "columns", list)]
-            text = _field(values, "lightgbm", str)
+            columns = [
+                _checked_field({"column": c}, "column", int) for c in _checked_field(values, "columns", list)
+            ]
+            text = _checked_field(values, "lightgbm", str)
             checked_trees(text, len(columns))
             return {"kind": kind, "columns": columns, "lightgbm": text}
         case "kernel":
@@ -338,16 +358,16 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
         case "sums":
             return _checked_sums(values, ids)
         case "plugin":
-            return checked_plugin(values, _columns(values, ids))
+            return checked_plugin(values, _checked_columns(values, ids))
     raise ValueError(f"found the kind {shown(kind)}, expected thresholds or trees or kernel or sums")
 
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     """Validate and return a model of sums of features; ValueError if it is invalid."""
-    columns = _columns(values, ids)
-    sums = _field(values, "sums", list)
-    rows = [_numbers(row, "a sum", len(columns)) for row in sums]
-    model = _field(values, "model", dict)
+    columns = _checked_columns(values, ids)
+    sums = _checked_field(values, "sums", list)
+    rows = [_checked_numbers(row, "a sum", len(columns)) for row in sums]
+    model = _checked_field(values, "model", dict)
     if model.get("kind") == "sums":
         raise ValueError("found sums of sums, expected another kind of model of the sums")
     sum_ids = set(range(1, len(rows) + 1))
@@ -357,7 +377,7 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     return {"kind": "sums", "columns": columns, "sums": rows, "model": of_sums}
 
 
-def _columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
+def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
     """Return the ids that a model lists as its columns; ValueError unless they are features, once each."""
     columns = values.get("columns")
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
@@ -370,8 +390,11 @@ def _columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
 _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 
 
-def _field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
-    """Return a field of an object; ValueError where it is missing, or of another kind."""
+def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
+    """Return a field of an object.
+
+    ValueError where it is missing, or of another kind.
+    """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
     value = values[name]
@@ -379,7 +402,7 @@ def _field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
     if kind is float and fits:
         fits = abs(value) <= sys.float_info.max
     if kind is int and fits:
-        fits = 1 <= value <= _GREATEST
+        fits = 1 <= value <= _MAX_INTEGER
     if not fits:
         raise ValueError(f"found {shown(value)} as {name}, expected {_EXPECTED[kind]}")
     return kind(value)
@@ -396,13 +419,13 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     ids : set of int
         Ids of the existing features.
     """
-    kernel = _kernel(values.get("kernel"))
-    columns = _columns(values, ids)
-    weights = _numbers(values.get("weights"), "weights", None)
+    kernel = _parsed_kernel(values.get("kernel"))
+    columns = _checked_columns(values, ids)
+    weights = _checked_numbers(values.get("weights"), "weights", None)
     vectors = values.get("vectors")
     if not isinstance(vectors, list) or len(vectors) != len(weights):
         raise ValueError(f"expected {len(weights)} vectors, one per weight")
-    rows = [_numbers(row, "a vector", len(columns)) for row in vectors]
+    rows = [_checked_numbers(row, "a vector", len(columns)) for row in vectors]
     kernel_fields = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
     return {
         "kind": "kernel",
@@ -436,21 +459,24 @@ def kernel_scores(values: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
     return scores
 
 
-def _kernel(fields: Any) -> Kernel:
+def _parsed_kernel(fields: Any) -> Kernel:
     if not isinstance(fields, dict) or set(fields) != set(_KERNEL_FIELDS) or fields["function"] not in NAMES:
         raise ValueError(
             f"found {shown(fields)} as kernel, expected the fields {', '.join(_KERNEL_FIELDS)}, with one of "
             f"the functions {', '.join(NAMES)}"
         )
-    gamma, coef0 = _numbers([fields["gamma"], fields["coef0"]], "gamma and coef0", 2)
+    gamma, coef0 = _checked_numbers([fields["gamma"], fields["coef0"]], "gamma and coef0", 2)
     degree = fields["degree"]
-    if type(degree) is not int or not 1 <= degree <= _MOST_DEGREE or gamma <= 0:
+    if type(degree) is not int or not 1 <= degree <= _MAX_DEGREE or gamma <= 0:
         raise ValueError(f"found {shown(fields)} as kernel, expected a degree from 1 up and gamma above 0")
     return Kernel(fields["function"], gamma, degree, coef0)
 
 
-def _numbers(numbers: Any, name: str, length: int | None) -> list[float]:
-    """Return a list of finite numbers, of a length where one is given."""
+def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:
+    """Return a list of finite numbers.
+
+    ``length`` is the required number of them, or None.
+    """
     right = isinstance(numbers, list) and (length is None or len(numbers) == length)
     if right and all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in numbers):
         return [float(value) for value in numbers]

@@ -28,8 +28,8 @@ KIND = "plugin"
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _SUFFIX = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9_-]{0,15}")
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
-_LONGEST = {"label": 80, "summary": 500}
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_MAX_LENGTHS = {"label": 80, "summary": 500}
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def refuse_invalid_model_format(entry: object) -> None:
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
-    for name, max_length in _LONGEST.items():
+    for name, max_length in _MAX_LENGTHS.items():
         value = getattr(entry, name)
         if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
@@ -205,7 +205,7 @@ def refuse_invalid_model_format(entry: object) -> None:
         text = tr('{key}: suffix: expected an ending such as ".ini", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(entry.suffix)))
     places = [entry.writer, *([entry.reader] if entry.reader else [])]
-    wrong = next((p for p in places if not isinstance(p, str) or not _PLACE.fullmatch(p)), None)
+    wrong = next((p for p in places if not isinstance(p, str) or not _MODULE_AND_NAME.fullmatch(p)), None)
     if wrong is not None:
         text = tr('{key}: expected functions as "module:function", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(wrong)))

@@ -122,7 +122,7 @@ def ranking_proof(
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
             return unproved(tr("Memory has no room for the values of all its features."))
         expected = model_scores(model, _scaled(part) if function.scaled else part)
-        inputs = _inputs(function, part)
+        inputs = _input_columns(function, part)
         try:
             with np.errstate(all="ignore"):
                 double_scores = form.read(files, function, Documents(inputs, part.query_ptr))
@@ -177,13 +177,14 @@ def fitted_function(
 
 
 def _value_ranges(function: ScoreFunction, parts: Sequence[RankingDataset]) -> ValueRanges:
+    """Return the least, the greatest and the mean value of each input over the documents of the parts."""
     k = len(function.inputs)
     n = 0
     low = np.full(k, np.inf)
     high = np.full(k, -np.inf)
     total = np.zeros(k)
     for part in _in_shards(parts):
-        X = _inputs(function, part)
+        X = _input_columns(function, part)
         low = np.minimum(low, X.min(axis=0))
         high = np.maximum(high, X.max(axis=0))
         total = total + X.sum(axis=0)
@@ -194,7 +195,10 @@ def _value_ranges(function: ScoreFunction, parts: Sequence[RankingDataset]) -> V
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
-    """Yield the documents of parts, those of large ones some queries at a time."""
+    """Yield the documents of parts.
+
+    A large part is split into shards of whole queries.
+    """
     for part in parts:
         for shard in shards_of(part.query_ptr):
             yield RankingDataset(
@@ -224,13 +228,13 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
     -----
     O(m log m).
     """
-    differs = _ranks(first, query_ptr) != _ranks(second, query_ptr)
+    differs = _ranks_in_queries(first, query_ptr) != _ranks_in_queries(second, query_ptr)
     is_alike: Bools = ~np.logical_or.reduceat(differs, query_ptr[:-1])
     return is_alike
 
 
-def _ranks(scores: Floats, query_ptr: Ints) -> Ints:
-    """Return how many different scores of its query are less than each document's."""
+def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
+    """Return for each document the number of different lower scores in its query."""
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))
     sorted_scores = scores[order]
@@ -242,8 +246,11 @@ def _ranks(scores: Floats, query_ptr: Ints) -> Ints:
     return ranks
 
 
-def _inputs(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the columns that a function asks for; those that a sparse file leaves out are 0."""
+def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
+    """Return the columns of a function's inputs.
+
+    A feature that sparse data leave out is 0.
+    """
     columns = {i: column for column, i in enumerate(part.feature_ids.tolist())}
     zeros = np.zeros(part.n_documents)
     rows = [part.X[:, columns[i.id]] if i.id in columns else zeros for i in function.inputs]

@@ -13,7 +13,7 @@ from pathlib import Path
 from rankstudio.engine.support.escaping import guarded, latex_escaped, markdown_escaped
 from rankstudio.engine.support.files import write_text
 
-_LEAST_P = 0.0001  # four decimals are shown
+_MIN_SHOWN_P = 0.0001  # four decimals are shown
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
@@ -175,7 +175,7 @@ def latex_float(
 
 def p_text(p: float) -> str:
     """Return a p value for print: four decimals, and never 0."""
-    return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
+    return f"<{_MIN_SHOWN_P}" if p < _MIN_SHOWN_P else f"{p:.4f}"
 
 
 def range_text(sizes: Sequence[int]) -> str:

@@ -23,7 +23,7 @@ from rankstudio.engine.support.lightgbm_library import lightgbm_library
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
 _HEADER = {"num_class": "1", "num_tree_per_iteration": "1"}
-_KNOWN = {
+_KNOWN_HEADER_KEYS = {
     "version",
     "label_index",
     "max_feature_idx",
@@ -32,17 +32,17 @@ _KNOWN = {
     "feature_infos",
     "tree_sizes",
 }
-_PLAIN = {"num_cat": "0", "is_linear": "0"}
-_DECISIONS = {0, 2, 4, 6, 8, 10}
+_REQUIRED_VALUES = {"num_cat": "0", "is_linear": "0"}
+_ALLOWED_DECISIONS = {0, 2, 4, 6, 8, 10}
 """Comparisons with a number, for each default side and kind of missing value: no categories."""
 
 _SCRIPT = Path(__file__).with_name("trial_script.py")
-_SECONDS = 10  # of processor, for reading a text and one prediction
-_WAITED = 60.0  # seconds on the clock, on a computer that others keep busy
-_BYTES = 2 * 10**9  # of addresses, besides those for the text
+_MAX_PROCESSOR_SECONDS = 10  # of processor, for reading a text and one prediction
+_MAX_SECONDS = 60.0  # seconds on the clock, on a computer that others keep busy
+_MAX_BYTES = 2 * 10**9  # of addresses, besides those for the text
 _BYTES_PER_CHARACTER = 32  # of a model's text, as parsed objects
-_SCORES = 1  # LightGBM's numbers of what is predicted
-_CONTRIBUTIONS = 3
+_PREDICT_SCORES = 1  # LightGBM's numbers of what is predicted
+_PREDICT_CONTRIBUTIONS = 3
 
 
 Node = tuple[int, float, Any, Any] | float
@@ -187,10 +187,12 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
     DataError
         As in :func:`checked_trees`.
     """
-    head, *blocks = _blocks(text)
+    head, *blocks = _header_and_trees(text)
     for key, value in head.items():
-        if key not in _KNOWN and _HEADER.get(key) != value:
-            raise _refusal("its header", f"{key}={value}", "a single ranking model whose trees are summed")
+        if key not in _KNOWN_HEADER_KEYS and _HEADER.get(key) != value:
+            raise _invalid_trees_error(
+                "its header", f"{key}={value}", "a single ranking model whose trees are summed"
+            )
     return tuple(TextTree.of(number, values, n_columns) for number, values in enumerate(blocks))
 
 
@@ -214,16 +216,16 @@ class TextTree:
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
         """Validate one tree."""
         location = f"tree {number}"
-        for key, plain in _PLAIN.items():
+        for key, plain in _REQUIRED_VALUES.items():
             if values.get(key, "0") != plain:
-                raise _refusal(location, f"{key}={values[key]}", f"{key}={plain}")
+                raise _invalid_trees_error(location, f"{key}={values[key]}", f"{key}={plain}")
         leaves = _numbers(location, values, "leaf_value")
         splits = len(leaves) - 1
         if splits < 0 or values.get("num_leaves") != str(len(leaves)):
             leaf_count = f"{len(leaves)} values of leaves"
-            raise _refusal(location, leaf_count, f"num_leaves={values.get('num_leaves', '')}")
+            raise _invalid_trees_error(location, leaf_count, f"num_leaves={values.get('num_leaves', '')}")
         features = _integers(location, values, "split_feature", splits, range(n_columns))
-        decisions = _integers(location, values, "decision_type", splits, _DECISIONS)
+        decisions = _integers(location, values, "decision_type", splits, _ALLOWED_DECISIONS)
         thresholds = _numbers(location, values, "threshold", splits)
         children = range(-len(leaves), splits)
         left, right = (
@@ -233,7 +235,9 @@ class TextTree:
         if sorted(left + right) != [*range(-len(leaves) if splits else 0, 0), *range(1, splits)] or any(
             0 <= child <= node for side in (left, right) for node, child in enumerate(side)
         ):
-            raise _refusal(location, "children that do not form a tree", "each split and leaf exactly once")
+            raise _invalid_trees_error(
+                location, "children that do not form a tree", "each split and leaf exactly once"
+            )
         counts = {
             key: _integers(location, values, key, length, range(10**9))
             for key, length in (("leaf_count", len(leaves)), ("internal_count", splits))
@@ -256,18 +260,18 @@ class TextTree:
         )
 
 
-def _blocks(text: str) -> list[dict[str, str]]:
-    """Return the header and the trees, each as values by key."""
+def _header_and_trees(text: str) -> list[dict[str, str]]:
+    """Return the header and the trees of LightGBM's text, each as values by key."""
     body, end, _ = text.partition("\nend of trees\n")
     head, *trees = re.split(r"\nTree=[0-9]+\n", body)
     if not end or not trees or not head.startswith("tree\n"):
-        raise _refusal("their text", "no trees or no end marker", "the text of a LightGBM model")
+        raise _invalid_trees_error("their text", "no trees or no end marker", "the text of a LightGBM model")
     blocks = []
     for block in (head.removeprefix("tree\n"), *trees):
         pairs = [line.partition("=")[::2] for line in block.split("\n") if line]
         blocks.append(dict(pairs))
         if len(blocks[-1]) != len(pairs):
-            raise _refusal("it", "a key that occurs twice", "each key once")
+            raise _invalid_trees_error("it", "a key that occurs twice", "each key once")
     return blocks
 
 
@@ -278,7 +282,9 @@ def _integers(
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
     if len(words) != length or len(numbers) != length or not all(n in allowed for n in numbers):
-        raise _refusal(location, f"{key}={values.get(key, '')}", f"{length} whole numbers in range")
+        raise _invalid_trees_error(
+            location, f"{key}={values.get(key, '')}", f"{length} whole numbers in range"
+        )
     return numbers
 
 
@@ -289,19 +295,19 @@ def _numbers(
     words = tuple(values.get(key, "").split())
     fine = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
     if not fine or (length is not None and len(words) != length):
-        raise _refusal(location, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers")
+        raise _invalid_trees_error(location, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers")
     return words
 
 
-def _refusal(location: str, excerpt: str, expected: str) -> DataError:
+def _invalid_trees_error(location: str, excerpt: str, expected: str) -> DataError:
     return DataError(
-        f"The model's trees cannot be used: in {location} found {_plain(excerpt)}, "
-        f"expected {_plain(expected)}."
+        f"The model's trees cannot be used: in {location} found {_printable_start(excerpt)}, "
+        f"expected {_printable_start(expected)}."
     )
 
 
-def _plain(text: str) -> str:
-    """Return the beginning of a text with nothing in it that cannot be shown."""
+def _printable_start(text: str) -> str:
+    """Return the beginning of a text, with a sign in place of each character that cannot be printed."""
     return "".join(c if c.isprintable() else "�" for c in (text if len(text) <= 60 else f"{text[:60]}…"))
 
 
@@ -325,24 +331,24 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
     DataError
         If LightGBM rejects the trees, or crashes on them in a separate process.
     """
-    booster, documents = _booster(trees, X, _SCORES, source)
+    booster, documents = _tried_booster(trees, X, _PREDICT_SCORES, source)
     return np.asarray(booster.predict(documents, raw_score=True))
 
 
 def tree_contributions(trees: Trees, X: Floats, source: str = "") -> tuple[Floats, float]:
     """Return the contributions of columns to scores, (m, c), and the constant; see `tree_scores`."""
-    booster, documents = _booster(trees, X, _CONTRIBUTIONS, source)
+    booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
     contributions = np.asarray(booster.predict(documents, pred_contrib=True, num_threads=1))
     return np.ascontiguousarray(contributions[:, : X.shape[1]]), float(contributions[0, -1]) if len(
         contributions
     ) else 0.0
 
 
-def _booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floats]:
-    """Return LightGBM's model, which it survives, and the documents with the column that no tree asks for."""
+def _tried_booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floats]:
+    """Return LightGBM's booster, tried in a separate process first, and X with a column of zeros added."""
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
-    if end := _end_of_trial(trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name):
+    if end := _failure_in_trial(trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name):
         subject = f"{source}: the" if source else "The"
         raise DataError(
             f"{subject} model's trees cannot be used: LightGBM, in a separate process, {end}; "
@@ -352,10 +358,13 @@ def _booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floa
 
 
 @lru_cache(maxsize=64)
-def _end_of_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Try a text in a process of its own, once; return how that ended, "" where it ended well."""
+def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
+    """Predict with a model's text in a separate process.
+
+    Return how this failed, "" if it did not.
+    """
     content = text.encode()
-    limits = _SECONDS, _BYTES + _BYTES_PER_CHARACTER * len(content)
+    limits = _MAX_PROCESSOR_SECONDS, _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
     arguments = map(str, (*limits, library, n_columns, kind))
     command = [sys.executable, "-I", "-S", str(_SCRIPT), "trees", *arguments]
     try:
@@ -365,11 +374,11 @@ def _end_of_trial(text: str, n_columns: int, kind: int, library: str) -> str:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
-            timeout=_WAITED,
+            timeout=_MAX_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"took more than {_WAITED:g} seconds"
+        return f"took more than {_MAX_SECONDS:g} seconds"
     except OSError as error:
         return f"could not be started ({error.strerror})"
     if process.returncode < 0:

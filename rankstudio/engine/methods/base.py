@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Sign = TypeVar("Sign", bound=WorkProgress)
 
-_STEPS = 1 << 26  # bytes of weights
+_MAX_STEP_BYTES = 1 << 26  # bytes of weights
 
 MOST_SEED = 2**32 - 1
 """The greatest seed that numpy's generators take as it is."""
@@ -265,8 +265,8 @@ class LinearRanker(Capabilities, Estimator):
         return scores
 
 
-_LEAST_COST = 1e-100
-_MOST_COST = 1e100
+_MIN_COST = 1e-100
+_MAX_COST = 1e100
 
 
 def prices_of(costs: ArrayLike, n: int) -> Floats:
@@ -282,10 +282,10 @@ def prices_of(costs: ArrayLike, n: int) -> Floats:
     if prices.shape != (n,):
         raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number per feature")
     # Of costs outside these bounds, a score per cost or a sum leaves the floating-point range.
-    bad = prices[~((prices >= _LEAST_COST) & (prices <= _MOST_COST))]
+    bad = prices[~((prices >= _MIN_COST) & (prices <= _MAX_COST))]
     if bad.size:
         is_positive = 0.0 < bad[0] < np.inf
-        bounds = f"numbers from {_LEAST_COST:g} to {_MOST_COST:g}"
+        bounds = f"numbers from {_MIN_COST:g} to {_MAX_COST:g}"
         expected = bounds if is_positive else "finite numbers greater than 0"
         raise ParameterError("costs", float(bad[0]), expected)
     return prices
@@ -308,7 +308,7 @@ def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iter
         pending = Iteration(
             number, all_columns, state.w, state.objective, np.empty(0), state.gap, state.converged
         )
-        if 8 * n * number <= _STEPS or number & (number - 1) == 0:
+        if 8 * n * number <= _MAX_STEP_BYTES or number & (number - 1) == 0:
             yield pending
             pending = None
     if pending is not None:

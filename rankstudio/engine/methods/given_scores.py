@@ -14,7 +14,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.sparse_rows import features_apart
 
-_ROWS = 4096  # of a part by which it is known, evenly spread
+_MAX_COMPARED_ROWS = 4096  # of a part by which it is known, evenly spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def part_key(X: Floats) -> str:
     -----
     O(n) for m documents beyond several thousand.
     """
-    rows = np.linspace(0, len(X) - 1, min(len(X), _ROWS)).astype(np.int64)
+    rows = np.linspace(0, len(X) - 1, min(len(X), _MAX_COMPARED_ROWS)).astype(np.int64)
     digest = hashlib.sha256(f"{X.shape}".encode())
     for array in features_apart(X[rows]).values():
         digest.update(np.ascontiguousarray(array).data)

@@ -19,7 +19,7 @@ from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress
 
-_AT_ONCE = 1 << 20  # numbers of the hat matrix that are made at a time: 8 MB
+_MAX_NUMBERS = 1 << 20  # numbers of the hat matrix that are made at a time: 8 MB
 MOST_LEFT_OUT = 1 << 15
 """Documents of one ranking whose pairs are left out: 5e8 pairs take seconds for each value of λ."""
 
@@ -267,7 +267,7 @@ class HeldOutPredictor:
         shrunk = self.kernel.vectors * shrinkage
         leverages = np.einsum("ir,ir->i", shrunk, self.kernel.vectors)
         counts = np.empty(m)
-        size = max(1, _AT_ONCE // m)
+        size = max(1, _MAX_NUMBERS // m)
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
         def work(block: tuple[int, int]) -> None:

@@ -83,7 +83,7 @@ class LeftOutScorer(Protocol):
 
 def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
     """Score each document without its query, shape (m,), in one pass over the shards."""
-    (scores,) = finish(summed(data, "leaving queries out", _scores, scorer))
+    (scores,) = finish(summed(data, "leaving queries out", _shard_scores, scorer))
     return np.asarray(scores)
 
 
@@ -94,15 +94,15 @@ def measured_left_out(
 
     No scores of documents leave the shards.
     """
-    (table,) = yield from summed(data, "leaving queries out", _measures, scorer, convention, measures)
+    (table,) = yield from summed(data, "leaving queries out", _shard_measures, scorer, convention, measures)
     return np.asarray(table)
 
 
-def _scores(data: QueryData, scorer: LeftOutScorer) -> tuple[Joined]:
+def _shard_scores(data: QueryData, scorer: LeftOutScorer) -> tuple[Joined]:
     return (Joined(scorer.scores(data)),)
 
 
-def _measures(
+def _shard_measures(
     data: QueryData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
 ) -> tuple[Joined]:
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed

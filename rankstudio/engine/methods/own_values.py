@@ -17,7 +17,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.shards.training_data import TrainingData
 
-_MOST = 1e50  # squares and sums of greater numbers leave the floating-point range
+_MAX_SIZE = 1e50  # squares and sums of greater numbers leave the floating-point range
 OwnValues = ArrayLike | Callable[[Floats, Floats, Ints], ArrayLike]
 """Numbers of the features, or a function of X (m, n), y (m,) and each document's query (m,) with them."""
 
@@ -55,12 +55,12 @@ def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool
     [0.5, 2.0, 0.5, 2.0]
     """
     n = data.X.shape[1]
-    importance = _numbers("importance", value, data)
+    importance = _as_numbers("importance", value, data)
     if importance.shape == (n,) and with_negatives:
         importance = np.tile(importance, 2)
     if importance.shape != ((2 * n,) if with_negatives else (n,)):
         expected = tr("one number for each of the {n} features").format(n=n)
-        raise ParameterError("importance", _shape(importance), expected)
+        raise ParameterError("importance", _shape_text(importance), expected)
     if not (np.isfinite(importance).all() and (importance >= 0).all()):
         wrong = importance[~(np.isfinite(importance) & (importance >= 0))][0]
         raise ParameterError("importance", float(wrong), tr("finite numbers from 0 up"))
@@ -86,16 +86,16 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     [[1.0, 0.0], [0.0, 1.0]]
     """
     n = data.X.shape[1]
-    similarity = _numbers("similarity", value, data)
+    similarity = _as_numbers("similarity", value, data)
     if similarity.shape != (n, n):
         expected = tr("a row and a column for each of the {n} features").format(n=n)
-        raise ParameterError("similarity", _shape(similarity), expected)
+        raise ParameterError("similarity", _shape_text(similarity), expected)
     if not np.isfinite(similarity).all():
         raise ParameterError(
             "similarity", float(similarity[~np.isfinite(similarity)][0]), tr("finite numbers")
         )
-    if (size := float(np.abs(similarity).max())) > _MOST:
-        raise ParameterError("similarity", size, tr("numbers up to {most:g}").format(most=_MOST))
+    if (size := float(np.abs(similarity).max())) > _MAX_SIZE:
+        raise ParameterError("similarity", size, tr("numbers up to {most:g}").format(most=_MAX_SIZE))
     if (least := float(np.diag(similarity).min())) < 0.0:
         expected = tr("similarities of features with themselves from 0 up")
         raise ParameterError("similarity", least, expected)
@@ -108,7 +108,7 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     return np.asarray((similarity + similarity.T) / 2.0)
 
 
-def _numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
+def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     if callable(value):
         query_data = data.whole(name)
         queries = np.repeat(np.arange(query_data.ptr.size - 1), np.diff(query_data.ptr))
@@ -119,7 +119,7 @@ def _numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
         raise ParameterError(name, value, tr("an array of numbers")) from None
 
 
-def _shape(array: Floats) -> str:
+def _shape_text(array: Floats) -> str:
     return tr("an array of shape {shape}").format(shape=array.shape)
 
 
@@ -152,12 +152,12 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
     expected = expected or tr("the columns feature (an id) and {name}").format(name=parameter.name)
     lines = [row for row in csv.reader(read_feature_file(Path(path), expected).splitlines()) if row]
     header, rows = (lines[0], lines[1:]) if lines else ([], [])
-    places = [_column(path, 1, item, expected) for item in header[1:]] if square else [0]
+    places = [_feature_id(path, 1, item, expected) for item in header[1:]] if square else [0]
     if not square and [item.strip().lower() for item in header[:2]] != ["feature", parameter.name]:
-        raise DatasetError(_text(path, 1, ",".join(header) or tr("nothing"), expected))
+        raise DatasetError(_problem_text(path, 1, ",".join(header) or tr("nothing"), expected))
     feature_rows: dict[int, list[float]] = {}
     for number, row in enumerate(rows, start=2):
-        feature = _column(path, number, row[0], expected)
+        feature = _feature_id(path, number, row[0], expected)
         feature_rows[feature] = _numbers_after(path, number, row, len(places), expected)
     missing_columns = [i for i in columns if i not in feature_rows or (square and i not in places)]
     if missing_columns:
@@ -176,20 +176,20 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
 def _numbers_after(path: str, line: int, row: list[str], size: int, expected: str) -> list[float]:
     """Return the numbers of a row after the id of its feature."""
     if len(row) != size + 1:
-        raise DatasetError(_text(path, line, tr("{n} cells").format(n=len(row)), expected))
+        raise DatasetError(_problem_text(path, line, tr("{n} cells").format(n=len(row)), expected))
     try:
         return [float(cell) for cell in row[1:]]
     except ValueError:
-        raise DatasetError(_text(path, line, ",".join(row), tr("numbers after the id"))) from None
+        raise DatasetError(_problem_text(path, line, ",".join(row), tr("numbers after the id"))) from None
 
 
-def _column(path: str, line: int, text: str, expected: str) -> int:
+def _feature_id(path: str, line: int, text: str, expected: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise DatasetError(_text(path, line, text, expected)) from None
+        raise DatasetError(_problem_text(path, line, text, expected)) from None
 
 
-def _text(path: str, line: int, cells: str, expected: str) -> str:
+def _problem_text(path: str, line: int, cells: str, expected: str) -> str:
     text = tr("{path}, line {line}: found {found}, expected {expected}.")
     return text.format(path=path, line=line, found=shown(cells), expected=expected)

@@ -56,7 +56,7 @@ def exchanged_rows(
     plain : callable
         Exchanges parts in preferences without any rows.
     """
-    blocks = _blocks(cost, data)
+    blocks = _blocks_if_they_fit(cost, data)
     if blocks is None:
         return plain
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import rows_of  # noqa: PLC0415 - scipy
@@ -72,8 +72,8 @@ def exchanged_rows(
     return exchanged
 
 
-def _blocks(cost: PairCost, data: QueryData) -> tuple[PreferenceBlock, ...] | None:
-    """Return the blocks that make rows of the documents.
+def _blocks_if_they_fit(cost: PairCost, data: QueryData) -> tuple[PreferenceBlock, ...] | None:
+    """Return the preferences as blocks, from which rows of the documents are computed.
 
     None if they take too much memory.
     """

@@ -68,7 +68,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     }
     parts = window_parts()
     return {
-        **{kind: _own(loaded, kind, entries) for kind, entries in catalogs.items()},
+        **{kind: _catalog_entries(loaded, kind, entries) for kind, entries in catalogs.items()},
         "pages": [
             *(page for page in own_pages() if page in loaded.plugin.pages),
             *(page for page, by in parts.pages if by.plugin is loaded.plugin),
@@ -77,7 +77,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
             *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
             *(part for by, part in page_parts() if by.plugin is loaded.plugin),
         ],
-        **{kind: _declared(loaded, kind, cls) for kind, cls in _CLASSES.items()},
+        **{kind: _declared_entries(loaded, kind, cls) for kind, cls in _CLASSES.items()},
     }
 
 
@@ -96,13 +96,13 @@ _CLASSES = {
 }
 
 
-def _declared(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
+def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
     """Return the entries of a plug-in that are of the class of their kind."""
     return [value for value in values_of(loaded, kind) if isinstance(value, entry_class)]
 
 
-def _own(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:
-    """Return the entries of a catalog that come from a plug-in."""
+def _catalog_entries(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:
+    """Return the entries of a catalog that are from this plug-in."""
     keys = {getattr(value, "key", None) for value in values_of(loaded, kind)}
     package = "" if loaded.built_in else loaded.package
     return [entry for entry in entries if entry.package == package and entry.key in keys]

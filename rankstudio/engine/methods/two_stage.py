@@ -168,7 +168,7 @@ def two_stage_steps(
             return
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
-        model = yield from _learned(ranker, data, ascending, (number - 1) / len(sets))
+        model = yield from _learn_once(ranker, data, ascending, (number - 1) / len(sets))
         yield widened(model, number, columns, data.X.shape[1])
 
 
@@ -200,13 +200,15 @@ def combined_steps(
     scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
     new = replace(
         query_data,
-        X=_summed(query_data.X, scaled),
-        validation=None if query_data.validation is None else _summed(query_data.validation, scaled),
+        X=_sums_of_features(query_data.X, scaled),
+        validation=None
+        if query_data.validation is None
+        else _sums_of_features(query_data.validation, scaled),
         sharing=None,
     )
     for number, columns in enumerate(sets[first - 1 :], start=first):
         sums = tuple(range(number))
-        model = yield from _learned(ranker, training_data(new), sums, (number - 1) / len(sets))
+        model = yield from _learn_once(ranker, training_data(new), sums, (number - 1) / len(sets))
         assert model is not None  # a set of sums is never empty
         if model.linear:
             yield Step(number, columns, model.coef @ scaled[:number], model.criterion, np.empty(0))
@@ -226,8 +228,8 @@ def combined_steps(
         )
 
 
-def _summed(X: Floats, sums: Floats) -> Floats:
-    """Return sums (t, n) of features, shape (m, t), with the bits that models find: trees split there."""
+def _sums_of_features(X: Floats, sums: Floats) -> Floats:
+    """Return sums (t, n) of features, shape (m, t), to the same bits as models compute them."""
     out = np.empty((len(X), len(sums)))
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
@@ -243,10 +245,10 @@ class _Models:
     learned: dict[tuple[type, str, Columns], Step] = field(default_factory=dict)
 
 
-def _learned(
+def _learn_once(
     ranker: LinearRanker, data: TrainingData, columns: Columns, share: float
 ) -> Waiting[Step | None]:
-    """Learn a model of some columns, once for all that select them.
+    """Yield progress, and return the last model of some columns, which is kept for all who select them.
 
     None without a column.
     """

@@ -192,7 +192,7 @@ class Convention:
         )
 
 
-_CHOICES: Mapping[str, type[Enum]] = {
+_ENUM_OF_FIELD: Mapping[str, type[Enum]] = {
     "gain": Gain,
     "discount": Discount,
     "short_ndcg": Short,
@@ -201,13 +201,13 @@ _CHOICES: Mapping[str, type[Enum]] = {
 }
 
 
-def _read(key: str, values: Mapping[str, Any]) -> Convention:
-    chosen = {name: kind[values[name].upper()] for name, kind in _CHOICES.items() if name in values}
+def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
+    chosen = {name: kind[values[name].upper()] for name, kind in _ENUM_OF_FIELD.items() if name in values}
     return Convention(key=key, **{**values, **chosen})
 
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
-    {key: _read(key, values) for key, values in table("metrics", "conventions.toml").items()}
+    {key: _parsed_convention(key, values) for key, values in table("metrics", "conventions.toml").items()}
 )
 """The conventions by key."""
 

@@ -106,7 +106,7 @@ def _equal(ranked: Codes, model: int, codes: Codes, row: int, first: int, stop: 
     return bool(i == stop)
 
 
-_LEAST_SLOTS = 1 << 12  # a power of two; it grows with the rankings
+_MIN_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 
 
 class DistinctRankings:
@@ -126,7 +126,7 @@ class DistinctRankings:
         n_queries = self._query_ptr.size - 1
         self._counts = np.zeros(n_queries, dtype=np.int64)
         self._codes: Codes = np.empty((0, int(self._query_ptr[-1])), dtype=np.uint8)
-        self._table = np.zeros(_LEAST_SLOTS, dtype=np.int64)
+        self._table = np.zeros(_MIN_SLOTS, dtype=np.int64)
         self._evaluator: Evaluator | None = None
         self._measured = np.zeros(n_queries, dtype=np.int64)
         self._values: Floats = np.empty((0, 0, n_queries))

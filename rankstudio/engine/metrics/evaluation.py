@@ -135,11 +135,11 @@ def evaluate(
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
     used = evaluator.convention.greatest_grade or grade
     per_query = evaluator.per_query(values[rows])
-    by_name = ByMeasure({_as_written(name): per_query[measure(name).name] for name in chosen})
+    by_name = ByMeasure({_name_as_written(name): per_query[measure(name).name] for name in chosen})
     return Evaluation(evaluator.convention, query_ids, by_name, used)
 
 
-def _as_written(name: str | Measure) -> str:
+def _name_as_written(name: str | Measure) -> str:
     return name.strip() if isinstance(name, str) else name.name
 
 

@@ -20,7 +20,7 @@ from rankstudio.engine.metrics.foreign_values import ForeignValues
 from rankstudio.engine.metrics.names import Measure, measure
 from rankstudio.engine.support.grades import Grading, order_of_ranks
 
-_BYTE = 128  # different labels whose positions and a bit beside them fit into a byte
+_MAX_BYTE_CODES = 128  # different labels whose positions and a bit beside them fit into a byte
 
 
 def check_labels(y: ArrayLike) -> Floats:
@@ -95,7 +95,7 @@ def label_codes(labels: Floats) -> tuple[Floats, Codes]:
     Positions have one byte if twice as many fit into it, otherwise four.
     """
     values, level = np.unique(labels, return_inverse=True)
-    return values, level.astype(np.uint8 if values.size <= _BYTE else np.uint32)
+    return values, level.astype(np.uint8 if values.size <= _MAX_BYTE_CODES else np.uint32)
 
 
 def compile_truth(
@@ -164,7 +164,7 @@ def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     return n_pairs
 
 
-_BLOCK = 1 << 22  # values per query kept at a time: 32 MB
+_MAX_BLOCK_VALUES = 1 << 22  # values per query kept at a time: 32 MB
 
 
 class Evaluator:
@@ -367,7 +367,7 @@ class Evaluator:
 
     @property
     def _rows_at_a_time(self) -> int:
-        return max(1, _BLOCK // (self.n_queries * max(1, len(self.measures))))
+        return max(1, _MAX_BLOCK_VALUES // (self.n_queries * max(1, len(self.measures))))
 
     def _one(self, scores: ArrayLike) -> Floats:
         return self._many(np.expand_dims(np.asarray(scores), 0))
@@ -397,11 +397,11 @@ class Evaluator:
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q)."""
-        ranked, bad = _ranked(rows, self._level, self._query_ptr)
+        ranked, bad = _rank_rows(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, position = divmod(bad, self.n_documents)
             document = position if self._order is None else int(self._order[position])
-            raise _not_a_number(document, first_model + model)
+            raise _not_a_number_error(document, first_model + model)
         table = self._measured(ranked, self._rules)
         if not self.by_rank:  # the squared error is the one measure of scores
             with np.errstate(over="ignore"):
@@ -541,21 +541,21 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
     if order is not None:
         scores = np.ascontiguousarray(scores[:, order])
         y = y[order]
-    ranked, bad = _ranked(scores, label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
+    ranked, bad = _rank_rows(scores, label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
         model, position = divmod(bad, y.size)
-        raise _not_a_number(position if order is None else int(order[position]), model)
+        raise _not_a_number_error(position if order is None else int(order[position]), model)
     return ranked
 
 
-def _ranked(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
+def _rank_rows(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
     ranked = np.empty(rows.shape, dtype=level.dtype)
     order = np.empty(rows.shape[1], dtype=np.int64)
     space = scratch_space(int(np.diff(query_ptr).max()))
     return ranked, rank_all(rows, unwritable(query_ptr), level, ranked, order, *space)
 
 
-def _not_a_number(document: int, model: int) -> DatasetError:
+def _not_a_number_error(document: int, model: int) -> DatasetError:
     return DatasetError(
         f"The score of document {document + 1} by model {model + 1} is not a number (NaN); expected a number."
     )

@@ -78,7 +78,7 @@ class Family:
     entry: MeasureEntry | None = None
 
 
-def _family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
+def _parsed_family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
     cut = Cut[values["cut"].upper()]
     reads = frozenset(map(Reads, values["reads"]))
     aliases = tuple(values.get("aliases", ()))
@@ -86,7 +86,7 @@ def _family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
 
 
 FAMILIES: tuple[Family, ...] = tuple(
-    _family(kind, name, values)
+    _parsed_family(kind, name, values)
     for kind, (name, values) in enumerate(table("metrics", "measures.toml").items())
 )
 

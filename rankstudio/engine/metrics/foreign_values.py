@@ -23,7 +23,7 @@ from rankstudio.engine.support.stop_request import stop_if_asked
 MOST_ORDERS = 720
 """Orders of equal scores over which a function is averaged; of more orders, as many are drawn."""
 
-_SLACK = 1e-9  # beyond the range of a measure, for rounding
+_RANGE_TOLERANCE = 1e-9  # beyond the range of a measure, for rounding
 
 
 class ForeignValues:
@@ -112,7 +112,7 @@ class _Function(NamedTuple):
         entry = measure.family.entry
         assert entry is not None
         call = entry.load()
-        names = _names_taken(call, entry.key)
+        names = _accepted_names(call, entry.key)
         settings = {"cutoff": measure.cut, "convention": convention}
         return cls(measure, call, {n: v for n, v in settings.items() if n in names}, "ties" in names)
 
@@ -139,7 +139,7 @@ class _Function(NamedTuple):
         except BaseException as error:  # foreign code may raise anything, SystemExit included
             raise MeasureError(self.measure.name, failure(error)) from error
         if number is None:
-            text = tr("expected a number, got {value}").format(value=_shown(value))
+            text = tr("expected a number, got {value}").format(value=_value_text(value))
             raise MeasureError(self.measure.name, text)
         problem = self._problem(number)
         if problem:
@@ -152,7 +152,7 @@ class _Function(NamedTuple):
         assert entry is not None
         if not math.isfinite(value):
             return tr("expected a finite number, got {value}").format(value=value)
-        if not entry.low - _SLACK <= value <= entry.high + _SLACK:
+        if not entry.low - _RANGE_TOLERANCE <= value <= entry.high + _RANGE_TOLERANCE:
             text = tr("expected a number from {low:g} to {high:g}, got {value}")
             return text.format(low=entry.low, high=entry.high, value=value)
         return ""
@@ -162,16 +162,16 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, complex)
 
 
-def _shown(value: object) -> str:
-    """Return a value of foreign code for a message; its type if it cannot be written."""
+def _value_text(value: object) -> str:
+    """Return the text of a value of foreign code for a message; its type if this fails."""
     try:
         return one_line(" ".join(shown(value).split()))
     except Exception:  # foreign code may raise anything
         return type(value).__name__
 
 
-def _names_taken(call: Callable[..., Any], key: str) -> set[str]:
-    """Return those of the offered arguments that a function takes by name.
+def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
+    """Return the names among cutoff, convention and ties that a function accepts as arguments.
 
     Raises
     ------
@@ -216,7 +216,7 @@ def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
     ends = np.cumsum(lengths).tolist()
     ties = [labels[end - n : end] for end, n in zip(ends, lengths.tolist(), strict=True)]
     if math.prod(map(_number_of_orders, ties)) <= MOST_ORDERS:
-        yield from _combined(ties)
+        yield from _combined_orders(ties)
         return
     random = np.random.default_rng(0)
     for _ in range(MOST_ORDERS):
@@ -228,12 +228,12 @@ def _number_of_orders(tie: Floats) -> int:
     return math.factorial(tie.size) // math.prod(map(math.factorial, counts))
 
 
-def _combined(ties: Sequence[Floats]) -> Iterator[Floats]:
+def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:
     """Yield all combinations of the orders of several ties."""
     if not ties:
         yield np.empty(0)
         return
-    for rest in _combined(ties[1:]):
+    for rest in _combined_orders(ties[1:]):
         for first in _distinct_orders(ties[0].tolist()):
             yield np.concatenate((first, rest))
 

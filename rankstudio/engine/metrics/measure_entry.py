@@ -18,7 +18,7 @@ CUTOFFS = ("none", "optional", "needed")
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_LONGEST = {"label": 80, "summary": 1000, "convention": 200, "per_query": 32}
+_MAX_LENGTHS = {"label": 80, "summary": 1000, "convention": 200, "per_query": 32}
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def refuse_invalid_measure(entry: object) -> None:
             "key: expected a letter, then at most 31 letters, digits, hyphens and underscores, got {key}."
         )
         raise PlanError(text.format(key=shown(entry.key)))
-    for name, max_length in _LONGEST.items():
+    for name, max_length in _MAX_LENGTHS.items():
         value = getattr(entry, name)
         if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")

@@ -13,7 +13,7 @@ from rankstudio.engine.metrics.measure_entry import MeasureEntry, refuse_invalid
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 
-_EXISTS = translatable("A measure with the name {key} exists already. Choose another name.")
+_NAME_EXISTS = translatable("A measure with the name {key} exists already. Choose another name.")
 
 
 class MeasureRegistry:
@@ -66,9 +66,9 @@ class MeasureRegistry:
                 and existing.origin is not None
                 and existing.origin.kind is OriginKind.PACKAGE
             ):
-                raise _exists(entry)
+                raise _name_exists_error(entry)
             if entry.key.lower() in BY_NAME:
-                raise _exists(entry)
+                raise _name_exists_error(entry)
             self._listed = {**entries, entry.key.lower(): entry}
             return entry
 
@@ -89,11 +89,11 @@ class MeasureRegistry:
     def _entries(self) -> dict[str, MeasureEntry]:
         with self._lock:
             if self._listed is None:
-                self._listed = _of_plugins()
+                self._listed = _measures_of_plugins()
             return self._listed
 
 
-def _of_plugins() -> dict[str, MeasureEntry]:
+def _measures_of_plugins() -> dict[str, MeasureEntry]:
     """Return the measures of all plug-ins, and warn of those that cannot be used."""
     entries: dict[str, MeasureEntry] = {}
 
@@ -101,17 +101,17 @@ def _of_plugins() -> dict[str, MeasureEntry]:
         refuse_invalid_measure(entry)
         assert isinstance(entry, MeasureEntry)
         if entry.key.lower() in BY_NAME:
-            raise _exists(entry)
+            raise _name_exists_error(entry)
 
     unusable = tr("A measure of the plug-in {name} cannot be used: {reason}")
-    for loaded, entry in entries_of("measures", refuse, _EXISTS, unusable):
+    for loaded, entry in entries_of("measures", refuse, _NAME_EXISTS, unusable):
         origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)
         entries[entry.key.lower()] = replace(entry, origin=origin)
     return entries
 
 
-def _exists(entry: MeasureEntry) -> PlanError:
-    return PlanError(tr(_EXISTS).format(key=shown(entry.key)))
+def _name_exists_error(entry: MeasureEntry) -> PlanError:
+    return PlanError(tr(_NAME_EXISTS).format(key=shown(entry.key)))
 
 
 MEASURES = MeasureRegistry()

@@ -116,7 +116,7 @@ LETOR_MEASURES: tuple[str, ...] = (
 """Measures that LETOR's script prints, in its order."""
 
 _NAME = re.compile(r"([a-z][a-z0-9_-]*)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
-_ALIKE = 0.6  # of the letters of two names, some of which have two or three
+_MIN_SIMILARITY = 0.6  # of the letters of two names, some of which have two or three
 _CUT = re.compile(r"[1-9][0-9]{0,8}")
 _SEPARATOR = re.compile(r",(?![^()]*\))")
 _FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
@@ -143,11 +143,13 @@ def measure(name: str | Measure) -> Measure:
     match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
     family = _family(match[1]) if match is not None else None
     if match is None or family is None:
-        meant = _meant(name)
-        raise ParameterError("measure", name, tr("the name of a measure") if meant else _expected(), meant)
+        meant = _similar_name(name)
+        raise ParameterError(
+            "measure", name, tr("the name of a measure") if meant else _expected_names(), meant
+        )
     cut = None if match[3] is None else int(match[3])
     if cut == 0 or family.cut not in (Cut.OPTIONAL, Cut.NONE if cut is None else Cut.NEEDED):
-        raise ParameterError("measure", name, _expected())
+        raise ParameterError("measure", name, _expected_names())
     parameters = _parameters(name, family, match[2])
     persistence = parameters.get("p")
     if persistence == family.persistence:
@@ -217,11 +219,11 @@ def _canonical(name: object) -> str | None:
         return None
 
 
-def _meant(name: object) -> str:
-    """Return the measure whose name is most like another one; "" where none is alike."""
+def _similar_name(name: object) -> str:
+    """Return the name of the measure most similar to a wrong name; "" if none is similar."""
     word, _, written = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
     family_of_name = {**BY_NAME, **{family.name.lower(): family for family in families()}}
-    close = nearest(word, family_of_name, _ALIKE)
+    close = nearest(word, family_of_name, _MIN_SIMILARITY)
     if not close or close == word.lower():
         return ""
     family = family_of_name[close]
@@ -236,7 +238,7 @@ def _parameters(name: str, family: Family, written: str | None) -> dict[str, flo
     values: dict[str, float] = {}
     for entry in written.split(","):
         key, _, number = entry.replace(" ", "").partition("=")
-        if key in values or key not in _keys(family) or not _is_parameter(key, number):
+        if key in values or key not in _parameter_keys(family) or not _is_parameter(key, number):
             raise ParameterError("measure", name, _expected_parameters(family))
         values[key] = float(number)
     return values
@@ -250,19 +252,19 @@ def _is_parameter(key: str, written: str) -> bool:
     return 0.0 < value < 1.0 if key == "p" else 0.0 < value < math.inf
 
 
-def _keys(family: Family) -> tuple[str, ...]:
-    """Return the keys that the parentheses of a family's measures may have."""
+def _parameter_keys(family: Family) -> tuple[str, ...]:
+    """Return the keys of the parameters that a family's measures may have in parentheses."""
     persistence = () if family.persistence is None else ("p",)
     return (*persistence, "rel") if family.binary else persistence
 
 
 def _expected_parameters(family: Family) -> str:
-    """Return the text on the permitted parentheses, for an error."""
+    """Return the text of an error on the parameters that a family's measures may have."""
     meanings = {
         "p": tr("p, a number between 0 and 1"),
         "rel": tr("rel, the smallest relevant label, above 0"),
     }
-    keys = [meanings[key] for key in _keys(family)]
+    keys = [meanings[key] for key in _parameter_keys(family)]
     if not keys:
         return tr("{measure} without parentheses").format(measure=family.name)
     return tr("in parentheses {keys}, as in P(rel=2)@10").format(keys="; ".join(keys))
@@ -273,7 +275,7 @@ def per_query_name(name: str) -> str:
     return measure(name).per_query_name
 
 
-def _expected() -> str:
+def _expected_names() -> str:
     forms = ", ".join(form.format(family.name) for family in families() for form in _FORMS[family.cut])
     return tr("one of {forms}, where k is a whole number of at least 1").format(forms=forms)
 
@@ -281,22 +283,26 @@ def _expected() -> str:
 ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
 """Default measures where all documents are one ranking."""
 
-_CUTS: dict[str, tuple[int | None, ...]] = {"P": (1, 5, 10), "NDCG": (1, 3, 5, 10, None), "ERR": (None, 10)}
+_OFFERED_CUTS: dict[str, tuple[int | None, ...]] = {
+    "P": (1, 5, 10),
+    "NDCG": (1, 3, 5, 10, None),
+    "ERR": (None, 10),
+}
 
 
-def _offered(families: Iterable[Family]) -> tuple[str, ...]:
+def _offered_names(families: Iterable[Family]) -> tuple[str, ...]:
     return tuple(
         Measure(family, cut).name
         for family in families
         if family.name != "Judged"  # 1 for every ranking where all documents are judged
-        for cut in _CUTS.get(family.name, (10 if family.cut is Cut.NEEDED else None,))
+        for cut in _OFFERED_CUTS.get(family.name, (10 if family.cut is Cut.NEEDED else None,))
     )
 
 
-OFFERED = _offered(FAMILIES)
+OFFERED = _offered_names(FAMILIES)
 """Measures that are offered whatever a plan measures, with usual cut-offs k where they have one."""
 
 
 def offered() -> tuple[str, ...]:
     """Return the measures that are offered, with those of others, which take longer, at the end."""
-    return (*OFFERED, *_offered(map(family_of, MEASURES.entries())))
+    return (*OFFERED, *_offered_names(map(family_of, MEASURES.entries())))

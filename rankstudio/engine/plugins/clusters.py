@@ -9,7 +9,7 @@ from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
 
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,6 @@ def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for a cluster that cannot be connected to."""
     if not isinstance(entry, ClusterEntry):
         raise PlanError(tr("expected a ClusterEntry, got {value}.").format(value=shown(entry)))
-    if not isinstance(entry.connect, str) or not _PLACE.fullmatch(entry.connect):
+    if not isinstance(entry.connect, str) or not _MODULE_AND_NAME.fullmatch(entry.connect):
         text = tr('{key}: expected "module:name", got {place}.')
         raise PlanError(text.format(key=shown(entry.key), place=shown(entry.connect)))

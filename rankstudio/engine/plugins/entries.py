@@ -12,7 +12,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.loader import plugins_with
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 
-_warned: set[str] = set()
+_given_warnings: set[str] = set()
 
 
 def entries_of(
@@ -79,8 +79,8 @@ def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
 def warn_once(text: str, **values: str) -> None:
     """Warn of a plug-in, with each value on one line; the same sentence only once in a process."""
     sentence = text.format(**{name: one_line(value) for name, value in values.items()})
-    if sentence not in _warned:
-        _warned.add(sentence)
+    if sentence not in _given_warnings:
+        _given_warnings.add(sentence)
         warnings.warn(sentence, PluginWarning, stacklevel=4)
 
 

@@ -14,8 +14,8 @@ from rankstudio.engine.language import tr
 
 T = TypeVar("T")
 
-_MOST_TEXT = 300
-_PATIENCE = 0.05  # seconds between two checks for a request to stop
+_MAX_TEXT_LENGTH = 300
+_POLL_SECONDS = 0.05  # seconds between two checks for a request to stop
 
 
 class _Printed:
@@ -55,7 +55,7 @@ def failure(error: BaseException) -> str:
         frame for frame in frames if "rankstudio" not in frame.filename.replace("\\", "/").split("/")
     ]
     last_frame = foreign_frames[-1] if foreign_frames else last_frame
-    text = one_line(f"{type(error).__name__}: {error}".rstrip(": "))[:_MOST_TEXT]
+    text = one_line(f"{type(error).__name__}: {error}".rstrip(": "))[:_MAX_TEXT_LENGTH]
     return (
         text if last_frame is None else f"{text} ({one_line(last_frame.filename)}, line {last_frame.lineno})"
     )
@@ -93,12 +93,12 @@ def yielded(
     def work() -> None:
         try:
             for item in function():
-                _put(results, ("item", item), ended)
+                _put_while_awaited(results, ("item", item), ended)
                 if ended.is_set():
                     return
-            _put(results, ("end", None), ended)
+            _put_while_awaited(results, ("end", None), ended)
         except BaseException as error:  # foreign code may raise anything, SystemExit included
-            _put(results, ("error", error), ended)
+            _put_while_awaited(results, ("error", error), ended)
 
     waited = 0.0
     with PRINTED_AS_NOTES:
@@ -107,9 +107,9 @@ def yielded(
             while True:
                 check()
                 try:
-                    kind, value = results.get(timeout=_PATIENCE)
+                    kind, value = results.get(timeout=_POLL_SECONDS)
                 except queue.Empty:
-                    waited += _PATIENCE
+                    waited += _POLL_SECONDS
                     if seconds is not None and waited >= seconds:
                         text = tr("it takes more than {seconds:g} seconds")
                         raise TimeoutError(text.format(seconds=seconds)) from None
@@ -125,11 +125,13 @@ def yielded(
             ended.set()
 
 
-def _put(results: queue.Queue[tuple[str, Any]], result: tuple[str, Any], ended: threading.Event) -> None:
-    """Hand a result over, unless its receiver has stopped waiting."""
+def _put_while_awaited(
+    results: queue.Queue[tuple[str, Any]], result: tuple[str, Any], ended: threading.Event
+) -> None:
+    """Put a result into the queue, unless its receiver has stopped waiting."""
     while not ended.is_set():
         try:
-            results.put(result, timeout=_PATIENCE)
+            results.put(result, timeout=_POLL_SECONDS)
             return
         except queue.Full:
             continue

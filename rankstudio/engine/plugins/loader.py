@@ -96,7 +96,7 @@ def plugins() -> PluginSet:
 
     A plug-in that cannot be imported, or is no :class:`Plugin`, is among the failed ones.
     """
-    return _with_needs(tuple(_BUILT_IN))
+    return _plugins_with_needs(tuple(_BUILT_IN))
 
 
 def plugins_with(kind: str) -> PluginSet:
@@ -107,17 +107,17 @@ def plugins_with(kind: str) -> PluginSet:
     kind : str
         Name of a field of :class:`Plugin`, such as "methods".
     """
-    return _with_needs(tuple(name for name, (kinds, _) in _BUILT_IN.items() if kind in kinds))
+    return _plugins_with_needs(tuple(name for name, (kinds, _) in _BUILT_IN.items() if kind in kinds))
 
 
 @cache
-def _with_needs(names: tuple[str, ...]) -> PluginSet:
-    """Return the named built-in plug-ins and all others; one that lacks what it needs is a failed one."""
-    of_packages = _of_packages()
+def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
+    """Return the named built-in and all other plug-ins; a plug-in without a plug-in it needs is failed."""
+    of_packages = _plugins_of_packages()
     loaded: list[LoadedPlugin] = []
     failed = list(of_packages.failed)
     for candidate in (*_built_in(names), *of_packages.loaded):
-        reason = _lacking(candidate.plugin)
+        reason = _reason_of_missing_needs(candidate.plugin)
         if reason:
             failed.append(
                 FailedPlugin(
@@ -129,8 +129,8 @@ def _with_needs(names: tuple[str, ...]) -> PluginSet:
     return replace(of_packages, loaded=tuple(loaded), failed=tuple(failed))
 
 
-def _lacking(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
-    """Return why a plug-in cannot have what it needs, or what these need; "" if it can.
+def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
+    """Return why the plug-ins that a plug-in needs, also indirectly, are missing; "" if none is.
 
     Parameters
     ----------
@@ -140,18 +140,20 @@ def _lacking(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
     """
     if not isinstance(plugin.needs, tuple) or not all(isinstance(name, str) for name in plugin.needs):
         return tr("needs: expected names of plug-ins, got {value}").format(value=shown(plugin.needs))
-    packaged = {loaded.plugin.name: loaded.plugin for loaded in _of_packages().loaded}
+    packaged = {loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded}
     for name in plugin.needs:
         if name in (*above, plugin.name):
             continue
         is_present = (
-            name in _CORE or name in packaged or (name in _ABILITIES and _is_there(name, _unwanted()))
+            name in _CORE
+            or name in packaged
+            or (name in _ABILITIES and _is_available(name, _names_to_leave_out()))
         )
         if not is_present:
             text = tr("it needs the plug-in {name}, which is absent or left out")
             return text.format(name=shown(name))
-        needed = packaged[name] if name in packaged else _loaded(name).plugin
-        reason = _lacking(needed, (*above, plugin.name))
+        needed = packaged[name] if name in packaged else _load_built_in(name).plugin
+        reason = _reason_of_missing_needs(needed, (*above, plugin.name))
         if reason:
             return reason
     return ""
@@ -160,12 +162,12 @@ def _lacking(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
 @cache
 def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
     """Return built-in plug-ins, but for abilities that are left out or whose folder is absent."""
-    unwanted = _unwanted()
-    return tuple(_loaded(name) for name in names if name in _CORE or _is_there(name, unwanted))
+    unwanted = _names_to_leave_out()
+    return tuple(_load_built_in(name) for name in names if name in _CORE or _is_available(name, unwanted))
 
 
-def _is_there(name: str, unwanted: Collection[str]) -> bool:
-    """Return whether an ability is wanted, and its folder is there."""
+def _is_available(name: str, unwanted: Collection[str]) -> bool:
+    """Return whether an ability is wanted and its folder exists."""
     module = _ABILITIES[name][1].partition(":")[0]
     try:
         return name not in unwanted and find_spec(module) is not None
@@ -174,19 +176,19 @@ def _is_there(name: str, unwanted: Collection[str]) -> bool:
 
 
 @cache
-def _loaded(name: str) -> LoadedPlugin:
-    return LoadedPlugin(_imported(_BUILT_IN[name][1]), "rankstudio", __version__, True)
+def _load_built_in(name: str) -> LoadedPlugin:
+    return LoadedPlugin(_import_plugin(_BUILT_IN[name][1]), "rankstudio", __version__, True)
 
 
-def _unwanted() -> frozenset[str]:
+def _names_to_leave_out() -> frozenset[str]:
     """Return the names of plug-ins to leave out."""
     return frozenset(name.strip() for name in os.environ.get(WITHOUT, "").split(",") if name.strip())
 
 
 @cache
-def _of_packages() -> PluginSet:
-    """Return the plug-ins of installed packages."""
-    unwanted = _unwanted()
+def _plugins_of_packages() -> PluginSet:
+    """Return the plug-ins of installed packages: the loaded, failed and left-out ones."""
+    unwanted = _names_to_leave_out()
     loaded: list[LoadedPlugin] = []
     names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
@@ -194,10 +196,10 @@ def _of_packages() -> PluginSet:
     points = sorted(_entry_points())
     left_out += [name for name, _, _ in points if name in unwanted]
     points = [point for point in points if point[0] not in unwanted]
-    results = _imported_in_time([value for _, value, _ in points])
+    results = _import_with_timeout([value for _, value, _ in points])
     for (name, _, package), result in zip(points, results, strict=True):
         if isinstance(result, BaseException):
-            failed.append(FailedPlugin(name, package.name, package.version, _reason(result)))
+            failed.append(FailedPlugin(name, package.name, package.version, _load_error_text(result)))
         elif result.name in unwanted:
             left_out.append(result.name)
         elif result.name in names:
@@ -232,11 +234,11 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         if package.name in packages:  # the first one on the path is the one that is imported
             continue
         packages.add(package.name)
-        for name, value in _points(text):
+        for name, value in _parsed_entry_points(text):
             yield name, value, package
 
 
-def _points(text: str) -> list[tuple[str, str]]:
+def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
     """Return names and values of the entry points of plug-ins in the text of a package's entry points."""
     parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
@@ -262,7 +264,7 @@ def _package_of(distribution: Distribution) -> _Package:
     return _Package(fields.get("name", ""), fields.get("version", ""))
 
 
-def _imported_in_time(values: Sequence[str]) -> list[Plugin | BaseException]:
+def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     """Import plug-ins one after another on a thread of their own, each for at most some seconds.
 
     What they print goes to standard error, because standard output may be the result of a command. A thread
@@ -288,7 +290,7 @@ def _import_each(values: Sequence[str], arrived: SimpleQueue[Plugin | BaseExcept
         started = time.monotonic()
         result: Plugin | BaseException
         try:
-            result = _imported(value)
+            result = _import_plugin(value)
         except BaseException as error:  # a foreign package may raise anything, SystemExit included
             result = error
         if time.monotonic() - started >= PATIENCE:
@@ -296,7 +298,7 @@ def _import_each(values: Sequence[str], arrived: SimpleQueue[Plugin | BaseExcept
         arrived.put(result)
 
 
-def _imported(value: str) -> Plugin:
+def _import_plugin(value: str) -> Plugin:
     """Return the plug-in that an entry point names."""
     module, _, attribute = value.partition(":")
     plugin = getattr(import_module(module), attribute or "PLUGIN")
@@ -308,7 +310,7 @@ def _imported(value: str) -> Plugin:
     return plugin
 
 
-def _reason(error: BaseException) -> str:
+def _load_error_text(error: BaseException) -> str:
     """Return why a plug-in cannot be loaded, on one line."""
     text = " ".join(str(error).split())
     is_clear = isinstance(error, TypeError | ValueError | TimeoutError) and text

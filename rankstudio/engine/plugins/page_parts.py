@@ -74,6 +74,6 @@ def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError: its controller would see what the window keeps sealed."""
+    """Refuse every part of a page by a plug-in: its controller would have access to sealed data."""
     text = tr("only RankStudio itself has parts of pages; use a WindowPanel instead of {value}.")
     raise PlanError(text.format(value=shown(entry)))

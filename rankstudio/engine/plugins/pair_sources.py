@@ -10,7 +10,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,6 @@ def _refuse_invalid(entry: object) -> None:
         entry.told,
     )
     for function in functions:
-        if not isinstance(function, str) or not _PLACE.fullmatch(function):
+        if not isinstance(function, str) or not _MODULE_AND_NAME.fullmatch(function):
             text = tr('{key}: expected "module:name", got {place}.')
             raise PlanError(text.format(key=shown(entry.key), place=shown(function)))

@@ -9,7 +9,7 @@ from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
 
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)

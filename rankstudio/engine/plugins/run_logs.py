@@ -12,7 +12,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
 
 _KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,6 @@ def _refuse_invalid(entry: object) -> None:
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
     for reference in (entry.store, entry.listener):
-        if not isinstance(reference, str) or not _PLACE.fullmatch(reference):
+        if not isinstance(reference, str) or not _MODULE_AND_NAME.fullmatch(reference):
             text = tr('{key}: expected "module:name", got {place}.')
             raise PlanError(text.format(key=entry.key, place=shown(reference)))

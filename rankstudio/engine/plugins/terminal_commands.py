@@ -65,7 +65,7 @@ def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
     """
 
     def refuse_invalid(entry: object) -> None:
-        problem = _problem(entry, used_keys)
+        problem = _problem_of_terminal_command(entry, used_keys)
         if problem:
             raise PlanError(problem)
 
@@ -74,7 +74,7 @@ def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
     return {entry.key: entry.module for _, entry in entries_of("commands", refuse_invalid, exists, unusable)}
 
 
-def _problem(entry: object, used_keys: Collection[str]) -> str:
+def _problem_of_terminal_command(entry: object, used_keys: Collection[str]) -> str:
     """Return why a command cannot be used, as a sentence; "" if it can."""
     problem = problem_of_command(entry, TerminalCommand, used_keys)
     if problem or not isinstance(entry, TerminalCommand):

@@ -20,10 +20,10 @@ from rankstudio.engine.plugins.entries import warn_once
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 
-_PLACE = re.compile(r"([A-Za-z_]\w*):((?:[\w-]+/)*[\w-]+)")
-_MOST_BYTES = 1 << 20
-_MOST_TEXTS = 10_000
-_LONGEST = 4000
+_PACKAGE_AND_FOLDER = re.compile(r"([A-Za-z_]\w*):((?:[\w-]+/)*[\w-]+)")
+_MAX_BYTES = 1 << 20
+_MAX_TEXTS = 10_000
+_MAX_TEXT_LENGTH = 4000
 _MAGIC = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
 
 
@@ -40,7 +40,7 @@ def plugin_texts(language: str) -> dict[str, str]:
         if not loaded.plugin.texts:
             continue
         try:
-            texts = _translations(loaded, language)
+            texts = _sound_translations(loaded, language)
         except (OSError, ValueError, ImportError, AttributeError, struct.error) as error:
             text = tr("The texts of the plug-in {name} stay in English: {reason}.")
             warn_once(text, name=loaded.plugin.name, reason=str(error).rstrip("."))
@@ -49,9 +49,9 @@ def plugin_texts(language: str) -> dict[str, str]:
     return translations
 
 
-def _translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
+def _sound_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     """Return the sound translations of a plug-in's own texts; ValueError for a damaged catalog."""
-    read = dict(read_catalog(_catalog(loaded.plugin.texts, language)))
+    read = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
     own_texts = set[str]()
     for field in fields(loaded.plugin):
         value = getattr(loaded.plugin, field.name)
@@ -62,18 +62,20 @@ def _translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     if refused:
         text = tr("{n} translations of the plug-in {name} cannot be used, such as that of “{first}”.")
         warn_once(text, n=str(len(refused)), name=loaded.plugin.name, first=refused[0])
-    braced = {_braced(text): _braced(translated) for text, translated in sound.items()}
+    braced = {
+        _with_double_braces(text): _with_double_braces(translated) for text, translated in sound.items()
+    }
     return {**braced, **sound}
 
 
-def _braced(text: str) -> str:
-    """Return a text as a measure has it whose sentence is formatted later."""
+def _with_double_braces(text: str) -> str:
+    """Return a text with its braces doubled, as in measures' sentences that are formatted later."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _catalog(reference: str, language: str) -> Path:
+def _catalog_path(reference: str, language: str) -> Path:
     """Return the first compiled catalog of a language in the folder that "package:folder" names."""
-    match = _PLACE.fullmatch(reference) if isinstance(reference, str) else None
+    match = _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
     spec = find_spec(match[1]) if match is not None else None
     if match is None or spec is None or not spec.submodule_search_locations:
         raise ValueError(tr("texts: expected “package:folder”, got {value}").format(value=reference))
@@ -100,27 +102,27 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
         For a damaged, foreign or large file.
     """
     with path.open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
         raise ValueError(tr("{path} is larger than 1 MB").format(path=path))
     order = _MAGIC.get(content[:4])
     if order is None:
         raise ValueError(tr("{path} is no compiled gettext catalog").format(path=path))
     count, sources, targets = struct.unpack_from(f"{order}3I", content, 8)
-    if count > _MOST_TEXTS:
-        raise ValueError(tr("{path} has more than {most} texts").format(path=path, most=_MOST_TEXTS))
+    if count > _MAX_TEXTS:
+        raise ValueError(tr("{path} has more than {most} texts").format(path=path, most=_MAX_TEXTS))
     for number in range(count):
         source, target = (
-            _text(content, struct.unpack_from(f"{order}2I", content, start + 8 * number), path)
+            _decoded_text(content, struct.unpack_from(f"{order}2I", content, start + 8 * number), path)
             for start in (sources, targets)
         )
         if source and target and not {"\0", "\4"} & {*source, *target}:
             yield source, target
 
 
-def _text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
+def _decoded_text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
     length, start = extent
-    if length > _LONGEST or start + length > len(content):
+    if length > _MAX_TEXT_LENGTH or start + length > len(content):
         raise ValueError(tr("{path} is damaged").format(path=path))
     return content[start : start + length].decode("utf-8")
 
@@ -129,12 +131,12 @@ def is_translation(text: str, translated: str) -> bool:
     """Return whether a translation is one line that has no other fields for values than the text."""
     if not translated or one_line(translated) != translated:
         return False
-    text_fields = _fields(text)
-    translated_fields = _fields(translated)
+    text_fields = _format_fields(text)
+    translated_fields = _format_fields(translated)
     return text_fields is None or (translated_fields is not None and translated_fields <= text_fields)
 
 
-def _fields(text: str) -> set[tuple[str, str, str]] | None:
+def _format_fields(text: str) -> set[tuple[str, str, str]] | None:
     """Return the fields of a text with their formats; None where it cannot be formatted."""
     try:
         return {

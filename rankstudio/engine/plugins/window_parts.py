@@ -16,9 +16,9 @@ from rankstudio.engine.plugins.plugin import LoadedPlugin
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _ICON = re.compile(r"[a-z-]{1,40}")
 _BUILDER = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
-_LONGEST_PAGE = 14
-_LONGEST_PANEL = 40
-_LONGEST_SUMMARY = 200
+_MAX_PAGE_LABEL = 14
+_MAX_PANEL_LABEL = 40
+_MAX_SUMMARY_LENGTH = 200
 
 
 @dataclass(frozen=True)
@@ -120,12 +120,14 @@ def own_pages() -> tuple[WindowPage, ...]:
     pages: list[WindowPage] = []
     for loaded in plugins_with("pages").loaded:
         pages += [
-            page for page in loaded.plugin.pages if isinstance(page, WindowPage) and _is_own(page, loaded)
+            page
+            for page in loaded.plugin.pages
+            if isinstance(page, WindowPage) and _is_page_of_window(page, loaded)
         ]
     return tuple(sorted(pages, key=lambda page: OWN_PAGES.index(page.key)))
 
 
-def _is_own(page: object, loaded: LoadedPlugin) -> bool:
+def _is_page_of_window(page: object, loaded: LoadedPlugin) -> bool:
     """Return whether a page is one of the window itself, also where it is in the folder of an ability."""
     return loaded.built_in and isinstance(page, WindowPage) and page.key in OWN_PAGES
 
@@ -137,7 +139,7 @@ def window_parts() -> WindowParts:
     panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
     for loaded in plugins().loaded:
         for page in loaded.plugin.pages:
-            if _is_own(page, loaded):
+            if _is_page_of_window(page, loaded):
                 continue
             problem = _problem_of_page(page, {*OWN_PAGES, *pages}, built_in=loaded.built_in)
             if problem:
@@ -167,7 +169,7 @@ def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) 
     if not isinstance(page.icon, str) or not _ICON.fullmatch(page.icon):
         text = tr("{key}: icon: expected the name of an icon, got {icon}.")
         return text.format(key=shown(page.key), icon=shown(page.icon))
-    return _problem(page, _LONGEST_PAGE, used_keys)
+    return _problem_of_part(page, _MAX_PAGE_LABEL, used_keys)
 
 
 def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
@@ -180,10 +182,11 @@ def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
     if panel.page not in {page.key for page in own_pages()}:  # abilities are called as their page
         text = tr("{key}: its page needs the plug-in {plugin}, which is absent or left out.")
         return text.format(key=shown(panel.key), plugin=panel.page)
-    return _problem(panel, _LONGEST_PANEL, used_keys)
+    return _problem_of_part(panel, _MAX_PANEL_LABEL, used_keys)
 
 
-def _problem(part: WindowPage | WindowPanel, longest: int, used_keys: Iterable[str]) -> str:
+def _problem_of_part(part: WindowPage | WindowPanel, longest: int, used_keys: Iterable[str]) -> str:
+    """Return why a page or panel cannot be used, as a sentence; "" if it can."""
     if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
         return text.format(key=shown(part.key))
@@ -194,7 +197,7 @@ def _problem(part: WindowPage | WindowPanel, longest: int, used_keys: Iterable[s
     if not isinstance(build, str) or not _BUILDER.fullmatch(build):
         text = tr('{key}: build: expected "module:function", got {build}.')
         return text.format(key=part.key, build=shown(build))
-    for name, max_length in (("label", longest), ("summary", _LONGEST_SUMMARY)):
+    for name, max_length in (("label", longest), ("summary", _MAX_SUMMARY_LENGTH)):
         value = getattr(part, name)
         if not isinstance(value, str) or not 0 < len(value.strip()) <= max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")

@@ -36,7 +36,7 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
     O(cm log m) for c distinct labels.
     """
     score_vector, truth = _score_and_label_vectors(scores, labels)
-    right, pairs = _right_pairs(score_vector, truth)
+    right, pairs = _ordered_pairs(score_vector, truth)
     return right / pairs if pairs else float("nan")
 
 
@@ -63,7 +63,7 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
     pairs = 0
     for group in np.unique(groups):
         inside = groups == group
-        fold_right, fold_pairs = _right_pairs(score_vector[inside], truth[inside])
+        fold_right, fold_pairs = _ordered_pairs(score_vector[inside], truth[inside])
         right += fold_right
         pairs += fold_pairs
     return right / pairs if pairs else float("nan")
@@ -158,14 +158,14 @@ def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, f
     lower = np.sort(score_vector[~truth])
     if min(higher.size, lower.size) < 2:
         return float("nan"), float("nan")
-    above = _below(higher, lower) / lower.size
-    below = 1.0 - _below(lower, higher) / higher.size
+    above = _counts_below(higher, lower) / lower.size
+    below = 1.0 - _counts_below(lower, higher) / higher.size
     variance = above.var(ddof=1) / higher.size + below.var(ddof=1) / lower.size
     return float(above.mean()), float(variance)
 
 
-def _below(values: Floats, sorted_values: Floats) -> Floats:
-    """Return the number of the sorted values below each value, equal ones counting half."""
+def _counts_below(values: Floats, sorted_values: Floats) -> Floats:
+    """Return the number of sorted values below each value; an equal value counts half."""
     twice = np.searchsorted(sorted_values, values, "left") + np.searchsorted(sorted_values, values, "right")
     return np.asarray(twice / 2.0)
 
@@ -175,8 +175,8 @@ def _score_and_label_vectors(scores: ArrayLike, labels: ArrayLike) -> tuple[Floa
     return row("scores", scores, truth.size), truth
 
 
-def _right_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
-    """Return the number of pairs of different labels in the right order, and the number of all of them."""
+def _ordered_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
+    """Return the pairs of different labels in the right order, a tie counting half, and the number of all."""
     right = 0.0
     pairs = 0
     for label in np.unique(labels)[:-1]:

@@ -342,7 +342,7 @@ def _random_signs(n: int, n_tables: int, seed: int) -> Iterator[Bytes]:
         yield rng.integers(0, 256, (n_tables, min(at_once, n - first)), dtype=np.uint8)
 
 
-_EXACT = 50  # differences up to which every assignment of signs is counted
+_MAX_EXACT_SIZE = 50  # differences up to which every assignment of signs is counted
 
 
 class SignedRanks(NamedTuple):
@@ -390,7 +390,7 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     difference = difference[np.abs(difference) > rounding]
     doubled = doubled_ranks(np.abs(difference), rounding)
     positive = int(doubled[difference > 0].sum())
-    p = _exact_p(doubled, positive) if difference.size <= _EXACT else _normal_p(doubled, positive)
+    p = _exact_p(doubled, positive) if difference.size <= _MAX_EXACT_SIZE else _normal_p(doubled, positive)
     return SignedRanks(positive / 2, p, difference.size)
 
 

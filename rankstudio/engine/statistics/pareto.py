@@ -37,7 +37,7 @@ def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = T
     -----
     O(c log c).
     """
-    size, gain = _models(sizes, values, higher_is_better)
+    size, gain = _sizes_and_gains(sizes, values, higher_is_better)
     order = np.lexsort((-gain, size))  # stable, so that the first of equal models comes first
     order = order[np.isfinite(gain[order])]
     if order.size == 0:
@@ -73,23 +73,23 @@ def one_standard_error(
     ParameterError
         For rows of different lengths, infinite values, a negative error, or only NaN means.
     """
-    size, gain = _models(sizes, means, higher_is_better, "means")
+    size, gain = _sizes_and_gains(sizes, means, higher_is_better, "means")
     error = row("errors", errors, size.size)
     if np.any(error < 0):
         raise ParameterError("errors", float(np.nanmin(error)), "standard errors, from 0 up")
     if gain.max(initial=-np.inf) == -np.inf:
         raise ParameterError("means", gain.size, "at least one value that is not NaN")
-    best = _smallest(size, gain, gain == gain.max())
+    best = _smallest_model(size, gain, gain == gain.max())
     room = float(np.nan_to_num(error[best]))
     # A mean exactly one error below counts, although the difference is rounded.
     rounding = 4.0 * EPS * (abs(gain[best]) + room)
-    return _smallest(size, gain, gain >= gain[best] - room - rounding)
+    return _smallest_model(size, gain, gain >= gain[best] - room - rounding)
 
 
-def _models(
+def _sizes_and_gains(
     sizes: ArrayLike, values: ArrayLike, higher_is_better: bool, name: str = "values"
 ) -> tuple[Floats, Floats]:
-    """Return the sizes, and the values turned so that more is better and NaN is the worst, -inf."""
+    """Return the sizes, and the values with more being better; NaN becomes -inf, the worst."""
     value_row = row(name, values)
     size = row("sizes", sizes, value_row.size)
     if np.isnan(size).any():
@@ -97,7 +97,7 @@ def _models(
     return size, np.where(np.isnan(value_row), -np.inf, value_row if higher_is_better else -value_row)
 
 
-def _smallest(size: Floats, gain: Floats, allowed: Bools) -> int:
-    """Return the smallest of some models, of those the best, and of those the first."""
+def _smallest_model(size: Floats, gain: Floats, allowed: Bools) -> int:
+    """Return the smallest of the allowed models; of equal sizes the best one, then the first."""
     candidates = np.flatnonzero(allowed)
     return int(candidates[np.lexsort((-gain[candidates], size[candidates]))[0]])

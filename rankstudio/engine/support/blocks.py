@@ -16,8 +16,8 @@ from rankstudio.engine.arrays import Floats, Ints
 VALUES = 1 << 20
 """Approximate number of values in a block of a matrix: a few milliseconds of work."""
 
-_PRODUCTS = 1 << 26  # multiplications of a call of LAPACK
-_LEAST_COLUMNS = 16  # with fewer, reading the factor takes longer than computing
+_MAX_PRODUCTS = 1 << 26  # multiplications of a call of LAPACK
+_MIN_COLUMNS = 16  # with fewer, reading the factor takes longer than computing
 
 
 def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
@@ -40,7 +40,7 @@ def solve_lower(factor: Floats, right: Floats) -> Floats:
     from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
     out = np.empty(right.shape, order="F")
-    step = max(_LEAST_COLUMNS, _PRODUCTS // max(1, factor.shape[0] ** 2))
+    step = max(_MIN_COLUMNS, _MAX_PRODUCTS // max(1, factor.shape[0] ** 2))
     for first in range(0, right.shape[1], step):
         part = slice(first, first + step)
         out[:, part] = solve_triangular(factor, right[:, part], lower=True, check_finite=False)

@@ -57,7 +57,7 @@ class CompilerProcess:
 
     def _ask(self, request: bytes) -> bool:
         if self._process is None:
-            self._process = _start()
+            self._process = _start_process()
         writer = self._process.stdin
         reader = self._process.stdout
         assert writer is not None
@@ -73,8 +73,8 @@ def compiler_process() -> CompilerProcess:
     return CompilerProcess()
 
 
-def _start() -> subprocess.Popen[bytes]:
-    """Start the process; Ctrl+C is not for it, and the end of its input ends it."""
+def _start_process() -> subprocess.Popen[bytes]:
+    """Start the process, which ends with its input; Ctrl+C does not reach it."""
     path = os.pathsep.join(folder or "." for folder in sys.path)
     return subprocess.Popen(
         [sys.executable, "-m", __name__],
@@ -90,10 +90,10 @@ def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
     with suppress(EOFError, BrokenPipeError):
         while True:
             module, name, signature = pickle.load(reader)
-            writer.write(pickle.dumps(_compiled(module, name, signature)))
+            writer.write(pickle.dumps(_compile_kernel(module, name, signature)))
 
 
-def _compiled(module: str, name: str, signature: Any) -> bool:
+def _compile_kernel(module: str, name: str, signature: Any) -> bool:
     """Compile a kernel into the cache; return False if it fails, as it then does in the caller, too."""
     try:
         attrgetter(name)(importlib.import_module(module)).compile(signature)

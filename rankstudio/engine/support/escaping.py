@@ -50,16 +50,17 @@ _MARKDOWN_SIGNS = frozenset(" \"%'(),-./:;=?@^{}+")
 _LATEX_SIGNS = frozenset(" !'()+,-./:;=?@")
 _LATEX = {**{sign: f"\\{sign}" for sign in "&%$#_{}"}, **table("export", "latex.toml")}
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
-_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _POWER = re.compile(r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))")
 
 # A spreadsheet takes what begins with one of these for a formula, and splits at semicolons in some countries.
-_BEGINS = r"(?:^|(?<=[;,\t\r\n]))"
-_FORMULA = r"(?='*[=+\-@\t\r\n＝＋－＠])"
-_GUARDED = re.compile(f"{_BEGINS}'{_FORMULA}")
-_UNGUARDED = re.compile(f"{_BEGINS}{_FORMULA}")
+_CELL_START = r"(?:^|(?<=[;,\t\r\n]))"
+_FORMULA_START = r"(?='*[=+\-@\t\r\n＝＋－＠])"
+_GUARDED = re.compile(f"{_CELL_START}'{_FORMULA_START}")
+_UNGUARDED = re.compile(f"{_CELL_START}{_FORMULA_START}")
 
-_TEXT = frozenset("LMNPSZ")  # first letters of categories: letters, marks, numbers, signs, blanks
+# first letters of categories: letters, marks, numbers, signs, blanks
+_DOCUMENT_CATEGORIES = frozenset("LMNPSZ")
 _JOINERS = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")  # invisible, and harmless: they reorder nothing
 _UNUSABLE = "\ufffd"
 
@@ -79,7 +80,7 @@ def clean_text(text: str) -> str:
     """Return a text without characters that are invalid in documents, or that reorder text."""
     if text.isascii() and text.isprintable():  # a window cleans thousands of such texts as it is made
         return text
-    return "".join(c if c in "\n\t" or _is_in_documents(c) else _UNUSABLE for c in text)
+    return "".join(c if c in "\n\t" or _is_allowed_in_documents(c) else _UNUSABLE for c in text)
 
 
 def html_text(text: str) -> str:
@@ -107,10 +108,13 @@ def latex_escaped(text: str) -> str:
     parts: list[str] = []
     end = 0
     for power in _POWER.finditer(text):
-        exponent = power["plain"] or power["raised"].translate(_RAISED)
-        parts += [_literal(text[end : power.start()]), f"${power['base']}^{{{exponent.replace('−', '-')}}}$"]
+        exponent = power["plain"] or power["raised"].translate(_SUPERSCRIPTS)
+        parts += [
+            _latex_text(text[end : power.start()]),
+            f"${power['base']}^{{{exponent.replace('−', '-')}}}$",
+        ]
         end = power.end()
-    return "".join([*parts, _literal(text[end:])])
+    return "".join([*parts, _latex_text(text[end:])])
 
 
 def shell_command(words: Sequence[str]) -> str:
@@ -142,8 +146,8 @@ def csv_cells(line: str) -> list[str]:
         return []
 
 
-def _literal(text: str) -> str:
-    """Return a text without powers as LaTeX sets it."""
+def _latex_text(text: str) -> str:
+    """Return a text without powers in LaTeX."""
     characters = (
         _LATEX.get(c, c if c.isalnum() or c in _LATEX_SIGNS or ord(c) > 0x7F else " ")
         for c in _MINUS.sub("−", text)
@@ -163,13 +167,13 @@ def _is_visible(character: str) -> bool:
     return character.isprintable() or category(character) == "Zs"
 
 
-def _is_in_documents(character: str) -> bool:
-    """Return whether HTML and XML may have a character, and it leaves the order of others alone."""
+def _is_allowed_in_documents(character: str) -> bool:
+    """Return whether HTML and XML may contain a character, and it does not reorder others."""
     code = ord(character)
     kind = category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters
         return False
-    return kind[0] in _TEXT or kind in ("Co", "Cn") or character in _JOINERS
+    return kind[0] in _DOCUMENT_CATEGORIES or kind in ("Co", "Cn") or character in _JOINERS
 
 
 def _is_number(text: str) -> bool:

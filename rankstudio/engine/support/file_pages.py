@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 
-_BLOCK = 1 << 22  # numbers that are copied at a time
+_MAX_BLOCK_NUMBERS = 1 << 22  # numbers that are copied at a time
 
 
 def release(array: NDArray[Any]) -> None:
@@ -29,7 +29,7 @@ def release(array: NDArray[Any]) -> None:
     array : ndarray
         C-contiguous rows of a mapped matrix.
     """
-    mapped = _mapped(array)
+    mapped = _memory_map(array)
     if mapped is None or not hasattr(mmap, "MADV_DONTNEED") or not array.nbytes:
         return
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
@@ -43,7 +43,7 @@ def release(array: NDArray[Any]) -> None:
 
 def in_file(array: NDArray[Any]) -> bool:
     """Return whether an array is mapped from a file."""
-    return _mapped(array) is not None
+    return _memory_map(array) is not None
 
 
 def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
@@ -78,7 +78,7 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     O(m'n) for m' rows, block by block.
     """
     selected = empty_in_file((rows.size, X.shape[1]), folder)
-    for block in _blocks(rows.size, X.shape[1]):
+    for block in _row_blocks(rows.size, X.shape[1]):
         batch = rows[block]
         np.take(X, batch, axis=0, out=selected[block])
         release(X[batch.min() : batch.max() + 1])
@@ -92,7 +92,7 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
     O(mk) for k columns of m rows, block by block.
     """
     chosen = empty_in_file((len(X), len(columns)), folder)
-    for rows in _blocks(*X.shape):
+    for rows in _row_blocks(*X.shape):
         np.take(X[rows], columns, axis=1, out=chosen[rows], mode="clip")
         release(X[rows])
         release(chosen[rows])
@@ -107,7 +107,7 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
     transposed = np.empty((X[:1, columns].shape[1], len(X)))
-    for rows in _blocks(*X.shape):
+    for rows in _row_blocks(*X.shape):
         transposed[:, rows] = X[rows, columns].T
         release(X[rows])
     return transposed
@@ -118,7 +118,7 @@ def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     joined = empty_in_file((sum(map(len, matrices)), matrices[0].shape[1]), folder)
     first_row = 0
     for X in matrices:
-        for block in _blocks(*X.shape):
+        for block in _row_blocks(*X.shape):
             rows = X[block]
             joined[first_row : first_row + len(rows)] = rows
             release(rows)
@@ -127,15 +127,15 @@ def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     return joined
 
 
-def _blocks(n_rows: int, width: int) -> Iterator[slice]:
-    """Yield the rows of a matrix that are copied at a time."""
-    step = max(1, _BLOCK // width)
+def _row_blocks(n_rows: int, width: int) -> Iterator[slice]:
+    """Yield blocks of the rows of a matrix, each small enough to be copied."""
+    step = max(1, _MAX_BLOCK_NUMBERS // width)
     for first in range(0, n_rows, step):
         yield slice(first, first + step)
 
 
-def _mapped(array: Any) -> mmap.mmap | None:
-    """Return the mapping that the memory of an array belongs to."""
+def _memory_map(array: Any) -> mmap.mmap | None:
+    """Return the memory map that an array's memory belongs to; None for other memory."""
     base = array
     while isinstance(base, np.ndarray):
         base = base.base

@@ -16,9 +16,10 @@ from pathlib import Path
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.language import tr
 
-_ASIDE = ".rankstudio-"
-_PART = ".part"
-_DAY = 24 * 60 * 60  # no file takes that long to write: an older one is left from a process that died
+_TEMPORARY_PREFIX = ".rankstudio-"
+_TEMPORARY_SUFFIX = ".part"
+# no file takes that long to write: an older one is left from a process that died
+_ABANDONED_SECONDS = 24 * 60 * 60
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -36,7 +37,7 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file from consecutive pieces; see :func:`write_bytes`."""
     path = Path(path)
     try:
-        with _written_aside(path, pieces) as aside:
+        with _temporary_file(path, pieces) as aside:
             aside.replace(path)
     except OSError as error:
         raise OutputError(
@@ -54,7 +55,7 @@ def create_file(path: Path, content: bytes) -> None:
     OSError
         If it cannot be written.
     """
-    with _written_aside(path, (content,)) as aside:
+    with _temporary_file(path, (content,)) as aside:
         _sync(aside)
         try:
             os.link(aside, path)  # unlike a move, it never replaces a file
@@ -125,7 +126,7 @@ def remove_abandoned(folder: Path, pattern: str) -> None:
     """Remove temporary files and folders of killed processes after a day."""
     for path in folder.glob(pattern):
         with suppress(OSError):  # another user's, or gone by now
-            if time.time() - path.stat().st_mtime > _DAY:
+            if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
@@ -143,10 +144,10 @@ def temporary_folder() -> Path:
 
 
 @contextmanager
-def _written_aside(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
-    """Provide a file in the folder of another one, to be given its name; else it is gone afterwards."""
-    remove_abandoned(path.parent, f"{_ASIDE}*{_PART}")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_ASIDE, suffix=_PART)
+def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
+    """Provide a file with the content beside ``path``; it is removed unless the block renames it."""
+    remove_abandoned(path.parent, f"{_TEMPORARY_PREFIX}*{_TEMPORARY_SUFFIX}")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY_PREFIX, suffix=_TEMPORARY_SUFFIX)
     aside = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

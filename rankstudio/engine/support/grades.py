@@ -16,7 +16,7 @@ STANDARD = "standard"
 """Key of the convention of measures for data that are not those of a known public dataset."""
 
 
-def _unknown() -> None:
+def _no_ranks() -> None:
     return None
 
 
@@ -33,7 +33,7 @@ class Grading:
     """
 
     greatest_grade: float
-    find_ranks: Callable[[], Ints | None] = _unknown
+    find_ranks: Callable[[], Ints | None] = _no_ranks
 
     @classmethod
     def of(cls, labels: Floats) -> Grading:
@@ -62,7 +62,7 @@ class Grading:
 
     def taken(self, rows: slice | Ints) -> Grading:
         """Return the grading of some of the documents, as whole queries."""
-        return Grading(self.greatest_grade, partial(_taken, self, rows))
+        return Grading(self.greatest_grade, partial(_ranks_of_rows, self, rows))
 
 
 def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
@@ -74,7 +74,9 @@ def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
     rows : sequence of ndarray
         Rows of each in its part: without ids, the last comes first.
     """
-    return Grading(max(grading.greatest_grade for grading in gradings), partial(_joined, gradings, rows))
+    return Grading(
+        max(grading.greatest_grade for grading in gradings), partial(_joined_ranks, gradings, rows)
+    )
 
 
 def greatest(labels: Floats) -> float:
@@ -112,7 +114,7 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
     return order
 
 
-def _joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
+def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
     ranks = [grading.id_ranks for grading in gradings]
     if all(part_ranks is None for part_ranks in ranks):
         return None
@@ -124,6 +126,6 @@ def _joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
     )
 
 
-def _taken(grading: Grading, rows: slice | Ints) -> Ints | None:
+def _ranks_of_rows(grading: Grading, rows: slice | Ints) -> Ints | None:
     ranks = grading.id_ranks
     return None if ranks is None else ranks[rows]

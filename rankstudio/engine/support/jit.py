@@ -45,18 +45,18 @@ from rankstudio.engine.support.resources import resource
 
 VARIABLE = "NUMBA_CACHE_DIR"
 
-_DIGEST = 32  # bytes of SHA-256
+_DIGEST_BYTES = 32  # bytes of SHA-256
 _log = logging.getLogger(__name__)
 
 
 def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher."""
     try:
-        return _trusted(_KernelCache(function), function)
+        return _checked_cache(_KernelCache(function), function)
     except RuntimeError as error:  # numba has no folder that it could write to, or others can write to it
         _use_temporary_folder(str(error) if isinstance(error, _UntrustedError) else "")
     try:
-        return _trusted(_KernelCache(function), function)
+        return _checked_cache(_KernelCache(function), function)
     except RuntimeError:
         return NullCache()
 
@@ -65,8 +65,8 @@ class _UntrustedError(RuntimeError):
     """Another user may have written the code that would be run."""
 
 
-def _trusted(candidate: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
-    """Return a cache whose folder only this user, or who installed the program, can write to.
+def _checked_cache(candidate: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
+    """Return a cache, checked that only this user, or who installed the program, can write to its folder.
 
     What is in it is unpickled and run: the digests tell damage, not intent.
 
@@ -208,9 +208,9 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
             If the digest of the file does not fit; numba then compiles again.
         """
         content = Path(path).read_bytes()
-        if content[-_DIGEST:] != self._digest(path, content[:-_DIGEST]):
+        if content[-_DIGEST_BYTES:] != self._digest(path, content[:-_DIGEST_BYTES]):
             raise OSError(f"{path} is damaged or of another version")
-        return pickle.loads(content[:-_DIGEST])
+        return pickle.loads(content[:-_DIGEST_BYTES])
 
     def _digest(self, path: str, content: bytes) -> bytes:
         origin = f"{Path(path).name} {self._version} {self._source_stamp!r}\n"

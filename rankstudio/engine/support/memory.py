@@ -28,11 +28,11 @@ _budget: ContextVar[float | None] = ContextVar("budget", default=None)
 VARIABLE = "RANKSTUDIO_MEMORY"
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([MGT])(i?)B", re.IGNORECASE)
 _POWERS = {"m": 2, "g": 3, "t": 4}
-_LEAST = 1e6  # bytes: a limit below 1 MB is a unit that was forgotten
+_MIN_LIMIT = 1e6  # bytes: a limit below 1 MB is a unit that was forgotten
 
-_OWN = 900e6  # bytes of addresses that the program and its libraries take, on one processor
-_STACK = 8.4e6  # bytes of them for each thread of a library
-_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of scipy
+_ADDRESS_BYTES = 900e6  # bytes of addresses that the program and its libraries take, on one processor
+_STACK_BYTES = 8.4e6  # bytes of them for each thread of a library
+_N_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of scipy
 
 
 def available() -> float:
@@ -40,7 +40,7 @@ def available() -> float:
 
     Called before large allocations, because Linux grants any of them and kills the program later.
     """
-    return max(0.0, min(total - used for total, used in _bounds()))
+    return max(0.0, min(total - used for total, used in _totals_and_usage()))
 
 
 def budget() -> float:
@@ -84,7 +84,7 @@ def n_bytes(text: str) -> float:
     if match:
         base = 1024.0 if match[3] else 1000.0
         value = float(match[1]) * base ** _POWERS[match[2].lower()]
-    if value < _LEAST:
+    if value < _MIN_LIMIT:
         raise ParameterError(VARIABLE, text, "a size of at least 1MB, such as 4GB or 500MB")
     return value
 
@@ -112,7 +112,7 @@ def refuse_small_limit() -> None:
     OutOfMemoryError
     """
     limit = _address_space()
-    least = _OWN + _LIBRARIES * ((os.cpu_count() or 1) - 1) * _STACK
+    least = _ADDRESS_BYTES + _N_LIBRARIES * ((os.cpu_count() or 1) - 1) * _STACK_BYTES
     if limit is not None and limit < least:
         text = tr(
             "The address space of the program is limited to {size} (ulimit -v); at least {size_2} is needed."
@@ -154,31 +154,33 @@ def release_unused() -> None:
         libc.malloc_trim(0)
 
 
-def _bounds() -> Iterator[tuple[float, float]]:
-    """Yield the total and the used memory of everything that limits this process."""
+def _totals_and_usage() -> Iterator[tuple[float, float]]:
+    """Yield the total and the used bytes of everything that limits this process's memory."""
     yield float("inf"), 0.0
-    kilobytes = _kilobytes("proc/meminfo", "MemTotal", "MemAvailable")
+    kilobytes = _sizes_in_file("proc/meminfo", "MemTotal", "MemAvailable")
     if "MemTotal" in kilobytes and "MemAvailable" in kilobytes:
         machine = kilobytes["MemTotal"]
         yield machine, machine - kilobytes["MemAvailable"]
     else:
-        machine = _physical()
+        machine = _physical_memory()
         yield machine, 0.0
-    for folder, limit_file, usage_file in _groups(_text("proc/self/cgroup")):
-        total = _text(f"{folder}/{limit_file}").strip()
+    for folder, limit_file, usage_file in _control_groups(_system_file("proc/self/cgroup")):
+        total = _system_file(f"{folder}/{limit_file}").strip()
         # A limit beyond the machine's memory is none, and to count what a group takes costs most of the time.
         if total.isdecimal() and float(total) < machine:
             # Pages of files count as taken, and are given up when they are needed.
-            pages = re.findall(r"^(?:total_)?inactive_file (\d+)$", _text(f"{folder}/memory.stat"), re.M)
-            used = float(_text(f"{folder}/{usage_file}") or 0)
+            pages = re.findall(
+                r"^(?:total_)?inactive_file (\d+)$", _system_file(f"{folder}/memory.stat"), re.M
+            )
+            used = float(_system_file(f"{folder}/{usage_file}") or 0)
             yield float(total), used - max(map(float, pages), default=0.0)
     limit = _address_space()
     if limit is not None:
-        yield limit, _kilobytes("proc/self/status", "VmSize").get("VmSize", 0.0)
+        yield limit, _sizes_in_file("proc/self/status", "VmSize").get("VmSize", 0.0)
 
 
 @cache
-def _groups(text: str) -> tuple[tuple[str, str, str], ...]:
+def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     """Return the control groups of a process: the folder of each, and the names of its limit and usage files.
 
     A group is limited by those around it, too. A container may see its own as the root.
@@ -197,7 +199,7 @@ def _groups(text: str) -> tuple[tuple[str, str, str], ...]:
     return tuple(groups)
 
 
-def _physical() -> float:
+def _physical_memory() -> float:
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):  # not on Windows: there the allocation itself fails
@@ -214,15 +216,15 @@ def _address_space() -> float | None:
     return None if soft == resource.RLIM_INFINITY else float(soft)
 
 
-def _kilobytes(file: str, *names: str) -> dict[str, float]:
-    """Return the lines "name: 123 kB" with some names of a file of the system, in bytes."""
-    text = _text(file)
+def _sizes_in_file(file: str, *names: str) -> dict[str, float]:
+    """Return the bytes in lines such as "MemTotal: 123 kB" of a file of the system, by name."""
+    text = _system_file(file)
     lines = {name: re.search(rf"^{name}:\s+(\d+) kB$", text, re.M) for name in names}
     return {name: 1024.0 * float(line[1]) for name, line in lines.items() if line}
 
 
-def _text(file: str) -> str:
-    """Return a file of the system; "" where there is none. A run reads them some thousand times."""
+def _system_file(file: str) -> str:
+    """Return the text of a file of the system, fast as it is read often; "" if there is none."""
     try:
         with open(f"/{file}", "rb", buffering=0) as stream:  # noqa: PTH123 - a path doubles the time
             return stream.read().decode("ascii", "replace")

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-_MOST = 131_072  # characters, of which Python's own reader has no more in a cell
+_MAX_CELL_LENGTH = 131_072  # characters, of which Python's own reader has no more in a cell
 
 
 def split_names(text: str) -> list[str]:
@@ -18,7 +18,7 @@ def split_names(text: str) -> list[str]:
     ['tf', 'a, b']
     """
     line = " ".join(text.splitlines())
-    cells = next(csv.reader([line], skipinitialspace=True), []) if len(line) < _MOST else []
+    cells = next(csv.reader([line], skipinitialspace=True), []) if len(line) < _MAX_CELL_LENGTH else []
     return [name.strip() for name in cells if name.strip()]
 
 

@@ -11,7 +11,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 
 _POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*([+\-−]?\d+(?:\.\d+)?)")
-_MOST = 10_000
+_MAX_NUMBERS = 10_000
 
 
 def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
@@ -41,15 +41,15 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
         if not item:
             continue
         first, dots, last = item.partition("..")
-        values += _range(first, last, item, name) if dots else [_number(item, name)]
-        if len(values) > _MOST:
-            raise ParameterError(name, text, tr("at most {most} numbers").format(most=_MOST))
+        values += _parsed_range(first, last, item, name) if dots else [_parsed_number(item, name)]
+        if len(values) > _MAX_NUMBERS:
+            raise ParameterError(name, text, tr("at most {most} numbers").format(most=_MAX_NUMBERS))
     if not values:
         raise ParameterError(name, text, tr("numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10"))
     return tuple(values)
 
 
-def _number(item: str, name: str) -> float:
+def _parsed_number(item: str, name: str) -> float:
     power = _POWER.fullmatch(item)
     try:
         value = float(power[1]) ** _exponent(power) if power else float(item)
@@ -60,7 +60,8 @@ def _number(item: str, name: str) -> float:
     return value
 
 
-def _range(first: str, last: str, item: str, name: str) -> list[float]:
+def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
+    """Return the numbers of a range, "1..5" or "2^0..2^10"; ParameterError where it is invalid."""
     first_power = _POWER.fullmatch(first)
     last_power = _POWER.fullmatch(last)
     if first_power and last_power and first_power[1] == last_power[1]:
@@ -75,14 +76,14 @@ def _range(first: str, last: str, item: str, name: str) -> list[float]:
         raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
     else:
         base = 0.0
-        start_value = _number(first, name)
-        stop_value = _number(last, name)
+        start_value = _parsed_number(first, name)
+        stop_value = _parsed_number(last, name)
         if start_value != int(start_value) or stop_value != int(stop_value):
             raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
         start = int(start_value)
         stop = int(stop_value)
-    if abs(stop - start) >= _MOST:
-        raise ParameterError(name, item, tr("at most {most} numbers").format(most=_MOST))
+    if abs(stop - start) >= _MAX_NUMBERS:
+        raise ParameterError(name, item, tr("at most {most} numbers").format(most=_MAX_NUMBERS))
     step = 1 if stop >= start else -1
     exponents = range(start, stop + step, step)
     try:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 
-_AT_ONCE = 1 << 16  # values that are compared at a time: half a megabyte
-_HEADER = 112  # bytes that numpy takes for an array besides its values
+_VALUES_AT_ONCE = 1 << 16  # values that are compared at a time: half a megabyte
+_HEADER_BYTES = 112  # bytes that numpy takes for an array besides its values
 
 
 class Rows(Protocol):
@@ -45,7 +45,7 @@ class PlainRows:
     @property
     def n_bytes(self) -> int:
         """Memory in bytes; an object used for several rows counts once."""
-        return sum(map(_size, {id(row): row for row in self.rows}.values())) + 8 * len(self.rows)
+        return sum(map(_row_bytes, {id(row): row for row in self.rows}.values())) + 8 * len(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class PackedRows:
         """Pack rows of equal length; O(Kn)."""
         n = rows[0].size
         bits = np.array(fill).view(np.int64)
-        step = max(1, _AT_ONCE // max(1, n))
+        step = max(1, _VALUES_AT_ONCE // max(1, n))
         values: list[Floats] = []
         marks: list[NDArray[np.uint8]] = []
         counts: list[Ints] = []
@@ -103,7 +103,7 @@ class PackedRows:
     @property
     def n_bytes(self) -> int:
         """Memory in bytes."""
-        return sum(a.nbytes + _HEADER for a in (self.values, self.starts, self.marks))
+        return sum(a.nbytes + _HEADER_BYTES for a in (self.values, self.starts, self.marks))
 
 
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
@@ -179,8 +179,8 @@ class IndexTuples:
     @property
     def n_bytes(self) -> int:
         """Memory in bytes."""
-        return sum(a.nbytes + _HEADER for a in (self.flat, self.begins, self.ends))
+        return sum(a.nbytes + _HEADER_BYTES for a in (self.flat, self.begins, self.ends))
 
 
-def _size(row: Any) -> int:
-    return row.nbytes + _HEADER if isinstance(row, np.ndarray) else getsizeof(row)
+def _row_bytes(row: Any) -> int:
+    return row.nbytes + _HEADER_BYTES if isinstance(row, np.ndarray) else getsizeof(row)

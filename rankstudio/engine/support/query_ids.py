@@ -29,7 +29,7 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
         return ids
     kinds: dict[str, Any] = {}
     for value in ids.tolist():
-        kinds.setdefault(_kind(value), value)
+        kinds.setdefault(_type_name(value), value)
     if len(kinds) > 1:
         first, other, *_ = kinds.values()
         raise DatasetError(f"qid: expected ids of one type, found {first!r} and {other!r}.")
@@ -53,7 +53,7 @@ def check_none_missing(qid: ArrayLike) -> None:
 
 
 def _is_flat(qid: ArrayLike) -> bool:
-    """Return whether something is a list of ids, which numpy would turn into texts where one is a text."""
+    """Return whether ids are a flat list, in which numpy would convert all to text if one is text."""
     return isinstance(qid, list | tuple) and not any(isinstance(v, list | tuple | np.ndarray) for v in qid)
 
 
@@ -63,7 +63,7 @@ def _is_missing(value: object) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def _kind(value: object) -> str:
+def _type_name(value: object) -> str:
     if isinstance(value, str):
         return "text"
     return "number" if isinstance(value, Number | np.bool_) else type(value).__name__

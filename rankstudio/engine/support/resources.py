@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 @cache
-def _root(name: str) -> Path:
+def _shipped_folder(name: str) -> Path:
     """Return the shipped folder: inside an installed package, beside it in a checkout."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name
@@ -30,7 +30,7 @@ def resource(*parts: str) -> Path:
     Path
         The path, whether or not it exists.
     """
-    return _root("resources").joinpath(*parts)
+    return _shipped_folder("resources").joinpath(*parts)
 
 
 def table(*parts: str) -> dict[str, Any]:
@@ -40,4 +40,4 @@ def table(*parts: str) -> dict[str, Any]:
 
 def guide(*parts: str) -> Path:
     """Return the path of a page of the user guide, below ``docs/``."""
-    return _root("docs").joinpath(*parts)
+    return _shipped_folder("docs").joinpath(*parts)

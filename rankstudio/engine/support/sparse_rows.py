@@ -18,16 +18,17 @@ from rankstudio.engine.support.number_format import count_text
 MOST_ID = 2**31 - 1
 """The greatest feature id: columns are numbered in 32 bits."""
 
-_FEW = 1 << 28  # bytes of a dense matrix, and of the products of its columns, that is always kept as it is
-_WIDE = 1_000_000  # columns that a dense matrix has at most
-_THIN = 8  # times the memory of the stored values, which a dense matrix has to need
-_PER_VALUE = 12  # bytes of a value and its column
-_FEW_COLUMNS = 1000  # that are taken out of all, before scores are computed of them
+# bytes of a dense matrix, and of the products of its columns, that is always kept as it is
+_ALWAYS_DENSE_BYTES = 1 << 28
+_MAX_DENSE_COLUMNS = 1_000_000  # columns that a dense matrix has at most
+_MIN_MEMORY_RATIO = 8  # times the memory of the stored values, which a dense matrix has to need
+_BYTES_PER_VALUE = 12  # bytes of a value and its column
+_MAX_NARROW_COLUMNS = 1000  # that are taken out of all, before scores are computed of them
 
 Features = Any
 """Features of documents: an array of shape (m, n), or `SparseRows`, where both are read alike."""
 
-_NOTHING = unwritable(np.empty(0))
+_EMPTY_ARRAY = unwritable(np.empty(0))
 
 
 def worth_it(rows: int, width: int, n_values: float) -> bool:
@@ -36,8 +37,10 @@ def worth_it(rows: int, width: int, n_values: float) -> bool:
     A matrix of up to a million columns is dense where it and the products of its columns take up to 256 MB
     each, or where it takes up to eight times the memory of the values.
     """
-    small = 8 * max(rows, width) * width <= _FEW
-    return width > _WIDE or not (small or 8 * rows * width <= _THIN * _PER_VALUE * n_values)
+    small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
+    return width > _MAX_DENSE_COLUMNS or not (
+        small or 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
+    )
 
 
 class SparseRows:
@@ -54,7 +57,7 @@ class SparseRows:
 
     ndim = 2
     dtype = np.dtype(np.float64)
-    flags = _NOTHING.flags
+    flags = _EMPTY_ARRAY.flags
 
     def __init__(self, matrix: Any) -> None:
         self._given = matrix
@@ -202,7 +205,7 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of linear models (K, n), shape (K, m), summed in the order of the columns."""
         used = np.flatnonzero(coefs.any(axis=0))
-        is_narrow = used.size <= _FEW_COLUMNS
+        is_narrow = used.size <= _MAX_NARROW_COLUMNS
         rows, weights = (self.csc[:, used].tocsr(), coefs[:, used]) if is_narrow else (self.csr, coefs)
         return np.array([rows @ row for row in np.ascontiguousarray(weights)])
 

@@ -29,10 +29,10 @@ def heeding(check: Callable[[], object]) -> Iterator[None]:
 def check_of_this_thread() -> Callable[[], object]:
     """Return the function that :func:`stop_if_asked` calls on this thread, for threads that help it."""
     check: Callable[[], object] | None = getattr(_own, "check", None)
-    return check if check is not None else _never
+    return check if check is not None else _do_not_stop
 
 
-def _never() -> None:
+def _do_not_stop() -> None:
     """Do not stop."""
 
 

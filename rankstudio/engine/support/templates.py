@@ -30,11 +30,12 @@ def rendered(name: str, **values: object) -> str:
     jinja2.UndefinedError
         If the template uses a missing value.
     """
-    return _environment().get_template(name).render(values)
+    return _jinja_environment().get_template(name).render(values)
 
 
 @cache
-def _environment() -> Environment:
+def _jinja_environment() -> Environment:
+    """Return the environment of the page templates, which escapes texts for HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - where a page is made
     from markupsafe import Markup  # noqa: PLC0415
 

@@ -24,8 +24,8 @@ VARIABLE = "RANKSTUDIO_THREADS"
 
 # Nanoseconds. To start two threads and wait for them was measured as 80,000 on idle processors, and as some
 # times that on busy ones; to give started threads one more call as a share of that. Threads are to gain more.
-_START = 2e6
-_CALL = 2e5
+_START_NANOSECONDS = 2e6
+_CALL_NANOSECONDS = 2e5
 
 _own = threading.local()
 
@@ -85,7 +85,7 @@ def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
     >>> worthwhile(10.0)  # ten nanoseconds are not
     False
     """
-    return nanoseconds > _START + _CALL * (calls - 1)
+    return nanoseconds > _START_NANOSECONDS + _CALL_NANOSECONDS * (calls - 1)
 
 
 @contextmanager
@@ -198,24 +198,24 @@ class _Steady:
             if self._holders:
                 self._before = counts
             else:
-                _set(counts)
+                _set_blas_threads(counts)
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._holders:
                 libraries = blas().lib_controllers
                 self._before = [library.num_threads for library in libraries]
-                _set([1] * len(libraries))
+                _set_blas_threads([1] * len(libraries))
             self._holders += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._holders -= 1
             if not self._holders:
-                _set(self._before)
+                _set_blas_threads(self._before)
 
 
-def _set(counts: list[int]) -> None:
+def _set_blas_threads(counts: list[int]) -> None:
     """Set the threads of each BLAS library, whichever thread did so before.
 
     threadpoolctl lets only the thread that set those of OpenBLAS first set them again, so that threads do not

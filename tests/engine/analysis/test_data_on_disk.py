@@ -40,7 +40,7 @@ def outside(inside: FoldedDataset) -> FoldedDataset:
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_pages, "_BLOCK", 100)
+    monkeypatch.setattr(file_pages, "_MAX_BLOCK_NUMBERS", 100)
     monkeypatch.setattr(quality, "_ROWS_AT_ONCE", 7)
     monkeypatch.setattr(alone, "_VALUES_FROM_DISK", 3000)
 

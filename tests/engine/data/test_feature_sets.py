@@ -308,7 +308,7 @@ def test_the_lists_of_a_profile_are_those_of_a_pattern(text: str) -> None:
     """The pattern says what they are, and takes a time that grows with the square of the text."""
     pattern = r"\b(?:match|summary)-features\s*(?::([^\n{}]*)|(?:inherits[^{}]*)?\{([^{}]*)\})"
     expected = ["".join(filter(None, match.groups())) for match in re.finditer(pattern, text)]
-    assert list(feature_sets._blocks(text)) == expected
+    assert list(feature_sets._profile_lists(text)) == expected
 
 
 @pytest.mark.timeout(20)

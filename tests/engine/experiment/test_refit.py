@@ -15,7 +15,7 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment import refit as refit_module
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.refit import _nearer, refit, refit_steps
+from rankstudio.engine.experiment.refit import _step_nearer_length, refit, refit_steps
 from rankstudio.engine.experiment.results.protocol_choice import ProtocolChoice, choose_by_protocol
 from rankstudio.engine.experiment.runner import collect, run_plan
 from rankstudio.engine.export.formats.registry import model_formats
@@ -157,7 +157,7 @@ def test_a_model_with_more_features_than_its_rule_allows_is_refused(monkeypatch:
         return step(1, 3)
 
     result = finished(Plan("small", rule="at most 2"))
-    monkeypatch.setattr(refit_module, "_trained", trained)
+    monkeypatch.setattr(refit_module, "_learn_model", trained)
     with pytest.raises(PlanError, match=naming("rule 3 2")):
         refit(result, dataset())
 
@@ -175,4 +175,4 @@ def test_the_last_model_of_the_chosen_size_or_the_nearest_below_is_taken(
 ) -> None:
     plan, choice = Plan("small"), ProtocolChoice((), length, (1,))
     steps = [step(n, size) for n, size in enumerate(sizes, start=1)]
-    assert reduce(lambda best, later: _nearer(plan, choice, best, later), steps).number == number
+    assert reduce(lambda best, later: _step_nearer_length(plan, choice, best, later), steps).number == number

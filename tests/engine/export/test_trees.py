@@ -141,7 +141,7 @@ X = np.random.default_rng(8).random((60, 4))
 
 @pytest.fixture(autouse=True)
 def nothing_tried() -> None:
-    tree_texts._end_of_trial.cache_clear()
+    tree_texts._failure_in_trial.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ def test_a_file_with_such_trees_is_named(text: str, tmp_path: Path, monkeypatch:
 
 
 def test_trees_that_have_no_end_are_stopped(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_texts, "_SECONDS", 0.2)
+    monkeypatch.setattr(tree_texts, "_MAX_PROCESSOR_SECONDS", 0.2)
     trees = checked_trees(text, X.shape[1])
     rows = dict(line.split("=", 1) for line in trees.text.split("\n") if "_child=" in line)
     circle = trees.text

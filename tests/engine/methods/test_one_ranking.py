@@ -182,7 +182,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     rng = np.random.default_rng(3)
     predictor = HeldOutPredictor(KernelDecomposition.of(rng.random((60, 4))), rng.random(60), 0.3)
     whole = finish(predictor.pair_error())
-    monkeypatch.setattr("rankstudio.engine.methods.holdout._AT_ONCE", 60 * 7)
+    monkeypatch.setattr("rankstudio.engine.methods.holdout._MAX_NUMBERS", 60 * 7)
     np.testing.assert_allclose(finish(predictor.pair_error()), whole, rtol=1e-13)
 
 

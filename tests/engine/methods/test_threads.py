@@ -64,7 +64,7 @@ def test_threads_change_no_bit(method: LinearRanker, sparse: bool, monkeypatch: 
     y = np.clip(np.round(2 * X[:, 11] + X[:, 7] + rng.random(600)) - 1, 0, 2)
     X[rng.random(X.shape) < 0.5 * sparse] = 0.0
     documents = scipy.sparse.csr_array(X) if sparse else X
-    monkeypatch.setattr("rankstudio.engine.support.threads._START", -np.inf)
+    monkeypatch.setattr("rankstudio.engine.support.threads._START_NANOSECONDS", -np.inf)
     found = []
     for count in ("1", "2", "3"):
         monkeypatch.setenv("RANKSTUDIO_THREADS", count)

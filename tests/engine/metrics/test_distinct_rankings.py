@@ -23,7 +23,7 @@ def means(per_query: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 def test_means_are_those_of_every_ranking_to_the_bit(
     convention: str, n_labels: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(distinct_rankings, "_LEAST_SLOTS", 64)  # the table has to grow
+    monkeypatch.setattr(distinct_rankings, "_MIN_SLOTS", 64)  # the table has to grow
     rng = np.random.default_rng(7)
     ptr = np.append(0, np.cumsum(rng.integers(1, 9, 20)))
     y = rng.integers(0, n_labels, ptr[-1]).astype(np.float64) / (n_labels / 4)

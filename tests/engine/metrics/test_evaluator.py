@@ -231,7 +231,7 @@ def test_many_models_are_exactly_the_models_one_by_one() -> None:
 def test_blocks_of_models_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluator, scores = _many()
     whole = evaluator.evaluate_many(scores)
-    monkeypatch.setattr("rankstudio.engine.metrics.evaluator._BLOCK", 3 * 30 * len(MEASURES))
+    monkeypatch.setattr("rankstudio.engine.metrics.evaluator._MAX_BLOCK_VALUES", 3 * 30 * len(MEASURES))
     blocks = evaluator.evaluate_many(scores)
     for name in whole:
         assert whole[name].tolist() == blocks[name].tolist()

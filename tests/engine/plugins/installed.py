@@ -84,8 +84,8 @@ def install(folder: Path, name: str, text: str, version: str = "1.2") -> None:
 def forget() -> None:
     """Let this process look for plug-ins again."""
     loader.plugins.cache_clear()
-    loader._of_packages.cache_clear()
-    loader._with_needs.cache_clear()
+    loader._plugins_of_packages.cache_clear()
+    loader._plugins_with_needs.cache_clear()
     data_formats.cache_clear()
     model_formats.cache_clear()
     model_format_entries.cache_clear()

@@ -15,13 +15,13 @@ def of_packages(monkeypatch: pytest.MonkeyPatch):
 
     def install(*installed: Plugin) -> PluginSet:
         others = PluginSet(tuple(LoadedPlugin(one, "a-package", "1") for one in installed))
-        monkeypatch.setattr(loader, "_of_packages", lambda: others)
-        loader._with_needs.cache_clear()
+        monkeypatch.setattr(loader, "_plugins_of_packages", lambda: others)
+        loader._plugins_with_needs.cache_clear()
         return plugins_with("pages")
 
     yield install
     monkeypatch.undo()
-    loader._with_needs.cache_clear()
+    loader._plugins_with_needs.cache_clear()
 
 
 def names(found: PluginSet) -> set[str]:
@@ -56,12 +56,12 @@ def test_odd_needs_are_refused(of_packages, needs: object) -> None:
 @pytest.mark.ability("papers")
 def test_papers_need_the_lab(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.WITHOUT, "lab")
-    for function in (loader._of_packages, loader._built_in, loader._with_needs, plugins):
+    for function in (loader._plugins_of_packages, loader._built_in, loader._plugins_with_needs, plugins):
         function.cache_clear()
     try:
         assert "papers" not in {one.plugin.name for one in plugins().loaded}
         assert [one.name for one in plugins().failed] == ["papers"]
     finally:
         monkeypatch.undo()
-        for function in (loader._of_packages, loader._built_in, loader._with_needs, plugins):
+        for function in (loader._plugins_of_packages, loader._built_in, loader._plugins_with_needs, plugins):
             function.cache_clear()

@@ -249,7 +249,7 @@ def test_of_two_packages_with_one_measure_the_first_is_used_and_both_are_named(
         for name, package, key in (("a", "rankstudio-a", "Twice"), ("b", "rankstudio-b", "twice"))
     ]
     monkeypatch.setattr(plugin_entries, "plugins_with", lambda _: PluginSet(tuple(loaded)))
-    monkeypatch.setattr(plugin_entries, "_warned", set())
+    monkeypatch.setattr(plugin_entries, "_given_warnings", set())
     with pytest.warns(PluginWarning) as warned:
         (entry,) = MeasureRegistry().entries()
     assert entry.package == "rankstudio-a" and entry.key == "Twice"

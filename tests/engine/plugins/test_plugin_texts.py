@@ -60,7 +60,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
     loaded = LoadedPlugin(MINE, "mine", "1")
     monkeypatch.setattr(texts, "plugins", lambda: PluginSet((loaded,)))
-    monkeypatch.setattr(entries, "_warned", set())
+    monkeypatch.setattr(entries, "_given_warnings", set())
     yield folder / "mine.mo"
 
 

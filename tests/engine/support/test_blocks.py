@@ -37,7 +37,7 @@ def test_a_triangle_is_solved_for_some_columns_at_a_time(monkeypatch: pytest.Mon
         return own(left, part, **how)
 
     monkeypatch.setattr(scipy.linalg, "solve_triangular", noted)
-    monkeypatch.setattr(blocks, "_PRODUCTS", 1)
+    monkeypatch.setattr(blocks, "_MAX_PRODUCTS", 1)
     solved = solve_lower(factor, right)
     np.testing.assert_allclose(solved, whole, rtol=1e-13)
     assert widths == [16, 16, 16, 2]

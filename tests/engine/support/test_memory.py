@@ -19,7 +19,9 @@ MEMINFO = f"MemTotal: {8 * GIB // 1024} kB\nMemFree: 5 kB\nMemAvailable: {6 * GI
 
 def system(monkeypatch: pytest.MonkeyPatch, own: float | None = None, **files: str) -> None:
     """Let the files of the system hold something else, by their names with _ for any other sign."""
-    monkeypatch.setattr(memory, "_text", lambda file: files.get(file.replace("/", "_").replace(".", "_"), ""))
+    monkeypatch.setattr(
+        memory, "_system_file", lambda file: files.get(file.replace("/", "_").replace(".", "_"), "")
+    )
     monkeypatch.setattr(memory, "_address_space", lambda: own)
 
 
@@ -56,7 +58,7 @@ def test_the_groups_around_that_of_the_process_limit_it_too(
 
     monkeypatch.setattr(memory, "_address_space", lambda: None)
     monkeypatch.setattr(
-        memory, "_text", lambda file: files.get(file.replace("//", "/").replace("/./", "/"), "")
+        memory, "_system_file", lambda file: files.get(file.replace("//", "/").replace("/./", "/"), "")
     )
     assert memory.available() == 6 * GIB
     put("user.slice", most, 3 * GIB)

@@ -172,7 +172,7 @@ def test_the_result_does_not_depend_on_threads_or_the_size_of_branches(monkeypat
         return [(one.features, one.criterion, one.n_evaluated) for one in best.sizes]
 
     whole = found()
-    monkeypatch.setattr(branch_and_bound, "_BRANCH", 5)
+    monkeypatch.setattr(branch_and_bound, "_SETS_PER_BRANCH", 5)
     with at_most(1):
         alone = found()
     with at_most(3):
@@ -182,7 +182,7 @@ def test_the_result_does_not_depend_on_threads_or_the_size_of_branches(monkeypat
 
 
 def test_an_interrupted_search_has_a_valid_gap(monkeypatch):
-    monkeypatch.setattr(branch_and_bound, "_BRANCH", 10)
+    monkeypatch.setattr(branch_and_bound, "_SETS_PER_BRANCH", 10)
     X, y, qid = planted(6, n=14, queries=6, noise=3.0)
     truth = best_subset(X, y, qid=qid, n_features=7, regularization=3.0)
     open_ones = 0

@@ -310,7 +310,7 @@ def test_the_rows_are_those_of_a_method_that_learns_anew(monkeypatch: pytest.Mon
     for method in (GreedyRankRLS(3), RankRLS(weighting="pairs")):
         known = permutation_test(method, data.X, **given_)
         with monkeypatch.context() as patched:
-            patched.setattr(permuted_labels, "_blocks", lambda *_: None)  # they do not fit
+            patched.setattr(permuted_labels, "_blocks_if_they_fit", lambda *_: None)  # they do not fit
             anew = permutation_test(method, data.X, **given_)
         np.testing.assert_allclose(known.permuted, anew.permuted, rtol=1e-10)
         np.testing.assert_allclose(known.observed, anew.observed, rtol=1e-10)

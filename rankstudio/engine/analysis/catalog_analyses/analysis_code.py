@@ -19,7 +19,7 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.guard import called
 from rankstudio.engine.support.escaping import shell_command
 
-_PATIENCE = 1.0  # seconds for a plug-in's code to name words
+_TIMEOUT = 1.0  # seconds for a plug-in's code to name words
 
 
 def analysis_as_command(
@@ -63,13 +63,16 @@ def analysis_as_command(
 
 
 def _own_words(entry: Analysis, plan: Plan, parameters: Mapping[str, Any]) -> list[str] | None:
-    """Return the words that a function of the analysis names; None if there are none, or it fails."""
+    """Return the words of the analysis's own function.
+
+    None if it has no such function, or this fails.
+    """
 
     def words() -> Any:
         return imported(entry.words)(plan, parameters)
 
     try:
-        answer = words() if entry.is_own else called(words, _PATIENCE)
+        answer = words() if entry.is_own else called(words, _TIMEOUT)
     except (RuntimeError, TimeoutError):
         if entry.is_own:
             raise

@@ -70,11 +70,11 @@ def analysis_steps(
             if isinstance(item, WorkProgress):
                 yield item
             elif isinstance(item, AnalysisResult):
-                yield replace(_checked(entry, item), is_partial=True)
+                yield replace(_checked_result(entry, item), is_partial=True)
             elif isinstance(item, tuple) and len(item) == 1:
-                yield replace(_checked(entry, item[0]), is_partial=False)
+                yield replace(_checked_result(entry, item[0]), is_partial=False)
             else:
-                raise AnalysisError(entry.label, _unexpected("WorkProgress", item))
+                raise AnalysisError(entry.label, _unexpected_text("WorkProgress", item))
     except RuntimeError as error:
         if entry.is_own:
             raise
@@ -82,7 +82,7 @@ def analysis_steps(
 
 
 def _stoppable(steps: Iterator[Any]) -> Iterator[Any]:
-    """Yield the steps of our own code, which is neither guarded nor left behind."""
+    """Yield the steps of RankStudio's own code, and stop where this is requested."""
     for item in steps:
         yield item
         stop_if_asked()
@@ -136,15 +136,15 @@ def analyse(
     arguments: tuple[Any, ...] = (subject,) if data is None else (subject, data)
     if entry.needs is Needs.DATA and isinstance(subject, FoldedDataset):
         arguments = (subject.folds[0].train, *arguments[1:])
-    kinds = [kinds for kinds in _KINDS[entry.needs] if len(kinds) == len(arguments)]
+    kinds = [kinds for kinds in _ARGUMENT_TYPES[entry.needs] if len(kinds) == len(arguments)]
     if not any(all(map(isinstance, arguments, argument_types)) for argument_types in kinds):
-        raise PlanError(_needed(entry))
+        raise PlanError(_needs_text(entry))
     *_, result = analysis_steps(entry, arguments, parameters)
     assert isinstance(result, AnalysisResult)
     return result.tables
 
 
-_KINDS: dict[Needs, tuple[tuple[type, ...], ...]] = {
+_ARGUMENT_TYPES: dict[Needs, tuple[tuple[type, ...], ...]] = {
     Needs.DATA: ((RankingDataset,),),
     Needs.FOLDS: ((FoldedDataset,), (FoldedDataset, FoldedDataset)),
     Needs.RUN: ((RunResult, FoldedDataset),),
@@ -152,7 +152,7 @@ _KINDS: dict[Needs, tuple[tuple[type, ...], ...]] = {
 }
 
 
-def _needed(entry: Analysis) -> str:
+def _needs_text(entry: Analysis) -> str:
     """Return a sentence on the arguments that an analysis needs."""
     texts = {
         Needs.DATA: tr("{label} needs a dataset, or the training part of a fold."),
@@ -163,26 +163,26 @@ def _needed(entry: Analysis) -> str:
     return texts[entry.needs].format(label=tr(entry.label))
 
 
-def _checked(entry: Analysis, answer: object) -> AnalysisResult:
+def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
     """Check the answer of an analysis, and return it with plain cells and texts of one line."""
     result = answer if isinstance(answer, AnalysisResult) else None
     tables = answer if result is None else result.tables
     tables = (tables,) if isinstance(tables, AnalysisTable) else tables
     if not isinstance(tables, tuple | list) or not all(isinstance(table, AnalysisTable) for table in tables):
-        raise AnalysisError(entry.label, _unexpected("AnalysisTable", tables))
+        raise AnalysisError(entry.label, _unexpected_text("AnalysisTable", tables))
     if sum(len(table.header) * len(table.rows) for table in tables) > MOST_CELLS:
         raise AnalysisError(
             entry.label, tr("its tables have more than {most:,} cells").format(most=MOST_CELLS)
         )
-    plain = tuple(_plain(entry, table) for table in tables)
+    plain = tuple(_plain_table(entry, table) for table in tables)
     if result is None:
         return AnalysisResult(plain)
     if result.values is not None and not isinstance(result.values, Mapping):
-        raise AnalysisError(entry.label, _unexpected(tr("values by name"), result.values))
+        raise AnalysisError(entry.label, _unexpected_text(tr("values by name"), result.values))
     return replace(result, tables=plain, warnings=tuple(one_line(str(text)) for text in result.warnings))
 
 
-def _plain(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
+def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
     """Return a table with plain cells, and texts of one line."""
     header = tuple(one_line(str(title)) for title in table.header)
     rows = []
@@ -202,8 +202,8 @@ def _plain_cell(entry: Analysis, cell: object) -> Cell:
         return one_line(value)
     if value is None or isinstance(value, int | float):
         return value
-    raise AnalysisError(entry.label, _unexpected(tr("a text or a number"), value))
+    raise AnalysisError(entry.label, _unexpected_text(tr("a text or a number"), value))
 
 
-def _unexpected(expected: str, value: object) -> str:
+def _unexpected_text(expected: str, value: object) -> str:
     return tr("expected {expected}, got {value}").format(expected=expected, value=one_line(shown(value)))

@@ -21,9 +21,9 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.item_groups import grouped
 
-_SEVERAL = ("label", "protocol", "method", "ranker")  # of which a run may have a list
-_PARAMETERS = ("parameters", "ranker_parameters")
-_OWN = ("title", "data", "runs", "parameters", "against")
+_LIST_FIELDS = ("label", "protocol", "method", "ranker")  # of which a run may have a list
+_PARAMETER_FIELDS = ("parameters", "ranker_parameters")
+_BATCH_FIELDS = ("title", "data", "runs", "parameters", "against")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class Comparison:
         PlanError, ParameterError
             If an entry is not a valid plan.
         """
-        return tuple(self._plan(data, run, *named) for run in self.runs for named in _combined(run))
+        return tuple(
+            self._plan(data, run, *named) for run in self.runs for named in _combinations_of_run(run)
+        )
 
     def _plan(
         self, data: str, run: Mapping[str, Any], label: str, protocol: str, key: str, ranker: str
@@ -82,9 +84,9 @@ class Comparison:
         return plan_from_dict(values)
 
 
-def _combined(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield every label and protocol of a run with every method and ranker, as these share the data."""
-    named = (run.get(name, "") for name in _SEVERAL)
+def _combinations_of_run(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield every combination of a run's labels, protocols, methods and rankers, in this order."""
+    named = (run.get(name, "") for name in _LIST_FIELDS)
     choices = [value if isinstance(value, list) else [value] for value in named]
     yield from product(*choices)
 
@@ -116,7 +118,7 @@ def load_comparison(path: str | Path) -> Comparison:
             (data,) if isinstance(data, str) else tuple(data),
             tuple(values["runs"]),
             values.get("parameters", {}),
-            {name: value for name, value in values.items() if name not in _OWN},
+            {name: value for name, value in values.items() if name not in _BATCH_FIELDS},
             values.get("against", ""),
         )
         plans = comparison.plans("nowhere")  # what makes no plan is found before any work
@@ -131,20 +133,24 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     """Refuse fields of a wrong type; `Plan` checks their values."""
     runs = values.get("runs")
     data = values.get("data", [])
-    if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
+    if not _is_list_of_tables(runs) or not runs or not all(run.get("method") for run in runs):
         raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
-    unknown = sorted({name for run in runs for name in run} - {*_SEVERAL, *_PARAMETERS})
+    unknown = sorted({name for run in runs for name in run} - {*_LIST_FIELDS, *_PARAMETER_FIELDS})
     if unknown:
         text = tr("runs: a run has no field {name}; the fields are {known}.")
-        raise PlanError(text.format(name=shown(unknown[0]), known=", ".join((*_SEVERAL, *_PARAMETERS))))
-    for name in _SEVERAL:
+        raise PlanError(
+            text.format(name=shown(unknown[0]), known=", ".join((*_LIST_FIELDS, *_PARAMETER_FIELDS)))
+        )
+    for name in _LIST_FIELDS:
         if not all(
-            _texts(entries) and entries != [] for run in runs if (entries := run.get(name)) is not None
+            _is_text_or_texts(entries) and entries != []
+            for run in runs
+            if (entries := run.get(name)) is not None
         ):
             raise PlanError(
                 tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
             )
-    if not _texts(data):
+    if not _is_text_or_texts(data):
         raise PlanError(tr("data: expected a text or a list of texts, got {data}.").format(data=shown(data)))
     for name in ("title", "against"):
         if not isinstance(values.get(name, ""), str):
@@ -152,16 +158,16 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
                 tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
             )
     entries = values.get("parameters", {})
-    run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETERS]
-    if not isinstance(entries, dict) or not _tables([*entries.values(), *run_parameters]):
+    run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETER_FIELDS]
+    if not isinstance(entries, dict) or not _is_list_of_tables([*entries.values(), *run_parameters]):
         raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
 
 
-def _tables(values: Any) -> bool:
+def _is_list_of_tables(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, dict) for value in values)
 
 
-def _texts(value: Any) -> bool:
+def _is_text_or_texts(value: Any) -> bool:
     return all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
 
 

@@ -28,7 +28,7 @@ from rankstudio.engine.metrics.conventions import convention
 
 Name = TypeVar("Name", bound=Hashable)
 
-_FEW = 10  # folds that are listed by number
+_MAX_LISTED_FOLDS = 10  # folds that are listed by number
 
 
 class Difference(Enum):
@@ -111,7 +111,7 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
-    """Return whether features were chosen by hand, knowing queries that measure them.
+    """Return whether features were chosen by hand with knowledge of queries that measure the model.
 
     Only the test queries of the one fold that was inspected are unknown for sure.
     """
@@ -141,9 +141,9 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     """
     key = comparison_key(run)
     other_key = comparison_key(other)
-    for difference, attribute in _ATTRIBUTES:
+    for difference, attribute in _KEY_ATTRIBUTES:
         if getattr(key, attribute) != getattr(other_key, attribute):
-            return Comparability(difference, _reason(difference, key, other_key))
+            return Comparability(difference, _difference_text(difference, key, other_key))
     if not run.complete or not other.complete:
         return Comparability(Difference.UNFINISHED, tr("not finished"))
     if not run.part.is_estimate:
@@ -173,7 +173,7 @@ def why_unranked(run: RunResult) -> str:
             return ""
 
 
-_ATTRIBUTES = (
+_KEY_ATTRIBUTES = (
     (Difference.DATA, "data_name"),
     (Difference.LABEL, "label"),
     (Difference.CONVENTION, "convention"),
@@ -186,7 +186,8 @@ _ATTRIBUTES = (
 changes the digest."""
 
 
-def _reason(difference: Difference, key: ComparisonKey, other: ComparisonKey) -> str:
+def _difference_text(difference: Difference, key: ComparisonKey, other: ComparisonKey) -> str:
+    """Return how two keys differ, as part of a sentence: "on MQ2007, not on MQ2008"."""
     match difference:
         case Difference.DATA if key.data_name == other.data_name:
             return tr("on other data called {name}").format(name=key.data_name)
@@ -202,12 +203,12 @@ def _reason(difference: Difference, key: ComparisonKey, other: ComparisonKey) ->
             text = tr("different folds: {one}, not {other}")
             return text.format(one=key.protocol, other=other.protocol)
         case Difference.FOLDS:
-            return _reason_of_folds(key.folds, other.folds)
+            return _folds_difference_text(key.folds, other.folds)
         case _:
             return tr("{one}, not {other}").format(one=key.part.label, other=other.part.label)
 
 
-def _reason_of_folds(folds: Sequence[int], other_folds: Sequence[int]) -> str:
+def _folds_difference_text(folds: Sequence[int], other_folds: Sequence[int]) -> str:
     """Return how folds differ, as part of a sentence: "on fold 5 only, not on all 5 folds"."""
     if set(folds) < set(other_folds):
         text = tr("on {one} only, not on all {n} folds")
@@ -220,7 +221,7 @@ def _reason_of_folds(folds: Sequence[int], other_folds: Sequence[int]) -> str:
 
 def listed_folds(numbers: Sequence[int]) -> str:
     """Return folds by number, or how many there are: "folds 1, 2, 3"."""
-    if len(numbers) > _FEW:
+    if len(numbers) > _MAX_LISTED_FOLDS:
         return tr("{n} folds").format(n=len(numbers))
     text = trn("fold {numbers}", "folds {numbers}", len(numbers))
     return text.format(numbers=", ".join(map(str, numbers)))
@@ -279,7 +280,7 @@ class ComparableGroup(Generic[Name]):
         """Description of the folds: "5 folds", "fold 5 only"."""
         first = next(iter(self.runs.values()))
         is_part_of_folds = bool(first.plan.folds) or not first.complete
-        return _counted_folds(self.key.folds, is_part_of_folds)
+        return _folds_text(self.key.folds, is_part_of_folds)
 
 
 _Kind = tuple[ComparisonKey, bool, tuple[int, ...], Unfitted | None]
@@ -316,7 +317,7 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
     return tuple(groups)
 
 
-def _counted_folds(numbers: Sequence[int], is_part_of_folds: bool) -> str:
+def _folds_text(numbers: Sequence[int], is_part_of_folds: bool) -> str:
     if is_part_of_folds and numbers:
         return tr("{folds} only").format(folds=listed_folds(numbers))
     return trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))
@@ -341,7 +342,7 @@ class ExpectedRun:
     @property
     def extent(self) -> str:
         """Description of the folds: "fold 5 only"."""
-        return _counted_folds(self.folds, bool(self.plan.folds))
+        return _folds_text(self.folds, bool(self.plan.folds))
 
     @property
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:

@@ -15,7 +15,7 @@ from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.printed_results import printed_results
 
-_FOLDS = 5  # of LETOR's datasets
+_N_FOLDS = 5  # of LETOR's datasets
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class Published:
         return (
             dataset.lower().startswith(self.dataset.lower())
             and (self.method, self.ranker) == (plan.method, plan.ranker)
-            and all(_holds(condition, plan) for condition in self.when.split(", ") if condition)
+            and all(_is_fulfilled(condition, plan) for condition in self.when.split(", ") if condition)
         )
 
 
-def _holds(condition: str, plan: Plan) -> bool:
-    """Return whether a parameter has a value, "loss=hinge", or a grid a greater one, "lambda1>0"."""
+def _is_fulfilled(condition: str, plan: Plan) -> bool:
+    """Return whether a parameter has a value, "loss=hinge", or a grid has a greater value, "lambda1>0"."""
     name, equal, value = condition.partition("=")
     if not equal:
         name, _, value = condition.partition(">")
@@ -125,7 +125,7 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
     """Return published numbers for a run's method, by measure; the run needs five given test parts."""
     plan = run.plan
-    is_published = len(run.folds) == _FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
+    is_published = len(run.folds) == _N_FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
     names = plan.measures if is_published else ()
     return {name: published(plan, run.data_name, name) for name in names}
 

@@ -46,31 +46,32 @@ def repeats(run: RunResult, other: RunResult) -> bool:
     return run is other or (
         run.data_name == other.data_name
         and len(run.folds) == len(other.folds)
-        and _counting(run.plan) == _counting(other.plan)
-        and all(_same(*pair) for pair in zip(run.folds, other.folds, strict=True))
+        and _compared_fields(run.plan) == _compared_fields(other.plan)
+        and all(_have_same_model(*pair) for pair in zip(run.folds, other.folds, strict=True))
     )
 
 
-def _counting(plan: Plan) -> list[Any]:
+def _compared_fields(plan: Plan) -> list[Any]:
+    """Return the values of the fields in which the plans of equal runs agree."""
     counting = counting_plan(plan)
     return [getattr(counting, field.name) for field in fields(plan) if field.name not in _NOT_COMPARED]
 
 
-def _same(fold: FoldResult, other: FoldResult) -> bool:
+def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
     """Return whether the models of two folds are the same, by the measures that both have."""
     queries = fold.per_query.keys() & other.per_query.keys()
     return (
         (fold.fold, fold.selected) == (other.fold, other.selected)
         and np.array_equal(fold.chosen.step.coef, other.chosen.step.coef, equal_nan=True)
-        and _same_measures(fold.validation, other.validation)
-        and _same_measures(fold.test, other.test)
+        and _have_same_measures(fold.validation, other.validation)
+        and _have_same_measures(fold.test, other.test)
         and all(
             np.array_equal(fold.per_query[name], other.per_query[name], equal_nan=True) for name in queries
         )
     )
 
 
-def _same_measures(values: Mapping[str, float], other_values: Mapping[str, float]) -> bool:
+def _have_same_measures(values: Mapping[str, float], other_values: Mapping[str, float]) -> bool:
     shared = sorted(values.keys() & other_values.keys())
     measures, other_measures = (
         np.array([averages[name] for name in shared]) for averages in (values, other_values)
@@ -78,7 +79,7 @@ def _same_measures(values: Mapping[str, float], other_values: Mapping[str, float
     return np.array_equal(measures, other_measures, equal_nan=True)
 
 
-_CORRECTED = "p_randomisation", "p_t", "p_wilcoxon"
+_P_FIELDS = "p_randomisation", "p_t", "p_wilcoxon"
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
     the reference: :func:`distinct_family`.
     """
     corrected = [
-        holm([getattr(comparison, name) for comparison in comparisons]).tolist() for name in _CORRECTED
+        holm([getattr(comparison, name) for comparison in comparisons]).tolist() for name in _P_FIELDS
     ]
     return [CorrectedTest(*row) for row in zip(comparisons, *corrected, strict=True)]
 
@@ -133,7 +134,7 @@ def distinct_family(
     places = {pair: index for index, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
     corrected = dict(zip(places, family([comparisons[index] for index in places.values()]), strict=True))
     return [
-        corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _CORRECTED))
+        corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
         for pair, test in zip(pairs, comparisons, strict=True)
     ]
 
@@ -301,7 +302,7 @@ def compared_runs(
     paired = [key for key in runs if key != reference and not skip_reasons[key]]
     is_complete = all(key in comparisons for key in paired)
     tested = (
-        dict(zip(paired, _corrected(runs, reference, paired, comparisons), strict=True))
+        dict(zip(paired, _corrected_tests(runs, reference, paired, comparisons), strict=True))
         if is_complete
         else {}
     )
@@ -310,7 +311,7 @@ def compared_runs(
         run, test = runs[key], comparisons.get(key)
         role: Role = "compared" if test else "waiting"
         p = _p_values(tested.get(key))
-        difference = _what_differs(run, against)
+        difference = _difference_text(run, against)
         mean = run.average[name]
         rows.append(ComparedRun(key, run.plan.title, role, difference, mean, test, *p))
     excluded = [
@@ -325,7 +326,7 @@ def _p_values(tested: CorrectedTest | None) -> tuple[float | None, ...]:
     return (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm) if tested else (None, None, None)
 
 
-def _corrected(
+def _corrected_tests(
     runs: Mapping[int, RunResult],
     reference: int,
     other_keys: Sequence[int],
@@ -369,7 +370,7 @@ def compare_groups(
         text = "Run {number}, {title}: {name} was not measured; its measures are {known}."
         raise PlanError(text.format(number=first_number, title=first.plan.title, name=name, known=measures))
     _check_reference(runs, against)
-    return tuple(_compared(group, name, against, seed) for group in comparable_groups(runs))
+    return tuple(_compared_with_reference(group, name, against, seed) for group in comparable_groups(runs))
 
 
 def compare_runs(
@@ -404,10 +405,12 @@ def compare_runs(
     return comparison
 
 
-def _compared(group: ComparableGroup[int], name: str, against: int | str | None, seed: int) -> RunComparison:
+def _compared_with_reference(
+    group: ComparableGroup[int], name: str, against: int | str | None, seed: int
+) -> RunComparison:
     """Test the runs of a group against its reference, as one family."""
     runs = list(group.runs.values())
-    reference = None if group.unranked else _reference(group.runs, name, against)
+    reference = None if group.unranked else _reference_position(group.runs, name, against)
     if reference is None:
         return RunComparison(group, name, None, (None,) * len(runs))
     pairs = [
@@ -416,7 +419,7 @@ def _compared(group: ComparableGroup[int], name: str, against: int | str | None,
         if position != reference and run.has_per_query(name) and runs[reference].has_per_query(name)
     ]
     tests: list[CorrectedTest | None] = [None] * len(runs)
-    for (position, _), test in zip(pairs, _test(runs, pairs, name, seed), strict=True):
+    for (position, _), test in zip(pairs, _family_tests(runs, pairs, name, seed), strict=True):
         tests[position] = test
     return RunComparison(group, name, reference, tuple(tests))
 
@@ -450,11 +453,11 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
         partners = [o for o in alike if not pins_of(plans[o])] or [o for o in alike if o < run]
         if pins_of(plan) and partners:
             pairs.append((run, partners[0]))
-    tested = _test(runs, pairs, name, seed)
+    tested = _family_tests(runs, pairs, name, seed)
     return tuple(PinEffect(*pair, test) for pair, test in zip(pairs, tested, strict=True))
 
 
-def _test(
+def _family_tests(
     runs: Sequence[RunResult], pairs: Sequence[tuple[int, int]], name: str, seed: int
 ) -> list[CorrectedTest]:
     """Test pairs of runs, by their positions, as one family."""
@@ -477,8 +480,11 @@ def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -
         named([run.plan for run in runs.values()], against)
 
 
-def _reference(runs: Mapping[int, RunResult], name: str, against: int | str | None) -> int | None:
-    """Return the position of the reference run; None if there are no other runs."""
+def _reference_position(runs: Mapping[int, RunResult], name: str, against: int | str | None) -> int | None:
+    """Return the position of the reference run.
+
+    None if there are no other runs.
+    """
     if len(runs) == 1:
         return None
     if isinstance(against, int) and against in runs:
@@ -514,7 +520,7 @@ def is_named(plan: Plan, name: str) -> bool:
     return plan.method == key and ranker in ("", plan.ranker)
 
 
-def _what_differs(run: RunResult, reference: RunResult) -> str:
+def _difference_text(run: RunResult, reference: RunResult) -> str:
     """Describe the differences of two plans; if only pins differ, as the effect of pins."""
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     text = " · ".join(differences(run.plan, reference.plan, names))

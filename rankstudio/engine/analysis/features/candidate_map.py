@@ -83,9 +83,9 @@ class CandidateGroups:
         return replace(step, selected=tuple(selected), candidates=candidates)
 
 
-_MOST_ROWS = 10_000  # of features that the path did not take
-_MOST_SCORES = 1_000_000
-_FEWEST_STEPS = 60
+_MAX_ROWS = 10_000  # of features that the path did not take
+_MAX_SCORES = 1_000_000
+_MIN_STEPS = 60
 """A map has rows x steps scores, each held several times: 8 MB an array, whatever the number of features."""
 
 
@@ -251,19 +251,19 @@ def candidate_map(
     if groups is not None:
         path = groups.path(path)
         rows = groups.columns.representatives
-    places = _places(path, max(_FEWEST_STEPS, _MOST_SCORES // path.steps[0].coef.size))
+    places = _shown_steps(path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size))
     scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
     is_candidate = np.isfinite(scores)
     if not is_candidate.any():
         return None
     order = arrival_order(path, score)
     rest = np.setdiff1d(rows, order)
-    if rest.size > _MOST_ROWS:  # of which no map could show all
+    if rest.size > _MAX_ROWS:  # of which no map could show all
         best = np.nanmax(np.where(is_candidate, score.gains(scores), -np.inf)[:, rest], axis=0)
-        rest = np.sort(rest[np.argsort(-best, kind="stable")[:_MOST_ROWS]])
+        rest = np.sort(rest[np.argsort(-best, kind="stable")[:_MAX_ROWS]])
     features = [*order, *rest.tolist()]
     is_taken = np.zeros(scores.shape, dtype=bool)
-    for row, new in zip(is_taken, _taken(path, score, places, scores), strict=True):
+    for row, new in zip(is_taken, _chosen_columns(path, score, places, scores), strict=True):
         row[new] = True
     return CandidateMap(
         tuple(features),
@@ -271,7 +271,7 @@ def candidate_map(
         tuple(path.steps[index].number for index in places),
         scores[:, features].T,
         np.array([shares(score, values)[features] for values in scores]).T,
-        np.array([_ranks(gains)[features] for gains in score.gains(scores)]).T,
+        np.array([_ranks_of_gains(gains)[features] for gains in score.gains(scores)]).T,
         is_taken[:, features].T,
         is_candidate.sum(axis=1),
         len(rows),
@@ -280,8 +280,11 @@ def candidate_map(
     )
 
 
-def _ranks(gains: Floats) -> Floats:
-    """Return 1 for the greatest, equal ones sharing the better rank; NaN where there is none."""
+def _ranks_of_gains(gains: Floats) -> Floats:
+    """Return the rank of each gain: 1 for the greatest, the better one for equal gains.
+
+    NaN if not finite.
+    """
     ascending = np.sort(gains[np.isfinite(gains)])
     ranks = 1.0 + ascending.size - np.searchsorted(ascending, gains, side="right")
     return np.where(np.isfinite(gains), ranks, np.nan)
@@ -313,7 +316,7 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
         order = arrival_order(path, score)
         pairs = zip_longest(order, order[1:])  # the last one has no rival, and a model may have no feature
         return {
-            f: _margin(
+            f: _margin_to_rival(
                 score, last.number, f, values, np.array([] if rival is None else [rival], dtype=np.int64)
             )
             for f, rival in pairs
@@ -348,7 +351,7 @@ def step_margin(
     rivals[feature] = False
     if not (score.least or by_weight):  # what the step took with it is no rival; of an elimination, it is
         rivals[list(step.selected)] = False
-    return _margin(score, step.number, feature, values, np.flatnonzero(rivals))
+    return _margin_to_rival(score, step.number, feature, values, np.flatnonzero(rivals))
 
 
 def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
@@ -360,7 +363,9 @@ def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
     return score.source is ScoreSource.CRITERION and min(margin.score, margin.rival_score) <= 0
 
 
-def _margin(score: CandidateScore, number: int, feature: int, values: Floats, rivals: Ints) -> Margin:
+def _margin_to_rival(
+    score: CandidateScore, number: int, feature: int, values: Floats, rivals: Ints
+) -> Margin:
     own_score = float(values[feature])
     if not rivals.size or not np.isfinite(own_score):
         return Margin(number, feature, own_score, None, float("nan"), float("nan"))
@@ -372,7 +377,7 @@ def _margin(score: CandidateScore, number: int, feature: int, values: Floats, ri
     return Margin(number, feature, own_score, rival, float(values[rival]), min(max(share, -1.0), 1.0))
 
 
-def _places(path: PathResult, max_places: int) -> list[int]:
+def _shown_steps(path: PathResult, max_places: int) -> list[int]:
     n = len(path.steps)
     if path.step_kind is StepKind.FEATURES or n <= max_places:
         return list(range(min(n, max_places)))
@@ -386,7 +391,9 @@ def taken_at(path: PathResult, position: int) -> list[int]:
     return [feature for feature in path.steps[position].selected if feature not in before]
 
 
-def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], scores: Floats) -> list[list[int]]:
+def _chosen_columns(
+    path: PathResult, score: CandidateScore, places: Sequence[int], scores: Floats
+) -> list[list[int]]:
     if path.step_kind is StepKind.FEATURES:
         return [taken_at(path, index) for index in places]
     return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(scores)]

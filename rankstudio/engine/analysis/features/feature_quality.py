@@ -35,7 +35,7 @@ MOSTLY = 0.95
 FAR = 1000.0
 """A range this many times wider or narrower than the usual one is badly scaled."""
 
-_TAILS = (0.005, 0.995)  # what lies outside is counted in the outermost bins
+_RANGE_QUANTILES = (0.005, 0.995)  # what lies outside is counted in the outermost bins
 _ROWS_AT_ONCE = 4096  # the interpreter is held for milliseconds
 
 
@@ -157,14 +157,14 @@ def feature_quality(
     O(nm log m) for n features and at most :data:`MOST_DOCUMENTS` documents m: larger parts are sampled by
     every i-th query. Duplicates and the numbers of the summary use all documents.
     """
-    X, y, ptr, grading = _sample(parts)
+    X, y, ptr, grading = _sampled_queries(parts)
     histograms = _histograms(X, y)
     names = (ONE_RANKING_MEASURES[0], ALONE[0]) if ptr.size - 1 == len(parts) else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
-    measures_alone, ascending = _alone(evaluator, X)
-    leaking = _almost_perfect(evaluator, y, measures_alone)
+    measures_alone, ascending = _measure_features_alone(evaluator, X)
+    leaking = _features_that_leak(evaluator, y, measures_alone)
     twins = _duplicates(parts, X)
-    all_findings = _findings(summary.features, twins, leaking, measures_alone)
+    all_findings = _findings_by_feature(summary.features, twins, leaking, measures_alone)
     rows = zip(summary.features, histograms, ascending.tolist(), all_findings, strict=True)
     features = tuple(
         FeatureQuality(
@@ -191,7 +191,7 @@ def fold_quality(
     return feature_quality(*parts, summary=summary, convention=convention)
 
 
-def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints, Grading]:
+def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints, Grading]:
     """Return X, y, query pointer and grading of all queries, or of an even sample of too many."""
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
     if stride == 1 and len(parts) == 1:
@@ -221,7 +221,7 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
     relevant = y > 0
     for j in range(X.shape[1]):
         values = np.ascontiguousarray(X[:, j])
-        low, high = _range(values)
+        low, high = _histogram_range(values)
         # Halves first: the difference of two finite numbers need not be one.
         width = high / 2 - low / 2
         fractions = (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
@@ -230,21 +230,24 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
         yield ValueHistogram(low, high, counts)
 
 
-def _range(values: Floats) -> tuple[float, float]:
-    """Return where nearly all values lie; where they all but lie on one spot, where they all do."""
-    low, high = (float(q) for q in np.quantile(values, _TAILS, method="nearest"))
+def _histogram_range(values: Floats) -> tuple[float, float]:
+    """Return the range of all values but those in the tails.
+
+    That of all values if it is a single point.
+    """
+    low, high = (float(q) for q in np.quantile(values, _RANGE_QUANTILES, method="nearest"))
     return (low, high) if low < high else (float(values.min()), float(values.max()))
 
 
-def _alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
-    """Return each measure of each feature alone in its better direction, and whether that is upwards."""
+def _measure_features_alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
+    """Return each feature's measures as a ranking in its better direction, and whether it ranks upwards."""
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     first = next(iter(down))
     ascending = up[first] > down[first]
     return {name: np.where(ascending, up[name], down[name]) for name in down}, ascending
 
 
-def _almost_perfect(evaluator: Evaluator, y: Floats, measures: Mapping[str, Floats]) -> Bools:
+def _features_that_leak(evaluator: Evaluator, y: Floats, measures: Mapping[str, Floats]) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, by every measure."""
     ends = evaluator.evaluate_many(np.stack((-y, y)))
     almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
@@ -262,7 +265,7 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
     twins: dict[int, int] = {}
     for j in range(X.shape[1]):
         alike = first.setdefault(np.ascontiguousarray(X[:64, j] + 0.0).tobytes(), [])
-        twin = next((i for i in alike if all(_equal(part.X, i, j) for part in parts)), None)
+        twin = next((i for i in alike if all(_are_columns_equal(part.X, i, j) for part in parts)), None)
         if twin is None:
             alike.append(j)
         else:
@@ -271,7 +274,7 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
 
 
 def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
-    """Return the same of columns of which only the values other than 0 are stored."""
+    """Return the earlier equal column of each column, by the stored values of sparse columns."""
     csc = concatenated([part.X for part in parts]).csc
     first: dict[bytes, int] = {}
     twins: dict[int, int] = {}
@@ -283,8 +286,8 @@ def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
     return twins
 
 
-def _equal(X: Floats, i: int, j: int) -> bool:
-    """Return whether two columns are the same, reading no further than that takes."""
+def _are_columns_equal(X: Floats, i: int, j: int) -> bool:
+    """Return whether two columns are equal, by blocks of rows up to the first that differs."""
     for first in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[first : first + _ROWS_AT_ONCE]
         are_equal = bool((rows[:, i] == rows[:, j]).all())
@@ -294,12 +297,13 @@ def _equal(X: Floats, i: int, j: int) -> bool:
     return True
 
 
-def _findings(
+def _findings_by_feature(
     features: tuple[FeatureSummary, ...],
     twins: Mapping[int, int],
     leaking: Bools,
     measures: Mapping[str, Floats],
 ) -> Iterator[tuple[Finding, ...]]:
+    """Yield the findings of each feature, in the order of the features."""
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
     varying = ranges[[not f.constant for f in features]]
     usual = float(np.median(varying)) if varying.size else 0.0
@@ -310,20 +314,20 @@ def _findings(
             text = tr("Constant within every query: it cannot change any ranking.")
             findings.append(Finding(Oddity.CONSTANT, tr("constant"), text))
         else:
-            findings.append(_duplicate(features[twins[j]]) if j in twins else None)
-            findings.append(_leak(name, float(values[j])) if leaking[j] else None)
-            findings.append(_bad_scale(float(ranges[j]), usual))
-            findings.append(_zeros(feature))
+            findings.append(_duplicate_finding(features[twins[j]]) if j in twins else None)
+            findings.append(_leak_finding(name, float(values[j])) if leaking[j] else None)
+            findings.append(_scale_finding(float(ranges[j]), usual))
+            findings.append(_zeros_finding(feature))
         yield tuple(finding for finding in findings if finding is not None)
 
 
-def _duplicate(twin: FeatureSummary) -> Finding:
+def _duplicate_finding(twin: FeatureSummary) -> Finding:
     named = f"feature {twin.feature_id}" + ("" if twin.name.startswith("feature ") else f" ({twin.name})")
     text = tr("It equals {named} in every document: one of the two is enough.").format(named=named)
     return Finding(Oddity.DUPLICATED, tr("duplicate of {id}").format(id=twin.feature_id), text)
 
 
-def _leak(name: str, value: float) -> Finding:
+def _leak_finding(name: str, value: float) -> Finding:
     text = tr(
         "Possible label leakage: it ranks nearly like the labels ({name} {value:.4f}). A "
         "feature made after judging, such as clicks on judged documents, is not available at "
@@ -332,7 +336,7 @@ def _leak(name: str, value: float) -> Finding:
     return Finding(Oddity.LEAKING, tr("leakage?"), text.format(name=name, value=value))
 
 
-def _bad_scale(width: float, usual: float) -> Finding | None:
+def _scale_finding(width: float, usual: float) -> Finding | None:
     if not usual or (usual / FAR < width < usual * FAR):
         return None
     ratio = width / usual if width > usual else usual / width if width else 0.0
@@ -345,7 +349,7 @@ def _bad_scale(width: float, usual: float) -> Finding | None:
     return Finding(Oddity.BADLY_SCALED, tr("badly scaled"), text)
 
 
-def _zeros(feature: FeatureSummary) -> Finding | None:
+def _zeros_finding(feature: FeatureSummary) -> Finding | None:
     if feature.zeros < MOSTLY:
         return None
     text = tr("It is 0 in {share} of the documents and can order only the others.")

@@ -17,7 +17,7 @@ from rankstudio.engine.support.file_pages import in_file, taken_columns
 ALONE = ("MAP", "NDCG@10")
 """Measures of a feature alone."""
 
-_DIRECTION = "MAP"  # tells which way a feature ranks better, as in the profile of a feature
+_DIRECTION_MEASURE = "MAP"  # tells which way a feature ranks better, as in the profile of a feature
 _VALUES_AT_ONCE = 1_000_000  # 8 MB: the interpreter is held for milliseconds
 _VALUES_FROM_DISK = 1 << 24  # 128 MB: every time all rows are read anew
 
@@ -80,7 +80,7 @@ def measuring_alone(
         shown_parts = {name: part.with_features(columns) for name, part in fold.parts.items()}
         fold = Fold(fold.number, **shown_parts)
     measure = find_measure(measure).name
-    measure_names = tuple(dict.fromkeys((measure, _DIRECTION)))
+    measure_names = tuple(dict.fromkeys((measure, _DIRECTION_MEASURE)))
     other_parts = {
         name: part for name, part in fold.parts.items() if name != "train" and not (sealed and name == "test")
     }
@@ -90,7 +90,7 @@ def measuring_alone(
     down, up = yield from measuring_columns(
         evaluator(fold.train, measure_names), fold.train.X, BOTH_WAYS, (0.0, n_done / total)
     )
-    ascending = up[_DIRECTION] > down[_DIRECTION]
+    ascending = up[_DIRECTION_MEASURE] > down[_DIRECTION_MEASURE]
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = (np.where(ascending, -1.0, 1.0),)
     for name, part in other_parts.items():

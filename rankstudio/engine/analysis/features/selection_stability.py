@@ -13,7 +13,7 @@ from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.language import tr
 from rankstudio.engine.statistics.stability import INDICES, Stability, stability
 
-_FEW = 50  # sets; from here on nearly as many intervals hold the stability as say so
+_MIN_MANY_SETS = 50  # sets; from here on nearly as many intervals hold the stability as say so
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class SelectionStability:
     def warning(self) -> str:
         """Note on the interval for few folds, as sentences; "" for many folds."""
         n = len(self.folds)
-        if not 1 < n < _FEW:
+        if not 1 < n < _MIN_MANY_SETS:
             return ""
         return tr(
             "With {n} folds this interval is too narrow: for independent sets, the actual "
@@ -74,7 +74,7 @@ def stability_of(result: RunResult) -> Stability | None:
     """Return the agreement of the folds' selected features; None without two folds or a selection."""
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
-    return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
+    return stability(_selected_columns(result.folds, result.feature_ids), len(result.feature_ids))
 
 
 def stability_of_run(result: RunResult) -> SelectionStability:
@@ -124,18 +124,18 @@ def selection_stability(
     """
     return SelectionStability(
         tuple(fold.fold for fold in folds),
-        stability(_sets(folds, feature_ids), len(feature_ids)),
-        _chosen(folds, dict(zip(feature_ids.tolist(), names, strict=True))),
+        stability(_selected_columns(folds, feature_ids), len(feature_ids)),
+        _chosen_features(folds, dict(zip(feature_ids.tolist(), names, strict=True))),
     )
 
 
-def _sets(folds: Sequence[FoldResult], feature_ids: Ints) -> list[list[int]]:
+def _selected_columns(folds: Sequence[FoldResult], feature_ids: Ints) -> list[list[int]]:
     """Return the columns of the features of each fold's model."""
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     return [[columns[i] for i in fold.selected] for fold in folds]
 
 
-def _chosen(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[ChosenFeature, ...]:
+def _chosen_features(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[ChosenFeature, ...]:
     ranks: dict[int, dict[int, int]] = {}
     for fold in folds:
         for rank, feature in enumerate(fold.selected, start=1):

@@ -36,10 +36,10 @@ def chosen_text(run: RunResult) -> str:
         return ""
     if len(run.folds) > 1:
         return tr("k = {sizes} on {n} folds").format(sizes=range_text(run.sizes), n=len(run.folds))
-    return _model(run.plan, run.folds[0].chosen)
+    return _model_text(run.plan, run.folds[0].chosen)
 
 
-def _model(plan: Plan, chosen: Chosen) -> str:
+def _model_text(plan: Plan, chosen: Chosen) -> str:
     values = values_label(plan, chosen.unit.values)
     return ", ".join(filter(None, [values, f"k = {len(chosen.step.selected)}"]))
 
@@ -85,7 +85,7 @@ def plan_text(
         ).format(data=data, n=n_folds, protocol=plan.protocol),
         f"{'; '.join(filter(None, [plan.title, grid]))}.",
         chosen,
-        _measured(measure_name, rules),
+        _measure_text(measure_name, rules),
         tr("Seed {seed}.").format(seed=plan.seed),
         f"{versions_text(versions)}.",
     ]
@@ -108,7 +108,7 @@ def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     first = runs[0][1]
     measures = [measure] if measure else []
     rules = dict.fromkeys(rules_text(run.plan.convention, measures) for _, run in runs)
-    common = [f"{first.data_name}.", _measured(measure, ", ".join(rules))]
+    common = [f"{first.data_name}.", _measure_text(measure, ", ".join(rules))]
     titles = "; ".join(f"{number} {run.plan.title}" for number, run in runs)
     seeds = ", ".join(dict.fromkeys(str(run.plan.seed) for _, run in runs))
     seeded = tr("Seed {seed}.").format(seed=seeds)
@@ -117,8 +117,8 @@ def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     )
 
 
-def _measured(measure: str, rules: str) -> str:
-    """Return which measure is shown, by whose rules."""
+def _measure_text(measure: str, rules: str) -> str:
+    """Return a sentence with the measure that is shown and the convention of its rules."""
     if not measure:
         return tr("{rules} convention.").format(rules=rules)
     return tr("{measure}, {rules} convention.").format(measure=measure, rules=rules)

@@ -29,10 +29,10 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import fixed
 
-_DECADES = 100.0  # times the least value: from there on most of a linear axis shows flat lines
-_MOST_CANDIDATES = 20
-_MOST_FEATURES = 30
-_MOST_STEPS = 25
+_MIN_LOGARITHMIC_RATIO = 100.0  # times the least value: from there on most of a linear axis shows flat lines
+_MAX_CANDIDATES = 20
+_MAX_FEATURES = 30
+_MAX_STEPS = 25
 
 
 def step_axis(kind: StepKind) -> FigureAxis:
@@ -45,15 +45,18 @@ def _title(run: RunResult, subject: str) -> str:
     return f"{run.data_name}, {run.plan.title}: {subject}"
 
 
-def _by_size(run: RunResult, of: str, last_sentence: str = "") -> str:
-    """Return the caption of a figure over the sizes of a run; ``last_sentence`` is its last sentence."""
+def _size_caption(run: RunResult, of: str, last_sentence: str = "") -> str:
+    """Return the caption of a figure whose x-axis is the size of models.
+
+    ``of`` is the y-axis.
+    """
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
     text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
     return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), last_sentence))))
 
 
-def _axes_named(run: RunResult) -> str:
+def _axes_text(run: RunResult) -> str:
     return together([axis.label for axis in run.plan.axes])
 
 
@@ -77,18 +80,19 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     n = len(by_combination)
     places = [index / (n - 1) if n > 1 else 0.5 for index in range(n)]
     series = [
-        _combination(run, paths, name, index) for paths, index in zip(by_combination, places, strict=True)
+        _combination_curve(run, paths, name, index)
+        for paths, index in zip(by_combination, places, strict=True)
     ]
     single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
     reference = float(np.mean(single))
-    of = _measured(name) if name else tr(run.plan.criterion)
+    of = _measure_axis_title(name) if name else tr(run.plan.criterion)
     finite = [y for curve in series for y in curve.y if np.isfinite(y)]
-    wide = not name and min(finite, default=0.0) > 0 and max(finite) / min(finite) >= _DECADES
-    note = tr("One curve per {axes}.").format(axes=_axes_named(run)) if n > 1 else ""
+    wide = not name and min(finite, default=0.0) > 0 and max(finite) / min(finite) >= _MIN_LOGARITHMIC_RATIO
+    note = tr("One curve per {axes}.").format(axes=_axes_text(run)) if n > 1 else ""
     return CurvesFigure(
         "validation" if name else "criterion",
         _title(run, of),
-        _by_size(run, of, note),
+        _size_caption(run, of, note),
         step_axis(run.plan.step_kind),
         FigureAxis(of, logarithmic=wide),
         tuple(series),
@@ -97,14 +101,14 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
 
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
-    """Return whether some path has several steps, and all have a measure, where one is named."""
+    """Return whether a path has several steps, and all paths have the measure, if one is named."""
     paths = [path for of_folds in by_combination for path in of_folds]
     return max((len(path.steps) for path in paths), default=0) > 1 and (
         not name or all(name in path.validation for path in paths)
     )
 
 
-def _combination(run: RunResult, paths: Sequence[PathResult], name: str, order: float) -> Series:
+def _combination_curve(run: RunResult, paths: Sequence[PathResult], name: str, order: float) -> Series:
     """Return the curve of a combination, its mean over the folds.
 
     A criterion that is a measure is drawn as that measure.
@@ -113,17 +117,17 @@ def _combination(run: RunResult, paths: Sequence[PathResult], name: str, order: 
     values = mean.validation[name] if name else mean.criterion
     sign = -1.0 if run.plan.measured_criterion and not name else 1.0
     label = values_label(run.plan, paths[0].unit.values) or run.plan.title
-    return _line(label, mean.x_values, sign * values.mean, order)
+    return _curve(label, mean.x_values, sign * values.mean, order)
 
 
-def _measured(name: str) -> str:
-    """Return the title of an axis for a measure, with the queries that it is from."""
+def _measure_axis_title(name: str) -> str:
+    """Return the title of an axis for a measure, with the queries in which it was measured."""
     template = tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
     template = tr("leave-pair-out {name}") if is_pair_out(name) else template
     return template.format(name=plain_name(name))
 
 
-def _line(label: str, x: Iterable[float], values: Floats, order: float) -> Series:
+def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Series:
     return Series(label, tuple(map(float, x)), tuple(map(float, values)), order=order)
 
 
@@ -149,7 +153,7 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     return MapFigure(
         "map",
         _title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
-        _by_size(run, figure.y.title, note.format(axes=_axes_named(run))),
+        _size_caption(run, figure.y.title, note.format(axes=_axes_text(run))),
         tuple(names),
         tuple(f"{x:g}" for x in columns),
         tuple(map(tuple, cells.tolist())),
@@ -162,7 +166,7 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 
 
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
-    """Return the ends of the colours.
+    """Return the least and the greatest value that have colours of their own.
 
     They are no farther beyond the 10th and 90th percentile than these are apart.
     """
@@ -182,7 +186,7 @@ def named_feature(feature: ChosenFeature) -> str:
 
 
 def fold_features_figure(
-    run: RunResult, stability: SelectionStability, max_features: int = _MOST_FEATURES
+    run: RunResult, stability: SelectionStability, max_features: int = _MAX_FEATURES
 ) -> MapFigure:
     """Return the features selected by each fold with their positions, up to a maximum number."""
     features = stability.features[:max_features]
@@ -256,7 +260,7 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
     scores = whole_map.scores[:, column]
     gains = score.gains(scores)
     order = [int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])]
-    best_rows = order[:_MOST_CANDIDATES]
+    best_rows = order[:_MAX_CANDIDATES]
     selected = frozenset(index for index, row in enumerate(best_rows) if whole_map.taken[row, column])
     subject = tr("candidates of step {step} of fold {fold}").format(step=number, fold=fold.fold)
     combination = values_label(run.plan, path.unit.values)
@@ -292,7 +296,7 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     whole_map = candidate_map(path, score, groups)
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
-    view = whole_map.view(_MOST_FEATURES, _MOST_STEPS)
+    view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]
     caption = tr(
         "{score} of each candidate on the path of fold {fold}, as a share of the step's best. "

@@ -282,9 +282,9 @@ def differences_figure(
 _Draws = Callable[[str, Sequence[ReportedRun], str], Figure | None]
 """From the name of the data, its runs and a measure to a figure."""
 
-_OF_GROUP_PART = ("test", "differences")  # figures of the queries that the title of a group counts
-_MOST_RUNS = 12  # in one figure
-_MOST_FOLDS = 40
+_FIGURES_OF_QUERIES = ("test", "differences")  # figures of the queries that the title of a group counts
+_MAX_RUNS = 12  # in one figure
+_MAX_FOLDS = 40
 
 
 @dataclass(frozen=True)
@@ -320,9 +320,9 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     figures: list[StudyFigure] = []
     for group in groups:
         suffix = f"-{file_stem(group.data)}" * several_data + f"-{group.position}" * (group.position > 1)
-        figures += _of_group(group, suffix)
+        figures += _group_figures(group, suffix)
     for run in reported.runs:
-        figures += _of_run(run, reported)
+        figures += _run_figures(run, reported)
     return tuple(figures)
 
 
@@ -344,16 +344,18 @@ def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigu
     """
     requested = [name.strip().lower() for name in names.split(",") if name.strip()]
     for name in requested:
-        if not any(_bears(figure, name) for figure in figures):
+        if not any(_is_requested(figure, name) for figure in figures):
             raise ParameterError(
                 "only", name, f"one or more of {', '.join(figure.name for figure in figures)}"
             )
     return tuple(
-        figure for figure in figures if not requested or any(_bears(figure, name) for name in requested)
+        figure
+        for figure in figures
+        if not requested or any(_is_requested(figure, name) for name in requested)
     )
 
 
-def _bears(figure: StudyFigure, name: str) -> bool:
+def _is_requested(figure: StudyFigure, name: str) -> bool:
     return figure.name == name or figure.name.endswith(f"-{name}")
 
 
@@ -362,16 +364,17 @@ def file_stem(name: str) -> str:
     return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower() or "data"
 
 
-def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
+def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
+    """Yield the figures of a group of comparable runs, which are drawn when they are needed."""
     runs = group.runs
     name = group.measure
 
     def figure(key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]) -> StudyFigure:
-        named = group.title if key in _OF_GROUP_PART else group.folds_title
-        drawn = partial(_captioned, partial(make, named, runs, name), runs, name)
+        named = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
+        drawn = partial(_figure_with_run_texts, partial(make, named, runs, name), runs, name)
         return StudyFigure(f"{key}{suffix}", f"{named}: {title}", drawn)
 
-    first_runs = runs[:_MOST_RUNS]
+    first_runs = runs[:_MAX_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, first_runs)
     if group.group.key.part is Part.TEST:
         yield figure("test", f"test {name} of the runs by size", test_curves_of, first_runs)
@@ -380,21 +383,23 @@ def _of_group(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     if any(run.plan.entry.selects for run in first_runs):
         yield figure("alone", f"training {name} of each feature alone", alone_figure, first_runs)
     if group.is_ranked or len(runs) == 1:
-        yield figure("front", f"size against validation {name}", _front_of, first_runs)
+        yield figure("front", f"size against validation {name}", _front_figure, first_runs)
         if costs_of([run.result for run in first_runs]) is not None:
-            draw = partial(_front_of, by="cost")
+            draw = partial(_front_figure, by="cost")
             yield figure("cost-front", f"cost against validation {name}", draw, first_runs)
     if group.is_ranked:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
 
-def _explained(make: Callable[[], Figure | None], explanation: Callable[[], str]) -> Figure | None:
-    """Return a figure whose caption describes its runs."""
+def _figure_with_text(make: Callable[[], Figure | None], explanation: Callable[[], str]) -> Figure | None:
+    """Return a figure whose caption ends with a description of its runs."""
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
 
 
-def _captioned(make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str) -> Figure | None:
+def _figure_with_run_texts(
+    make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str
+) -> Figure | None:
     """Return a figure of several runs, whose caption says which of them it shows."""
     figure = make()
     if figure is None:
@@ -484,7 +489,7 @@ def differences_of(
     return differences_figure(data, against, tested, called, name, reference.part)
 
 
-def _front_of(
+def _front_figure(
     data: str, runs: Sequence[ReportedRun], name: str, by: Literal["size", "cost"] = "size"
 ) -> CurvesFigure | None:
     documents = [run.data for run in runs if run.data is not None]
@@ -496,14 +501,15 @@ def _front_of(
     return pareto_figure(data, [(run.number, run.title, run.plan) for run in runs], front, name)
 
 
-def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
+def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
+    """Yield the figures of one run, which are drawn when they are needed."""
     name = chooser([run], source.measure)
     result = run.result
     first = result.folds[0]
     n_folds = len(result.folds)
 
     def figure(key: str, title: str, make: Callable[..., Figure | None], *arguments: object) -> StudyFigure:
-        drawn = partial(_explained, partial(make, result, *arguments), partial(run_text, result, name))
+        drawn = partial(_figure_with_text, partial(make, result, *arguments), partial(run_text, result, name))
         return StudyFigure(f"run{run.number}-{key}", f"{run.name}: {title}", drawn)
 
     yield figure("validation", f"validation {name} by size", path_figure, name)
@@ -511,16 +517,16 @@ def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
         yield figure("left-out", f"left-out {name} by size", path_figure, run.plan.left_out_by(name))
     yield figure("criterion", "criterion by size", path_figure)
     yield figure("map", f"validation {name} by parameters and size", combinations_figure, name)
-    if run.plan.entry.selects and n_folds <= _MOST_FOLDS:
-        yield figure("features", "features by fold", _of_folds, fold_features_figure)
+    if run.plan.entry.selects and n_folds <= _MAX_FOLDS:
+        yield figure("features", "features by fold", _stability_figure_of, fold_features_figure)
         if n_folds > 1:
-            yield figure("stability", "similarity of the folds", _of_folds, stability_figure)
+            yield figure("stability", "similarity of the folds", _stability_figure_of, stability_figure)
     if run.plan.candidate_score is not None:
         yield figure("candidates", "candidates of the first step", candidates_figure, first)
         yield figure("steps", "candidates by step", candidate_steps_figure, first)
 
 
-def _of_folds(
+def _stability_figure_of(
     result: RunResult, make: Callable[[RunResult, SelectionStability], Figure | None]
 ) -> Figure | None:
     return make(result, stability_of_run(result))

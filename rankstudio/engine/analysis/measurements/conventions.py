@@ -71,7 +71,7 @@ def reversed_pairs(rows: tuple[ConventionRow, ...], convention1: str, convention
 
 
 _THREE_GRADES = ("letor4", "letor3")
-_MOST = 2.0  # the greatest label that LETOR 3.0 and 4.0 know
+_MAX_LETOR_LABEL = 2.0  # the greatest label that LETOR 3.0 and 4.0 know
 
 
 def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:
@@ -86,7 +86,7 @@ def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:
     key : str
         Key of the convention.
     """
-    if dataset_key is not None or key not in _THREE_GRADES or greatest <= _MOST:
+    if dataset_key is not None or key not in _THREE_GRADES or greatest <= _MAX_LETOR_LABEL:
         return ""
     return tr(
         "Labels go up to {greatest:g}, but {used} assumes 0–2 (gain 2^l − 1, labels from 1 up "

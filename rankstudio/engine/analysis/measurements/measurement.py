@@ -40,11 +40,11 @@ class Measurement:
         chosen_by = of if self.chooses else plan.select_by
         if (names, chosen_by, self.convention) == (plan.measures, plan.select_by, plan.convention):
             return plan
-        return _changed(plan, self.convention, names, chosen_by)
+        return _remeasured_plan(plan, self.convention, names, chosen_by)
 
 
 @lru_cache(maxsize=256)
-def _changed(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str) -> Plan:
+def _remeasured_plan(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str) -> Plan:
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
 
 

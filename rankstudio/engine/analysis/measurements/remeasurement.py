@@ -33,7 +33,7 @@ from rankstudio.engine.metrics.names import computable, foreign_entries
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_VALUES = 1 << 23  # read off at a time: 64 MB
+_MAX_VALUES = 1 << 23  # read off at a time: 64 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
     alike: list[RankedPath] = []
     values = 0
     for path in ranked:
-        if alike and (path.distinct is not alike[0].distinct or values + path.places.size > _VALUES):
+        if alike and (path.distinct is not alike[0].distinct or values + path.places.size > _MAX_VALUES):
             yield alike
             alike = []
             values = 0
@@ -79,10 +79,10 @@ def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
     return all_values
 
 
-_SCORES = 1 << 23  # scores computed at a time: 64 MB
-_KEPT = 1 << 29  # bytes of rankings that are kept
-_EVALUATORS = 64  # kept of parts: the oldest goes
-_MEASUREMENTS = 64  # of a fold's results that are kept
+_MAX_SCORES = 1 << 23  # scores computed at a time: 64 MB
+_MAX_RANKING_BYTES = 1 << 29  # bytes of rankings that are kept
+_MAX_EVALUATORS = 64  # kept of parts: the oldest goes
+_MAX_MEASUREMENTS = 64  # of a fold's results that are kept
 
 
 class Remeasurement:
@@ -201,9 +201,9 @@ class Remeasurement:
             if fold.vali is None or result.plan.inner:
                 continue
             for path in fold_result.paths:
-                if self._nbytes > _KEPT // 2:
+                if self._nbytes > _MAX_RANKING_BYTES // 2:
                     return
-                if len(path.steps) * fold.vali.n_documents <= _SCORES:
+                if len(path.steps) * fold.vali.n_documents <= _MAX_SCORES:
                     self._ranked_path(path, fold.vali, convention)
                 yield
 
@@ -251,7 +251,7 @@ class Remeasurement:
             return result
         cached = self._folds.setdefault(result, {})
         if (plan, measurement) not in cached:
-            while len(cached) >= _MEASUREMENTS:
+            while len(cached) >= _MAX_MEASUREMENTS:
                 del cached[next(iter(cached))]
             cached[plan, measurement] = self._fold(result, fold, plan, measurement)
         return cached[plan, measurement]
@@ -317,7 +317,7 @@ class Remeasurement:
         if is_chosen_on_validation(plan) and any(path.choices is None for path in paths):
             paths = self._with_choices(paths, fold.vali, plan)
         if new_plan.evaluated != plan.evaluated or new_plan.convention != plan.convention:
-            paths = [_without_kept(path) for path in paths]
+            paths = [_without_kept_measures(path) for path in paths]
         fitted = self._fitted(plan, result.chosen, paths, fold, new_plan)
         return {**fitted, **stored} if fitted else {}
 
@@ -327,7 +327,7 @@ class Remeasurement:
         """Return paths with the choices of their plan, where all models are stored."""
         values = self._query_values(paths, part, Measurement(plan.convention, plan.chosen_by))
         return [
-            replace(path, choices=_choices(plan, path, rows, part))
+            replace(path, choices=_subset_choices(plan, path, rows, part))
             for path, rows in zip(paths, values, strict=True)
         ]
 
@@ -344,7 +344,7 @@ class Remeasurement:
             steps = [path.steps[position] for position in positions]
             if not all(step.covers(part.X) for step in steps):
                 return {}
-            tables = [evaluator.per_query_many(scores) for scores in _scored_apart(steps, part)]
+            tables = [evaluator.per_query_many(scores) for scores in _score_blocks_of_any_steps(steps, part)]
             return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
         return cross_fitted_values(plan, chosen, paths, part.n_queries, measure_models)
@@ -367,7 +367,7 @@ class Remeasurement:
             return tuple(paths)
         if plan.inner or fold.vali is None:
             keeps = measurement.convention == plan.convention
-            return tuple(path if keeps and path.validation else _unmeasured(path) for path in paths)
+            return tuple(path if keeps and path.validation else _without_measures(path) for path in paths)
         keeps = measurement.convention == plan.convention
         measured = []
         for path, values in zip(paths, self._query_values(paths, fold.vali, measurement), strict=True):
@@ -382,7 +382,7 @@ class Remeasurement:
             tested = (
                 p_values(new_plan, measured_path, [values]) if chooses else FrozenMapping[str, Floats]({})
             )
-            choices = _choices(new_plan, measured_path, values, fold.vali) if chooses else path.choices
+            choices = _subset_choices(new_plan, measured_path, values, fold.vali) if chooses else path.choices
             measured.append(replace(measured_path, p_values=tested, choices=choices))
         return tuple(measured)
 
@@ -419,13 +419,13 @@ class Remeasurement:
         if not evaluator.by_rank:
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
-                by_step = [evaluator.per_query_many(block)[name] for block in _scored(steps, part)]
+                by_step = [evaluator.per_query_many(block)[name] for block in _score_blocks(steps, part)]
                 yield spread(np.concatenate(by_step or [np.empty((0, part.n_queries))]), is_whole)
             return
-        if any(len(path.steps) * part.n_documents > _KEPT // 2 for path in paths):
+        if any(len(path.steps) * part.n_documents > _MAX_RANKING_BYTES // 2 for path in paths):
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
-                rankings = _rankings(steps, part, self._order(part, measurement.convention))
+                rankings = _ranking_blocks(steps, part, self._order(part, measurement.convention))
                 by_step = [
                     evaluator.rankings_per_query(row[None])[name] for block in rankings for row in block
                 ]
@@ -446,7 +446,7 @@ class Remeasurement:
             is_whole, steps = whole_steps(path, part)
             distinct = self._make_room(part, by_id)
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
-            places += [distinct.enter(ranked) for ranked in _rankings(steps, part, order)]
+            places += [distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)]
             self._paths[path] = cached = RankedPath(part, by_id, is_whole, distinct, np.concatenate(places))
         return cached
 
@@ -457,7 +457,7 @@ class Remeasurement:
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
         """Return where the rankings of a part are kept; forget all there are where they are too many."""
-        if self._nbytes > _KEPT:
+        if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
             self._distinct.clear()
         of_part = self._distinct.setdefault(part, {})
@@ -519,59 +519,69 @@ class Remeasurement:
         names = computable(names) or names
         key = id(part), convention, names
         if key not in self._evaluators:
-            while len(self._evaluators) >= _EVALUATORS:
+            while len(self._evaluators) >= _MAX_EVALUATORS:
                 del self._evaluators[next(iter(self._evaluators))]
             evaluator = Evaluator(part.y, part.query_ptr, convention, names, grading=part.grading)
             self._evaluators[key] = part, evaluator  # the part is kept with it: its id stays its own
         return self._evaluators[key][1]
 
 
-def _choices(plan: Plan, path: PathResult, values: Floats, part: RankingDataset) -> SubsetChoices | None:
-    """Choose on subsets of the queries; None if they do not choose, or not all models are stored."""
+def _subset_choices(
+    plan: Plan, path: PathResult, values: Floats, part: RankingDataset
+) -> SubsetChoices | None:
+    """Return the choices on subsets of the queries.
+
+    None if the plan makes none, or models are not stored.
+    """
     unknown = np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
     if not is_chosen_on_validation(plan) or not all(path.steps[row].covers(part.X) for row in unknown):
         return None
     return choose_on_subsets(plan, path, [values])
 
 
-def _without_kept(path: PathResult) -> PathResult:
-    """Return a path whose choices keep no measures: they are to be measured anew."""
+def _without_kept_measures(path: PathResult) -> PathResult:
+    """Return a path whose choices keep no measures, so that they are measured anew."""
     return path if path.choices is None else replace(path, choices=replace(path.choices, per_query={}))
 
 
-def _unmeasured(path: PathResult) -> PathResult:
-    """Return a path without what it measured."""
+def _without_measures(path: PathResult) -> PathResult:
+    """Return a path without validation measures, their errors and p-values, and choices."""
     return replace(path, validation=FrozenMapping({}), standard_errors={}, p_values={}, choices=None)
 
 
-def _rankings(steps: Sequence[Step], part: RankingDataset, order: Ints | None) -> Iterator[Codes]:
+def _ranking_blocks(steps: Sequence[Step], part: RankingDataset, order: Ints | None) -> Iterator[Codes]:
     """Yield the rankings of a part by steps, some steps at a time."""
-    for scores in _scored(steps, part):
+    for scores in _score_blocks(steps, part):
         yield rank(scores, part.y, part.query_ptr, order)
 
 
-def _scored(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
+def _score_blocks(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
     """Yield the scores of a part by steps, some steps at a time."""
     scored = ScoredPart(part)
-    at_a_time = max(1, _SCORES // part.n_documents)
+    at_a_time = max(1, _MAX_SCORES // part.n_documents)
     previous: Floats | None = None
     for start in range(0, len(steps), at_a_time):
-        scores, previous = _scores(steps[start : start + at_a_time], scored, previous)
+        scores, previous = _scores_of_steps(steps[start : start + at_a_time], scored, previous)
         yield scores
 
 
-def _scored_apart(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
-    """Yield the scores of a part by steps that need not follow each other, some steps at a time."""
+def _score_blocks_of_any_steps(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
+    """Yield the scores of a part by steps, some at a time.
+
+    A step need not continue the one before it.
+    """
     if all(step.linear for step in steps):
-        yield from _scored(steps, part)
+        yield from _score_blocks(steps, part)
         return
     scored = ScoredPart(part)
     for step in steps:
         yield scored.scores(step)[None, :]
 
 
-def _scores(steps: Sequence[Step], part: ScoredPart, scores: Floats | None) -> tuple[Floats, Floats | None]:
-    """Return the scores of steps, a row each, and those from which the next steps may continue."""
+def _scores_of_steps(
+    steps: Sequence[Step], part: ScoredPart, scores: Floats | None
+) -> tuple[Floats, Floats | None]:
+    """Return the scores of steps, a row each, and the scores that nonlinear next steps continue, or None."""
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None
     rows = []

@@ -139,7 +139,7 @@ def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list
 
 Key = Callable[[Plan], Hashable]
 
-_OWN = ("method", "ranker", "protocol", "rule", "missing", "normalize", "seed")
+_SETTING_FIELDS = ("method", "ranker", "protocol", "rule", "missing", "normalize", "seed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,7 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     settings in which they differ. Runs on one dataset that are not comparable are in different blocks.
     """
     firsts = first_equals([run.result for run in runs])
-    distinct = _grouped([run for index, run in enumerate(runs) if firsts[index] == index])
+    distinct = _runs_with_groups([run for index, run in enumerate(runs) if firsts[index] == index])
     repeated = {
         (block, title)
         for (_, block, title), n in Counter(
@@ -201,10 +201,10 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
         number = used[data, key]  # runs of the same settings that are not the same stand below each other
         used[data, key] += 1
         rows.setdefault((key, number), {})[data] = grouped_run
-    return _titled(sorted(rows.values(), key=lambda row: next(iter(row.values())).block))
+    return _rows_with_titles(sorted(rows.values(), key=lambda row: next(iter(row.values())).block))
 
 
-def _grouped(runs: Sequence[TableRun]) -> list[_GroupedRun]:
+def _runs_with_groups(runs: Sequence[TableRun]) -> list[_GroupedRun]:
     """Return runs with their groups, in the given order."""
     n_groups: Counter[str] = Counter()
     grouped_runs: dict[int, _GroupedRun] = {}
@@ -221,16 +221,16 @@ def _title(run: TableRun) -> str:
 
 def _settings(plan: Plan) -> Hashable:
     values = (plan.parameters, plan.ranker_parameters, feature_groups_of(plan))
-    return tuple(getattr(plan, name) for name in _OWN), *(
-        tuple(sorted(_plain(setting))) for setting in values
+    return tuple(getattr(plan, name) for name in _SETTING_FIELDS), *(
+        tuple(sorted(_comparable_values(setting))) for setting in values
     )
 
 
-def _plain(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, repr(value)) for name, value in values.items()]
 
 
-def _titled(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
+def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
     """Return rows with titles that tell them apart."""
     firsts = [next(iter(row.values())) for row in rows]
     titles = [_title(grouped_run.run) for grouped_run in firsts]
@@ -295,13 +295,15 @@ def result_table(
     engine = Remeasurement()
     with in_english():
         rows = row_runs([run.measured(names, engine) for run in runs])
-        places = list(_places(rows, names, query.by))
+        places = list(_column_contents(rows, names, query.by))
         references = _references(rows, places, query.against)
-        p = _tests(rows, references, places, query, cancelled) if query.tested else {}
+        p = _corrected_p_values(rows, references, places, query, cancelled) if query.tested else {}
         cells = [
             ResultRow(
                 row.title,
-                tuple(replace(_cell(row, column), p=p.get((number, column), nan)) for column in places),
+                tuple(
+                    replace(_measured_cell(row, column), p=p.get((number, column), nan)) for column in places
+                ),
                 row.block,
             )
             for number, row in enumerate(rows)
@@ -330,7 +332,7 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
     return (comparing_measure(plan),) if query.by == "folds" else plan.measures
 
 
-def _places(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
+def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
     """Yield the content of each column, from left to right."""
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     several_data = len(data) > 1
@@ -354,17 +356,17 @@ def _places(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_
         case "folds":
             for data_name, name in product(data, names):
                 group = ", ".join([data_name] * several_data + [name] * several_names)
-                for fold in _folds(rows, data_name):
+                for fold in _fold_numbers(rows, data_name):
                     yield column(data_name, name, f"Fold {fold}", group, fold)
                 yield column(data_name, name, "Mean", group)
 
 
-def _folds(rows: Sequence[RowRuns], data: str) -> list[int]:
+def _fold_numbers(rows: Sequence[RowRuns], data: str) -> list[int]:
     """Return the numbers of the folds that some run on a dataset has, ascending."""
     return sorted({f.fold for row in rows if data in row.runs for f in row.runs[data].result.folds})
 
 
-def _cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
+def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
     """Return the measures of a row's run in the folds of a column."""
     if column_content.data not in row.runs:
         return ResultCell()
@@ -386,7 +388,7 @@ def _references(
 
     It is the requested row in its block, and the best of the first column in the others.
     """
-    requested_rows = _asked_rows(rows, against)
+    requested_rows = _requested_rows(rows, against)
     references: dict[int, int] = {}
     for block in sorted({row.block for row in rows}):
         block_rows = [index for index, row in enumerate(rows) if row.block == block]
@@ -397,8 +399,11 @@ def _references(
     return references
 
 
-def _asked_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
-    """Return the rows that a number, a title or a method refers to, the preferred one of each block first."""
+def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
+    """Return the rows with a number, a title or a method.
+
+    Rows without a ranker first.
+    """
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
             raise PlanError(f"against: expected a row number from 1 to {len(rows)}, got {against}.")
@@ -414,9 +419,12 @@ def _asked_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 def _best_row(
     rows: Sequence[RowRuns], indices: Sequence[int], places: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the best of some rows in the first column that estimates something; None without one."""
+    """Return the row with the best mean in the first column of means that has estimates.
+
+    None without one.
+    """
     for column_content in places:
-        cells = {index: _cell(rows[index], column_content) for index in indices}
+        cells = {index: _measured_cell(rows[index], column_content) for index in indices}
         sign = 1.0 if column_content.column.higher_is_better else -1.0
         means = {
             index: sign * cell.mean
@@ -428,14 +436,14 @@ def _best_row(
     return None
 
 
-def _tests(
+def _corrected_p_values(
     rows: Sequence[RowRuns],
     references: Mapping[int, int],
     places: Sequence[_ColumnContent],
     query: TableQuery,
     cancelled: Callable[[], bool],
 ) -> dict[tuple[int, _ColumnContent], float]:
-    """Test the differences of the rows of each block to one of them, each column of a block a family.
+    """Test each block's rows against its reference row; each column of a block is a family.
 
     Returns
     -------
@@ -450,9 +458,9 @@ def _tests(
                 for index, row in enumerate(rows)
                 if row.block == block and column.data in row.runs
             }
-            tested = _distinct(runs, reference, column.measure)
+            tested = _distinct_paired_rows(runs, reference, column.measure)
             p = [
-                nan if cancelled() else _p(runs[index], runs[reference], column.measure, query)
+                nan if cancelled() else _p_value(runs[index], runs[reference], column.measure, query)
                 for index in tested
             ]
             p_values |= {
@@ -461,8 +469,8 @@ def _tests(
     return p_values
 
 
-def _distinct(runs: Mapping[int, RunResult], reference: int, name: str) -> list[int]:
-    """Return the rows that can be paired with the reference by the queries, runs that are the same once."""
+def _distinct_paired_rows(runs: Mapping[int, RunResult], reference: int, name: str) -> list[int]:
+    """Return the rows that can be paired with the reference by queries, and one row of equal runs."""
     against = runs.get(reference)
     if against is None:
         return []
@@ -477,7 +485,7 @@ def _distinct(runs: Mapping[int, RunResult], reference: int, name: str) -> list[
     ]
 
 
-def _p(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
+def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
     scores = run.per_query(name)
     reference = against.per_query(name)
     match query.test:
@@ -514,7 +522,9 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
         groups = {name: group for row in rows if row.block == block for name, group in row.groups.items()}
         contents = [
             "; ".join(
-                filter(None, [f"{name}: {group.scope}" if n_datasets > 1 else group.scope, _why(group)])
+                filter(
+                    None, [f"{name}: {group.scope}" if n_datasets > 1 else group.scope, _unranked_text(group)]
+                )
             )
             for name, group in groups.items()
         ]
@@ -522,7 +532,7 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     return tuple(captions)
 
 
-def _why(group: ComparableGroup[int]) -> str:
+def _unranked_text(group: ComparableGroup[int]) -> str:
     if group.unranked:
         return f"not ranked: {group.unranked}"
     return f"not ranked with the rows above: {group.apart}" if group.apart else ""
@@ -554,7 +564,7 @@ def _mark_note(
     test: str,
 ) -> str:
     """Return the meaning of the marks; "" where nothing was tested."""
-    families = {block: _family(rows, block, reference, p) for block, reference in references.items()}
+    families = {block: _family_text(rows, block, reference, p) for block, reference in references.items()}
     families = {block: family for block, family in families.items() if family}
     if not families:
         return ""
@@ -571,7 +581,7 @@ def _mark_note(
     return f"{marks}: {how}. {group_texts}"
 
 
-def _family(
+def _family_text(
     rows: Sequence[RowRuns], block: int, reference: int, p: Mapping[tuple[int, _ColumnContent], float]
 ) -> str:
     """Return the queries and hypotheses of the tests of a block; "" where nothing was tested."""
@@ -584,9 +594,9 @@ def _family(
         count_text(size) + (f" ({data})" if len(queries) > 1 else "") for data, size in queries.items()
     )
     sizes = sorted(set(counts.values()))
-    hypotheses = f"{_numbers(sizes)} hypothes{'is' if sizes == [1] else 'es'}"
+    hypotheses = f"{_range_text(sizes)} hypothes{'is' if sizes == [1] else 'es'}"
     return f"over {n} queries, with Holm correction for the {hypotheses} of a column"
 
 
-def _numbers(numbers: Sequence[int]) -> str:
+def _range_text(numbers: Sequence[int]) -> str:
     return str(numbers[0]) if numbers[0] == numbers[-1] else f"{numbers[0]} to {numbers[-1]}"

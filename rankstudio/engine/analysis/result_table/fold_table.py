@@ -138,7 +138,9 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     rows = [MeasureRow(*three, best_of_several(three[2].values(), name)) for three in measured]
     if len(rows) < 2:
         return rows
-    means, spreads = ({key: _defined(of, column) for key, column in columns.items()} for of in (mean, stdev))
+    means, spreads = (
+        {key: _statistic_or_nan(of, column) for key, column in columns.items()} for of in (mean, stdev)
+    )
     average = MeasureRow("mean", None, means, best_of_several(means.values(), name))
     return [*rows, average, MeasureRow("sd", None, spreads, None)]
 
@@ -156,11 +158,11 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
         {name: float(np.mean(column)) for name, column in over.items() if column},
         tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
         part,
-        _chosen_on(plan, folds),
+        _validation_measures(plan, folds),
     )
 
 
-def _chosen_on(plan: Plan, folds: Sequence[FoldResult]) -> Measures:
+def _validation_measures(plan: Plan, folds: Sequence[FoldResult]) -> Measures:
     values = {name: [fold.validation.get(name, nan) for fold in folds] for name in plan.measures}
     return {name: mean(column) for name, column in values.items() if column and not any(map(isnan, column))}
 
@@ -180,15 +182,18 @@ def _summary_row(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
     def column(part: str) -> dict[str, float]:
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [name for name in measures[0] if all(name in measured for measured in measures)]
-        return {name: _defined(of, [measured[name] for measured in measures]) for name in names}
+        return {name: _statistic_or_nan(of, [measured[name] for measured in measures]) for name in names}
 
     size = of([float(row.size) for row in rows])
     parts = (column(part) for part in ("test", "validation", "single", "left_out"))
     return FoldRow(label, None, (), size, *parts)
 
 
-def _defined(of: Statistic, values: Sequence[float]) -> float:
-    """Return the mean or the deviation of the folds in which a measure is defined; NaN where too few are."""
+def _statistic_or_nan(of: Statistic, values: Sequence[float]) -> float:
+    """Return the mean or the deviation over the folds that define a measure.
+
+    NaN if these are too few.
+    """
     numbers = defined(values)
     return of(numbers) if len(numbers) > (of is stdev) else nan
 
@@ -246,12 +251,12 @@ def average_paths(paths: Sequence[PathResult]) -> PathAverage:
     names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]
     return PathAverage(
         paths[0].x_values[:length],
-        _across([path.criterion[:length] for path in paths]),
-        {name: _across([path.validation[name][:length] for path in paths]) for name in names},
+        _fold_average([path.criterion[:length] for path in paths]),
+        {name: _fold_average([path.validation[name][:length] for path in paths]) for name in names},
     )
 
 
-def _across(rows: Sequence[Floats]) -> FoldAverage:
+def _fold_average(rows: Sequence[Floats]) -> FoldAverage:
     values = np.array(rows)
     mean = values.mean(axis=0)
     spread = values.std(axis=0, ddof=1) if len(rows) > 1 else np.zeros_like(mean)

@@ -125,16 +125,20 @@ def pareto_front_of(
     costs = costs_of(runs) if by == "cost" else None
     if by == "cost" and costs is None:
         return None
-    tried = _tried(runs, name) if costs is None else _tried_by_cost(runs, name, costs, better)
+    tried = (
+        _best_models_of_sizes(runs, name)
+        if costs is None
+        else _optimal_models_by_cost(runs, name, costs, better)
+    )
     if not tried:
         return None
-    models = tuple(_model(number, runs[number], model, x) for number, model, x in tried)
+    models = tuple(_pareto_model(number, runs[number], model, x) for number, model, x in tried)
     sizes, means, errors = ([getattr(m, attribute) for m in models] for attribute in ("x", "mean", "error"))
     optimal = tuple(pareto_front(sizes, means, better).tolist())
     best = optimal[-1]
     towards = -1.0 if better else 1.0  # from the best mean to worse ones
     front = [tried[i][:2] for i in optimal]
-    half = _paired_half(runs, data, front, name) if len(data) == len(runs) else None
+    half = _paired_half_widths(runs, data, front, name) if len(data) == len(runs) else None
     is_timed = costs is not None and costs.milliseconds
     unit: Literal["size", "cost", "milliseconds"] = "milliseconds" if is_timed else by
     if half is not None:
@@ -147,7 +151,7 @@ def pareto_front_of(
     return ParetoFront(models, optimal, best, suggested, levels, by=unit)
 
 
-def _tried(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel, float]]:
+def _best_models_of_sizes(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel, float]]:
     """Return the best model of every size of each run, with the run's position and the size."""
     return [
         (number, model, model.size)
@@ -157,10 +161,10 @@ def _tried(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel, 
     ]
 
 
-def _tried_by_cost(
+def _optimal_models_by_cost(
     runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the models of each run that none of it beats, with the run's position and the cost.
+    """Return the models of each run that none of its models beats, with the run's position and the cost.
 
     Models of one size differ in cost, so the best of every size are not enough.
     """
@@ -182,18 +186,18 @@ def _first_within(means: Sequence[float], levels: Sequence[float], better: bool)
     return next(i for i, (mean, level) in enumerate(pairs) if (mean >= level if better else mean <= level))
 
 
-def _model(number: int, run: RunResult, tried: TriedModel, x: float) -> ParetoModel:
+def _pareto_model(number: int, run: RunResult, tried: TriedModel, x: float) -> ParetoModel:
     values = run.plan.combinations[tried.combination].values
     return ParetoModel(number, values, tried.place, tried.size, x, tried.mean, tried.error)
 
 
-def _paired_half(
+def _paired_half_widths(
     runs: Sequence[RunResult],
     data: Sequence[FoldedDataset],
     front: Sequence[tuple[int, TriedModel]],
     name: str,
 ) -> Floats | None:
-    """Return half the interval of each front model's difference to the last.
+    """Return half the width of the interval of each front model's difference to the last.
 
     None without documents, or if a study did not store one of the models.
     """

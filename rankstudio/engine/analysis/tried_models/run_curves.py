@@ -29,7 +29,7 @@ from rankstudio.engine.statistics.mean_intervals import mean_intervals
 
 By = Literal["size", "cost", "train", "seconds"]
 
-_ONE_MODEL: tuple[By, ...] = ("train", "seconds")  # what a run has one value of
+_AXES_OF_ONE_MODEL: tuple[By, ...] = ("train", "seconds")  # what a run has one value of
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +132,11 @@ def run_curves(
         One per run; None for a run without a validation measure, or without the documents of the test part.
     """
     costs = costs_of(runs)
-    tried = _spread(by, [_curve(run, name, by, costs) for run in runs])
+    tried = _with_constant_rankings(by, [_best_curve(run, name, by, costs) for run in runs])
     # Intervals between points of several runs would hide a learning curve; the tests have them.
     paired = by != "train"
     values = [
-        _by_query(run, documents, tried_points[1], name, part)
+        _query_values(run, documents, tried_points[1], name, part)
         if tried_points and (paired or part == "test")
         else None
         for run, tried_points, documents in zip(runs, tried, data, strict=True)
@@ -148,25 +148,31 @@ def run_curves(
         if points is None or (part == "test" and mine is None):
             curves.append(None)
             continue
-        mean = _means(mine) if part == "test" and mine is not None else None
+        mean = _fold_means(mine) if part == "test" and mine is not None else None
         if reference is None or not paired or run is runs[reference]:
-            bare = _bare(run, *points, mean=mean)
+            bare = _curve_without_intervals(run, *points, mean=mean)
             is_reference = reference is not None and paired
-            curves.append(replace(bare, own_half=_own_half(bare, mine)) if is_reference else bare)
+            curves.append(replace(bare, own_half=_own_half_widths(bare, mine)) if is_reference else bare)
             continue
         reason = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
         if reason or mine is None or worth is None or against is None:
-            curves.append(_bare(run, *points, reason or tr("no validation documents"), mean=mean))
+            curves.append(
+                _curve_without_intervals(run, *points, reason or tr("no validation documents"), mean=mean)
+            )
         else:
-            positions = _positions(against[0], points[0])
+            positions = _reference_positions(against[0], points[0])
             pairs = zip(mine, worth, strict=True)
             intervals = mean_intervals([ours - theirs[positions] for ours, theirs in pairs])
-            curves.append(_bare(run, *points, difference=intervals.mean, half=intervals.half, mean=mean))
+            curves.append(
+                _curve_without_intervals(
+                    run, *points, difference=intervals.mean, half=intervals.half, mean=mean
+                )
+            )
     return tuple(curves)
 
 
-def _own_half(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
-    """Return half the interval of the difference of each model of a run to the one at ``model``."""
+def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
+    """Return half the width of the interval of the difference of each model of a run to its marked model."""
     if values is None or curve.model is None:
         return None
     position = curve.model
@@ -177,14 +183,17 @@ _Tried = tuple[Floats, list[TriedModel]]
 """Ascending x values, and the model of a run at each."""
 
 
-def _curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
-    """Return x and models of the combination with the best mean, by ascending x."""
+def _best_curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
+    """Return x and models of the combination with the best mean, by ascending x.
+
+    None without any mean.
+    """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths:
         return None
-    models = best_of_sizes([max(paths, key=lambda path: _greatest(sign * path.means))], name)
-    if by in _ONE_MODEL:
+    models = best_of_sizes([max(paths, key=lambda path: _max_finite(sign * path.means))], name)
+    if by in _AXES_OF_ONE_MODEL:
         of_run = float(parse_protocol(run.plan.protocol).train) if by == "train" else run.seconds
         return np.array([of_run]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
@@ -194,10 +203,10 @@ def _curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried 
     return x[order], [models[i] for i in order]
 
 
-def _spread(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
-    """Give rankings without features every x that models have: there is none of their own."""
+def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
+    """Repeat the one model of a ranking without features at every x of the other runs' models."""
     sized = [x for x, models in filter(None, tried) if models[0].steps[0].learned]
-    if by in _ONE_MODEL or not sized:
+    if by in _AXES_OF_ONE_MODEL or not sized:
         return tried
     all_x = np.unique(np.concatenate(sized))
     return [
@@ -206,16 +215,16 @@ def _spread(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
     ]
 
 
-def _greatest(values: Floats) -> float:
+def _max_finite(values: Floats) -> float:
     return float(values[np.isfinite(values)].max())
 
 
-def _positions(reference: Floats, x: Floats) -> Ints:
+def _reference_positions(reference: Floats, x: Floats) -> Ints:
     """Return for each x the reference's last model at or before it, or its first model."""
     return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
 
 
-def _by_query(
+def _query_values(
     run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str, part: Part
 ) -> list[Floats] | None:
     if not can_measure(run, data, name, part):
@@ -223,14 +232,14 @@ def _by_query(
     return values_by_query(run, data, list(zip(*(model.steps for model in models), strict=True)), name, part)
 
 
-def _means(values: Sequence[Floats]) -> Floats:
-    """Return the mean over the folds of K models' means over the queries of each, shape (K,)."""
+def _fold_means(values: Sequence[Floats]) -> Floats:
+    """Return the mean over the folds of each model's mean over the queries of a fold, shape (K,)."""
     from rankstudio.engine.metrics.evaluator import average  # noqa: PLC0415 - numba, which no window waits for
 
     return average(np.column_stack([average(fold) for fold in values]))
 
 
-def _bare(
+def _curve_without_intervals(
     run: RunResult,
     x: Floats,
     models: Sequence[TriedModel],

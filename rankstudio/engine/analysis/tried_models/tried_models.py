@@ -130,7 +130,7 @@ def tried_models(run: RunResult, name: str) -> list[TriedPath]:
         Name of the measure.
     """
     paths = zip(*(fold.paths for fold in run.folds), strict=True)
-    return [_across(number, folds, name) for number, folds in enumerate(paths)]
+    return [_models_of_all_folds(number, folds, name) for number, folds in enumerate(paths)]
 
 
 def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
@@ -155,8 +155,8 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     return [path.model(number) for path, number in (candidates[i] for i in firsts)]
 
 
-def _across(combination: int, paths: tuple[PathResult, ...], name: str) -> TriedPath:
-    """Return every model that all folds have."""
+def _models_of_all_folds(combination: int, paths: tuple[PathResult, ...], name: str) -> TriedPath:
+    """Return the models of a combination that all folds have, with their values in each fold."""
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
         return TriedPath(combination, paths, empty.astype(np.int64), empty)
@@ -179,7 +179,7 @@ def can_measure(run: RunResult, data: FoldedDataset, name: str, part: Part = "va
     """
     if lacking(name):
         return False
-    parts = _parts(run, data, part)
+    parts = _fold_parts(run, data, part)
     inner = part == "vali" and run.plan.inner
     return bool(parts) and not inner and all(dataset is not None and dataset.n_documents for dataset in parts)
 
@@ -212,31 +212,33 @@ def values_by_query(
     """
     convention = run.plan.convention
     by_fold = []
-    measured = list(zip(_parts(run, data, part), models, strict=True))
+    measured = list(zip(_fold_parts(run, data, part), models, strict=True))
     for dataset, steps in measured:
         assert dataset is not None  # `can_measure` was asked
-        by_fold.append(_measured(dataset, steps, convention, name))
+        by_fold.append(_values_by_query_of_steps(dataset, steps, convention, name))
     # An interval of some folds' queries would pass for one of all.
     stored = np.all(
-        [[_is_stored(step, fold_part) for step in steps] for fold_part, steps in measured], axis=0
+        [[_can_score(step, fold_part) for step in steps] for fold_part, steps in measured], axis=0
     )
     for values in by_fold:
         values[~stored] = np.nan
     return by_fold
 
 
-def _parts(run: RunResult, data: FoldedDataset, part: Part) -> list[RankingDataset | None]:
+def _fold_parts(run: RunResult, data: FoldedDataset, part: Part) -> list[RankingDataset | None]:
     """Return the part of each fold of a run."""
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(fold.fold, {}).get(part) for fold in run.folds]
 
 
-def _is_stored(step: Step, part: RankingDataset | None) -> bool:
-    """Return whether a model can score a part: a study stores the weights of each, and few trees."""
+def _can_score(step: Step, part: RankingDataset | None) -> bool:
+    """Return whether a model can score a part: a study stores all weights, but the trees of few models."""
     return step.linear or (part is not None and step.covers(part.X))
 
 
-def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name: str) -> Floats:
+def _values_by_query_of_steps(
+    part: RankingDataset, steps: Sequence[Step], convention: str, name: str
+) -> Floats:
     scored = ScoredPart(part)
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for
 
@@ -247,6 +249,6 @@ def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name
         scores = scored.linear_scores(np.array([steps[number].coef for number in linear]))
         measured[linear] = evaluator.per_query_many(scores)[name]
     for number, step in enumerate(steps):
-        if not step.linear and _is_stored(step, part):
+        if not step.linear and _can_score(step, part):
             measured[number] = evaluator.per_query(scored.scores(step))[name]
     return measured

@@ -62,10 +62,10 @@ HEAD = 4096
 
 _TIMEOUT = 2.0  # seconds that a recogniser may take
 _PREVIEW_TIMEOUT = 60.0  # seconds that the first block may take where only columns are shown
-_BY_ENDING = 0.9
-_AT_MOST = 0.79  # without an ending of its own or a mark: what is certain of another format stays that
-_ENDING_OF_OTHERS = 0.3
-_PIECE = 1 << 20
+_CONFIDENCE_BY_ENDING = 0.9
+_MAX_CONFIDENCE = 0.79  # without an ending of its own or a mark: what is certain of another format stays that
+_CONFIDENCE_BY_OTHER_ENDING = 0.3
+_PIECE_BYTES = 1 << 20
 
 _failed_formats: set[str] = set()
 """Formats whose recogniser hung or failed in this process; it is not called again."""
@@ -82,11 +82,11 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     if not form.recognise and is_own:
         return 0.99
     if not form.recognise:
-        return _ENDING_OF_OTHERS if endings else 0.0
+        return _CONFIDENCE_BY_OTHER_ENDING if endings else 0.0
     certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
-    return _BY_ENDING + 0.09 * certainty if is_own else _AT_MOST * certainty
+    return _CONFIDENCE_BY_ENDING + 0.09 * certainty if is_own else _MAX_CONFIDENCE * certainty
 
 
 def is_named(form: DataFormat, beginning: Beginning) -> bool:
@@ -146,21 +146,21 @@ def read_blocks(
         return _read_tables(part, files, builder, progress)
     shape = _Shape(part)
     for file in files:
-        for block in _blocks(part.form, file, progress):
+        for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
             if not isinstance(piece.X, Entries) and builder.holds_parts:
                 check_memory(shown_path(file.path), builder.n_documents + len(piece.y), piece.X.shape[1])
             builder.add(piece)
     if not builder.n_documents:
-        raise _fault(part.form, part.paths[0], tr("it yields no documents"))
+        raise _reader_error(part.form, part.paths[0], tr("it yields no documents"))
     return TableFacts(shape.width, dense=not shape.is_thin, unit="row", feature_names=shape.names)
 
 
-def _blocks(form: DataFormat, file: SourceFile, progress: ReadProgress) -> Iterator[Any]:
+def _yielded_blocks(form: DataFormat, file: SourceFile, progress: ReadProgress) -> Iterator[Any]:
     """Yield the blocks of a file from the reader of a plug-in."""
     if not file.done:
         file.end()  # for the checksum
-    with _unpacked(file.path) as path:
+    with _decompressed_file(file.path) as path:
         blocks = yielded(lambda: imported(form.reader)(path), check=progress.check)
         while True:
             try:
@@ -168,13 +168,13 @@ def _blocks(form: DataFormat, file: SourceFile, progress: ReadProgress) -> Itera
             except StopIteration:
                 return
             except RuntimeError as error:
-                raise _fault(form, file.path, str(error)) from error
+                raise _reader_error(form, file.path, str(error)) from error
             yield block
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[Path]:
-    """Give a file to readers that know nothing of compression."""
+def _decompressed_file(path: Path) -> Iterator[Path]:
+    """Provide a file without compression, as readers of plug-ins do not decompress."""
     name = without_ending(path.name)
     if name == path.name:
         yield path
@@ -182,13 +182,13 @@ def _unpacked(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
         plain = Path(folder, name)
         with path.open("rb") as packed, plain.open("wb") as file:
-            for piece in unpacked_pieces(path, iter(lambda: packed.read(_PIECE), b"")):
+            for piece in unpacked_pieces(path, iter(lambda: packed.read(_PIECE_BYTES), b"")):
                 file.write(piece)
         yield plain
 
 
-def _fault(form: DataFormat, path: Path, problem: str) -> DatasetError:
-    """Return the error of a file that the reader of a plug-in cannot read, or reads wrongly."""
+def _reader_error(form: DataFormat, path: Path, problem: str) -> DatasetError:
+    """Return the error for a file that the reader of a plug-in cannot read, or reads wrongly."""
     text = tr("{path}: {format} of {package} cannot read the file: {problem}.")
     return DatasetError(
         text.format(
@@ -223,11 +223,11 @@ class _Shape:
         try:
             return self._checked(path, raw_block, builder)
         except _BlockError as problem:
-            raise _fault(self.part.form, path, str(problem)) from None
+            raise _reader_error(self.part.form, path, str(problem)) from None
 
     def _checked(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
-        block = _block(raw_block)
-        X = _matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
+        block = _as_data_block(raw_block)
+        X = _as_matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
         self.is_thin |= isinstance(X, Entries)
         m, width = X.shape
         y = _labels(block.y, m)
@@ -247,7 +247,7 @@ class _Shape:
             runs = [(query, sum(1 for _ in members)) for query, members in groupby(ids)]
         missing = np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
         starts = np.cumsum([0, *(n for _, n in runs)])
-        comments = _documents(block.documents, m)
+        comments = _documents_as_comments(block.documents, m)
         return DocumentPiece(X, y, comments, missing, runs, lambda run: row + 1 + int(starts[run]))
 
     def _check_width(self, width: int, block: DataBlock) -> None:
@@ -259,7 +259,7 @@ class _Shape:
             text = tr("X has {n} columns, but the blocks before have {before}")
             raise _BlockError(text.format(n=width, before=self.width))
         if self.width == -1:
-            names = tuple(map(clean_name, _texts(block.feature_names, "feature_names", width)))
+            names = tuple(map(clean_name, _as_texts(block.feature_names, "feature_names", width)))
             if len(set(names)) < len(names):
                 raise _BlockError(tr("feature_names has a name twice"))
             self.names = names
@@ -270,7 +270,7 @@ class _BlockError(Exception):
     """Something that is wrong with a block, as the end of a sentence."""
 
 
-def _block(raw_block: Any) -> DataBlock:
+def _as_data_block(raw_block: Any) -> DataBlock:
     """Convert a yielded value to a block."""
     if isinstance(raw_block, DataBlock):
         return raw_block
@@ -280,25 +280,25 @@ def _block(raw_block: Any) -> DataBlock:
     raise _BlockError(text.format(value=shown(type(raw_block).__name__)))
 
 
-def _matrix(X: Any, *, takes_entries: bool) -> Any:
+def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as an array of doubles, or as entries."""
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         rows = X.tocsr()
         rows.sum_duplicates()
-        values = _doubles(rows.data, "X")
+        values = _as_doubles(rows.data, "X")
         if takes_entries and worth_it(int(rows.shape[0]), int(rows.shape[1]), float(rows.nnz)):
             lengths = np.diff(rows.indptr).astype(np.int64)
             entries = Entries((rows.indices + 1).astype(np.int32), values, lengths, int(rows.shape[1]))
             return sorted_rows(entries)[0]
         X = rows.toarray()
-    values = _doubles(X, "X")
+    values = _as_doubles(X, "X")
     if values.ndim != 2:
         text = tr("expected X of two dimensions, got the shape {shape}")
         raise _BlockError(text.format(shape=values.shape))
     return np.ascontiguousarray(values)
 
 
-def _doubles(values: Any, name: str) -> Floats:
+def _as_doubles(values: Any, name: str) -> Floats:
     """Return values as doubles."""
     try:
         array = np.asarray(values)
@@ -315,7 +315,7 @@ def _doubles(values: Any, name: str) -> Floats:
 
 def _labels(y: Any, m: int) -> Floats:
     """Return labels as finite doubles."""
-    labels = _doubles(y, "y")
+    labels = _as_doubles(y, "y")
     if labels.shape != (m,):
         text = tr("expected y of the shape {expected}, as X has {m} rows, got {shape}")
         raise _BlockError(text.format(expected=(m,), m=m, shape=labels.shape))
@@ -345,7 +345,7 @@ def _query_id(value: Any) -> str:
     return text
 
 
-def _texts(values: Any, name: str, n: int) -> list[str]:
+def _as_texts(values: Any, name: str, n: int) -> list[str]:
     """Return names or ids as texts, [] for none."""
     texts = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in islice(iter(values), n + 1)]
     if texts and len(texts) != n:
@@ -354,9 +354,9 @@ def _texts(values: Any, name: str, n: int) -> list[str]:
     return list(map(str, texts))
 
 
-def _documents(values: Any, m: int) -> TextComments:
+def _documents_as_comments(values: Any, m: int) -> TextComments:
     """Return ids of documents as comments."""
-    ids = _texts(values, "documents", m)
+    ids = _as_texts(values, "documents", m)
     return TextComments.of(f"docid = {clean_name(i)}" for i in ids) if ids else TextComments.of([""] * m)
 
 
@@ -367,18 +367,18 @@ def _read_tables(
     reader = ColumnsReader(part, builder, progress)
     for file in files:
         row = 0
-        for block in _blocks(part.form, file, progress):
+        for block in _yielded_blocks(part.form, file, progress):
             try:
-                table = _columns(file.path, block, row)
+                table = _as_columns(file.path, block, row)
             except _BlockError as problem:
-                raise _fault(part.form, file.path, str(problem)) from None
+                raise _reader_error(part.form, file.path, str(problem)) from None
             row += table.n_rows
             if table.n_rows:
                 reader.add(file.path, with_vectors(table))
     return reader.facts("row")
 
 
-def _columns(path: Path, block: Any, first_row: int) -> TableColumns:
+def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     """Return a mapping of names to values as columns."""
     if not isinstance(block, Mapping):
         text = tr("expected a mapping of columns, got {value}")
@@ -414,15 +414,15 @@ def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> Fir
     DataError
         If the reader fails.
     """
-    with _unpacked(path) as plain:
+    with _decompressed_file(path) as plain:
         blocks = yielded(lambda: imported(form.reader)(plain), _PREVIEW_TIMEOUT)
         try:
             block: Any = next(blocks, {})
-            table = _columns(path, block, 0)
+            table = _as_columns(path, block, 0)
         except (RuntimeError, TimeoutError) as error:
-            raise _fault(form, path, str(error)) from error
+            raise _reader_error(form, path, str(error)) from error
         except _BlockError as problem:
-            raise _fault(form, path, str(problem)) from None
+            raise _reader_error(form, path, str(problem)) from None
         finally:
             blocks.close()  # type: ignore[attr-defined]
     columns = [table.column(i)[:n_rows].tolist() for i in range(len(table.names))]
@@ -452,7 +452,7 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
             if [child.name for child in Path(folder).iterdir()] != [new.name]:
                 raise RuntimeError(tr("it did not write this one file"))
             with new.open("rb") as file:
-                write_pieces(path, packed_pieces(path, iter(lambda: file.read(_PIECE), b"")))
+                write_pieces(path, packed_pieces(path, iter(lambda: file.read(_PIECE_BYTES), b"")))
     except (RuntimeError, OSError) as error:
         text = tr("{path}: {format} of {package} cannot write the file: {problem}.")
         problem = str(error).rstrip(".")

@@ -5,20 +5,20 @@ from __future__ import annotations
 from rankstudio.engine.data.data_format import DataFormat, FormatCode
 from rankstudio.engine.plugins.plugin import Plugin
 
-_HERE = "rankstudio.engine.data.formats"
-_LINES = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm", ".ltr")
-_PARTS = (".train", ".vali", ".valid", ".test")
+_PACKAGE = "rankstudio.engine.data.formats"
+_TEXT_ENDINGS = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm", ".ltr")
+_PART_ENDINGS = (".train", ".vali", ".valid", ".test")
 
 
-def _code(recognised: str, read: str = "", **functions: str) -> FormatCode:
-    """Return where the code of a format is, by names below the package of formats."""
+def _format_code(recognised: str, read: str = "", **functions: str) -> FormatCode:
+    """Return the functions of a format, given by their names inside the package of formats."""
     references = {"confidence": f"recognition:{recognised}", **({"read": read} if read else {}), **functions}
     return FormatCode(
-        **{"write": "", **{name: f"{_HERE}.{reference}" for name, reference in references.items()}}
+        **{"write": "", **{name: f"{_PACKAGE}.{reference}" for name, reference in references.items()}}
     )
 
 
-_CSV = _code(
+_CSV = _format_code(
     "csv_confidence",
     "csv_text:read_csv",
     need="memory_needs:csv_need",
@@ -26,7 +26,7 @@ _CSV = _code(
     logs_of="joined_files:logs_judged_by_table",
     write="dataset_writer:write_csv",
 )
-_BY_SIZES = _code(
+_BY_SIZES = _format_code(
     "sizes_confidence",
     "letor:read_letor",
     need="memory_needs:text_need",
@@ -36,13 +36,13 @@ _BY_SIZES = _code(
 LETOR = DataFormat(
     "letor",
     "LETOR text",
-    (".txt", *(e for e in _LINES if e != ".txt"), *_PARTS),
+    (".txt", *(e for e in _TEXT_ENDINGS if e != ".txt"), *_PART_ENDINGS),
     "`label qid:id feature:value … # comment`, as used by LETOR, SVM-rank, RankLib and MSLR-WEB",
     loses=("names of features",),
     has_word_ids=True,
     several_files=True,
     parsed_as="letor",
-    code=_code(
+    code=_format_code(
         "letor_confidence",
         "letor:read_letor",
         need="memory_needs:text_need",
@@ -80,7 +80,7 @@ FORMATS = (
         "`.trec`, `.res`) with lines `query Q0 document rank score tag`, one feature per run; read only",
         is_joined=True,
         parsed_as="trec",
-        code=_code(
+        code=_format_code(
             "trec_confidence",
             read_whole="trec:read_judged",
             need="memory_needs:no_need",
@@ -90,7 +90,7 @@ FORMATS = (
     DataFormat(
         "xgboost",
         "SVMlight text with .group",
-        _LINES,
+        _TEXT_ENDINGS,
         "`label feature:value …`, next to a file `.group` with the number of documents of each query, "
         "as used by XGBoost",
         loses=("names of features", "ids of queries", "comments"),
@@ -101,7 +101,7 @@ FORMATS = (
     DataFormat(
         "lightgbm",
         "SVMlight text with .query",
-        _LINES,
+        _TEXT_ENDINGS,
         "the same with a file `.query`, as used by LightGBM; its numeric tables without a header, with "
         "the label in the first column, are read too",
         loses=("names of features", "ids of queries", "comments"),

@@ -32,16 +32,16 @@ CHUNK = 1 << 22  # characters at a time
 
 _DELIMITERS = ",\t;|"
 _QUOTED = re.compile(r'(^|[,\t;|]) *"(?:[^"]+|"")*(?:"|\Z)')
-_HEAD = 1 << 16  # characters by which the delimiter is recognised
-_CELLS = 1 << 16  # that are text at a time
-_LONGEST_LINE = 1 << 28  # 256 MiB: a file without line ends is refused before memory is full
-_MOST_COLUMNS = 1_000_000  # beyond it a separator was taken for another
+_HEAD_CHARACTERS = 1 << 16  # characters by which the delimiter is recognised
+_TEXT_CELLS_AT_ONCE = 1 << 16  # that are text at a time
+_MAX_LINE_LENGTH = 1 << 28  # 256 MiB: a file without line ends is refused before memory is full
+_MAX_COLUMNS = 1_000_000  # beyond it a separator was taken for another
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
 _DECIMAL_POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _THOUSANDS = r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+"
 _ONLY_DECIMAL = re.compile(rf"(?!{_THOUSANDS}\Z){_DECIMAL_COMMA.pattern}")
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks, as surrogateescape decodes them
-_END = "\0"  # no line has it: a zero byte is refused
+_END_MARK = "\0"  # no line has it: a zero byte is refused
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,15 @@ class CsvText:
         lines = self._lines(stream)
         begin = self._beginning(lines)
         delimiter = _delimiter("".join(begin))
-        self._reader = csv.reader(chain(begin, lines, [_END]), delimiter=delimiter, skipinitialspace=True)
+        self._reader = csv.reader(
+            chain(begin, lines, [_END_MARK]), delimiter=delimiter, skipinitialspace=True
+        )
         cells = next((cells for _, cells in self._cut()), None)
         if cells is None:
             raise self._empty()
-        if len(cells) > _MOST_COLUMNS:
-            raise self.error(f"{len(cells)} columns", f"at most {_MOST_COLUMNS}")
-        texts = [unguarded(_shown(cell, "replace").strip()) for cell in cells]
+        if len(cells) > _MAX_COLUMNS:
+            raise self.error(f"{len(cells)} columns", f"at most {_MAX_COLUMNS}")
+        texts = [unguarded(_escaped_cell(cell, "replace").strip()) for cell in cells]
         decimal_comma = delimiter != "," and _has_decimal_commas(begin, delimiter)
         head = CsvHead(delimiter, (), True, decimal_comma)
         has_header = not all(_is_number(head.number_text(text)) for text in texts)
@@ -147,8 +149,8 @@ class CsvText:
     def _cut(self) -> Iterator[tuple[int, list[str]]]:
         try:
             for cells in self._reader:
-                if cells and cells[-1].endswith(_END):
-                    if cells != [_END]:
+                if cells and cells[-1].endswith(_END_MARK):
+                    if cells != [_END_MARK]:
                         raise self.error(
                             tr("a quotation mark that is not closed"), tr("a closing quotation mark")
                         )
@@ -163,14 +165,14 @@ class CsvText:
 
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
         """Yield the lines with their ends, which are a newline, a carriage return or both."""
-        # Bytes that are no UTF-8 become surrogates here; _shown() writes them out where a text is kept.
+        # Bytes that are no UTF-8 become surrogates here; _escaped_cell() escapes them where a text is kept.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        while line := text.readline(_LONGEST_LINE):
+        while line := text.readline(_MAX_LINE_LENGTH):
             if not self.n_characters and line.startswith(_UTF_16):
                 raise utf_16_error(self._path)
             if "\0" in line:
                 raise FormatError(self._path, 0, 0, "binary data (a zero byte)", "text")
-            if len(line) == _LONGEST_LINE:
+            if len(line) == _MAX_LINE_LENGTH:
                 problem = tr("a line of more than {n} characters").format(n=count_text(len(line)))
                 raise FormatError(self._path, 0, 0, problem, "text")
             self.n_characters += len(line)
@@ -185,7 +187,7 @@ class CsvText:
                 begin.append(line)
             else:
                 self._blank_lines += 1
-            if self.n_characters > _HEAD:
+            if self.n_characters > _HEAD_CHARACTERS:
                 break
         if not begin:
             raise self._empty()
@@ -215,8 +217,8 @@ def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
     return decides
 
 
-def _shown(cell: str, errors: str = "backslashreplace") -> str:
-    """Return a cell with what is no UTF-8 in it written out."""
+def _escaped_cell(cell: str, errors: str = "backslashreplace") -> str:
+    """Return a cell with its bytes that are not UTF-8 as escapes."""
     return cell if cell.isascii() else cell.encode("utf-8", "surrogateescape").decode("utf-8", errors)
 
 
@@ -275,7 +277,7 @@ class _CsvRows:
         text = self._text
         end = text.n_characters + CHUNK
         rows = text.rows()
-        n_rows = max(1, _CELLS // len(text.head.names))
+        n_rows = max(1, _TEXT_CELLS_AT_ONCE // len(text.head.names))
         lines: list[int] = []
         while text.n_characters < end:
             progress.check()
@@ -297,9 +299,9 @@ class _CsvRows:
         if self._text.head.decimal_comma and position not in self._texts:
             cells = np.array([self._text.head.number_text(cell) for cell in cells.tolist()], dtype=object)
         if position in self._texts:
-            return np.array([unguarded(_shown(cell)) for cell in cells.tolist()], dtype=object)
+            return np.array([unguarded(_escaped_cell(cell)) for cell in cells.tolist()], dtype=object)
         if self._text.odd and any("_" in cell or not cell.isascii() for cell in cells.tolist()):
-            return np.array([_shown(cell) for cell in cells.tolist()], dtype=object)
+            return np.array([_escaped_cell(cell) for cell in cells.tolist()], dtype=object)
         try:
             return cells.astype(np.float64)
         except ValueError:

@@ -25,7 +25,7 @@ from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import write_pieces, write_text
 from rankstudio.engine.support.sparse_rows import SparseRows
 
-_PIECE = 4096  # documents
+_DOCUMENTS_AT_ONCE = 4096  # documents
 _RESERVED = frozenset((*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME, ""))
 
 
@@ -139,8 +139,8 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
     yield _encoded([delimiter.join(map(cell, header))])
     ids = [cell(query) for query in dataset.query_ids]
     texts = iter(dataset.comments)
-    for first in range(0, dataset.n_documents, _PIECE):
-        rows = slice(first, first + _PIECE)
+    for first in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
+        rows = slice(first, first + _DOCUMENTS_AT_ONCE)
         lines = []
         for query, label, values in zip(
             dataset.query_index[rows].tolist(), dataset.y[rows].tolist(), dataset.X[rows], strict=True
@@ -194,13 +194,13 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
 
 def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: bool = True) -> Iterator[bytes]:
     """Yield the lines of a dataset; without ``queries`` in SVM-light's form, without query ids."""
-    for begin in range(0, dataset.n_documents, _PIECE):
-        end = min(begin + _PIECE, dataset.n_documents)
-        yield _lines(dataset, begin, end, comments, queries)
+    for begin in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
+        end = min(begin + _DOCUMENTS_AT_ONCE, dataset.n_documents)
+        yield _letor_lines(dataset, begin, end, comments, queries)
         release(dataset.X[begin:end])
 
 
-def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:
+def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:
     """Return the lines of the documents from ``begin`` to ``end``."""
     ids = dataset.feature_ids.tolist()
     lines = []
@@ -211,7 +211,7 @@ def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, querie
             features = [f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)]
         elif dataset.sparse:
             values = dataset.X[row]
-            written = _kept(values, first=row == 0)
+            written = _written_columns(values, first=row == 0)
             features = [f"{ids[j]}:{shortest(values[j].item())}" for j in written]
         else:
             features = [f"{i}:{shortest(v)}" for i, v in zip(ids, dataset.X[row].tolist(), strict=True)]
@@ -223,8 +223,8 @@ def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, querie
     return "".join(lines).encode("utf-8", errors="backslashreplace")
 
 
-def _kept(values: np.ndarray[tuple[int], np.dtype[np.float64]], first: bool) -> list[int]:
-    """Return the columns to write; the first line always has the last, which tells how many there are."""
+def _written_columns(values: np.ndarray[tuple[int], np.dtype[np.float64]], first: bool) -> list[int]:
+    """Return the nonzero columns; in the first line also the last one, which tells the number of columns."""
     is_written = (values != 0.0) | np.signbit(values)
     is_written[-1] |= first
     return np.flatnonzero(is_written).tolist()

@@ -20,8 +20,8 @@ from rankstudio.engine.support.resources import resource
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _ENDING = re.compile(r"\.[a-z0-9][a-z0-9_-]{0,15}")
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
-_LONGEST = 80
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_MAX_LABEL_LENGTH = 80
 
 
 @cache
@@ -116,7 +116,7 @@ def told_format(name: str, path: Path) -> DataFormat | None:
     """
     if not name:
         return None
-    entry = _told(name)
+    entry = _format_of_name(name)
     if entry is not None:
         return entry
     if lacking := lacking_ability(name):
@@ -157,7 +157,7 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
         As a plan has it; see :func:`told_format`.
     """
     package, _, version = recorded.partition(OF)[2].partition("==")
-    entry = _told(recorded)
+    entry = _format_of_name(recorded)
     if entry is not None and entry.package:
         return (FormatSource(Origin(OriginKind.PACKAGE, entry.package, entry.version)),)
     if not package:
@@ -167,7 +167,7 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     return (FormatSource(Origin(OriginKind.PACKAGE, name, number, present=False)),)
 
 
-def _told(name: str) -> DataFormat | None:
+def _format_of_name(name: str) -> DataFormat | None:
     key, _, requirement = name.partition(OF)
     package = requirement.partition("==")[0]
     entries = (entry for entry in data_formats() if entry.key == key)
@@ -219,9 +219,14 @@ def refuse_invalid(entry: object) -> None:
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
     label = entry.label
-    if not isinstance(label, str) or not label.strip() or len(label) > _LONGEST or one_line(label) != label:
+    if (
+        not isinstance(label, str)
+        or not label.strip()
+        or len(label) > _MAX_LABEL_LENGTH
+        or one_line(label) != label
+    ):
         text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-        raise PlanError(text.format(key=entry.key, field="label", most=_LONGEST, value=shown(label)))
+        raise PlanError(text.format(key=entry.key, field="label", most=_MAX_LABEL_LENGTH, value=shown(label)))
     endings = entry.endings
     if not isinstance(endings, tuple) or not all(
         isinstance(e, str) and _ENDING.fullmatch(e) for e in endings
@@ -229,7 +234,7 @@ def refuse_invalid(entry: object) -> None:
         text = tr('{key}: endings: expected a tuple of endings such as (".npz",), got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(endings)))
     places = [entry.reader, *filter(None, [entry.recognise, entry.writer])]
-    wrong = next((p for p in places if not isinstance(p, str) or not _PLACE.fullmatch(p)), None)
+    wrong = next((p for p in places if not isinstance(p, str) or not _MODULE_AND_NAME.fullmatch(p)), None)
     if wrong is not None:
         text = tr('{key}: expected functions as "module:function", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(wrong)))

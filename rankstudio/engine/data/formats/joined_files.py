@@ -22,8 +22,8 @@ from rankstudio.engine.plugins.entries import entries_of
 
 Files = tuple[Path, ...]
 
-_HEAD = 1 << 16
-_PACKED = ("", ".gz", ".zst")
+_HEAD_BYTES = 1 << 16
+_COMPRESSED_ENDINGS = ("", ".gz", ".zst")
 _BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -55,7 +55,7 @@ class MarkedFormat:
     def is_named(self, name: str) -> bool:
         """Return whether the name of a file ends like that of one."""
         plain = name.lower()
-        return any(plain.removesuffix(packed).endswith(self.endings) for packed in _PACKED)
+        return any(plain.removesuffix(packed).endswith(self.endings) for packed in _COMPRESSED_ENDINGS)
 
 
 def formats_to_record() -> list[dict[str, object]]:
@@ -139,7 +139,7 @@ def holds_logs(path: Path) -> bool:
         named = [form for form in marked_formats() if form.is_named(path.name)]
         if not named or not path.is_file():
             return False
-        beginning = read_beginning(path, _HEAD)
+        beginning = read_beginning(path, _HEAD_BYTES)
         return any(form.is_begun_by(beginning) for form in named)
     except (FileAccessError, MissingExtraError, OSError):
         return False

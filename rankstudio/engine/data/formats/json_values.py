@@ -18,17 +18,17 @@ from rankstudio.engine.support import memory
 CHUNK = 1 << 20  # characters at a time
 _BLANKS = re.compile(r"\s*")
 _UTF_16 = "\ufffd\ufffd"  # its byte order marks, as they are decoded here
-_SHOWN = 40  # characters before an error
-_CUT = 16  # characters from its end within which a text that is cut anywhere has its error
-_OBJECTS = 16  # times the memory of a text, which its values take
+_EXCERPT_LENGTH = 40  # characters before an error
+_CUT_CHARACTERS = 16  # characters from its end within which a text that is cut anywhere has its error
+_MEMORY_FACTOR = 16  # times the memory of a text, which its values take
 
 
 class _RepeatedNameError(Exception):
     """A name that an object has twice, so that it is not clear which value counts."""
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, each of whose names is there once."""
+def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the names and values of an object; raise an error for a name that occurs twice."""
     values = dict(pairs)
     if len(values) != len(pairs):
         raise _RepeatedNameError(
@@ -37,7 +37,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_distinct)
+_DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates)
 
 
 class JsonValues:
@@ -113,7 +113,10 @@ class JsonValues:
                 if self._halves:
                     json.dumps(value, ensure_ascii=False).encode()
             except json.JSONDecodeError as error:
-                cut = error.msg.startswith("Unterminated") or not self._rest[error.pos + _CUT :].strip()
+                cut = (
+                    error.msg.startswith("Unterminated")
+                    or not self._rest[error.pos + _CUT_CHARACTERS :].strip()
+                )
                 if self._ended or not cut:
                     raise self._error(error.pos) from None
                 self._more()
@@ -130,7 +133,7 @@ class JsonValues:
     def _more(self) -> None:
         """Read on: as much again as is waiting, so that a long value is tried a few times only."""
         waiting = len(self._rest) - self._at
-        if _OBJECTS * waiting > memory.available():
+        if _MEMORY_FACTOR * waiting > memory.available():
             raise line_error(
                 self._path, self._line, memory.size(waiting), "values of JSON that fit into memory"
             )
@@ -152,7 +155,7 @@ class JsonValues:
         line = self._line + before.count("\n")
         if before:  # it begins as it should
             excerpt = before.rpartition("\n")[2].strip()
-            excerpt = f"…{excerpt[-_SHOWN:]}" if len(excerpt) > _SHOWN else excerpt
+            excerpt = f"…{excerpt[-_EXCERPT_LENGTH:]}" if len(excerpt) > _EXCERPT_LENGTH else excerpt
             return FormatError(self._path, line, 0, repr(excerpt), tr("valid JSON after it"))
         end = self._rest.find("\n", self._at)
         excerpt = self._rest[self._at : end if end >= 0 else len(self._rest)]

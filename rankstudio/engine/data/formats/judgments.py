@@ -25,7 +25,7 @@ EXPECTED = translatable(
     "judgments: TREC lines of query, iteration, document and grade; a CSV file with columns query, docid and "
     "rating; or JSON of OpenSearch with judgmentRatings"
 )
-_NAMED = re.compile(r"qrel|judg|rating", re.IGNORECASE)
+_JUDGMENT_FILE_NAME = re.compile(r"qrel|judg|rating", re.IGNORECASE)
 _ENDINGS = ("", ".txt", ".qrels", ".csv", ".tsv", ".json")
 _COLUMNS = {
     "query": ("qid", "queryid", "query", "querytext", "keywords"),
@@ -46,11 +46,11 @@ def read_judgments(text: TextLines) -> Grades:
     """
     first = next((line.strip() for line in text.lines if line.strip()), "")
     if first[:1] in ("{", "["):
-        grades = _gathered(text, _in_json(text))
+        grades = _grades_by_query(text, _judgments_in_json(text))
     elif is_judgment(first):
         grades = grades_of(text)
     else:
-        grades = _gathered(text, _in_table(text))
+        grades = _grades_by_query(text, _judgments_in_table(text))
     if not any(grades.values()):
         raise DatasetError(
             tr("{path}: found no judgments, expected {expected}.").format(
@@ -98,14 +98,16 @@ def judgment_files(folder: Path) -> list[Path]:
     return [
         path
         for path in children(folder)
-        if _NAMED.search(path.name)
+        if _JUDGMENT_FILE_NAME.search(path.name)
         and Path(without_ending(path.name.lower())).suffix in _ENDINGS
         and path.is_file()
     ]
 
 
-def _gathered(text: TextLines, rows: Iterator[tuple[int, str, str, str]]) -> dict[str, dict[str, float]]:
-    """Return grades by query and document, checked, from lines, queries, documents and what rates them."""
+def _grades_by_query(
+    text: TextLines, rows: Iterator[tuple[int, str, str, str]]
+) -> dict[str, dict[str, float]]:
+    """Return the checked grades by query and document; a row has line, query, document and rating."""
     grades: dict[str, dict[str, float]] = {}
     for line, *ids, rating in rows:
         query, document = map(one_line, ids)
@@ -117,7 +119,7 @@ def _gathered(text: TextLines, rows: Iterator[tuple[int, str, str, str]]) -> dic
     return grades
 
 
-def _in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
+def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     """Yield the judgments in the lines of a table, whose header names the columns."""
     header = text.lines[0] if text.lines else ""
     separator = max(",;\t", key=header.count)
@@ -142,13 +144,13 @@ def _in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
         raise text.error(rows.line_num, text.lines[rows.line_num - 1], tr(EXPECTED)) from None
 
 
-def _in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the judgments in judgment lists of OpenSearch, also in its answers."""
+def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
+    """Yield the judgments of OpenSearch's judgment lists, also of those in responses of its API."""
     try:
         parsed = json.loads("\n".join(text.lines), parse_constant=str)
     except (ValueError, RecursionError):
         parsed = None
-    lists = list(_lists(parsed))
+    lists = list(_judgment_lists(parsed))
     if not lists:
         raise text.error(1, text.lines[0], tr(EXPECTED))
     for entry in (entry for judgments in lists for entry in judgments):
@@ -163,14 +165,14 @@ def _in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
             yield 1, query, str(document), str(rated.get("rating", ""))
 
 
-def _lists(node: Any) -> Iterator[list[Any]]:
+def _judgment_lists(node: Any) -> Iterator[list[Any]]:
     """Yield the judgment lists in JSON."""
     if isinstance(node, list):
         for child in node:
-            yield from _lists(child)
+            yield from _judgment_lists(child)
     elif isinstance(node, dict):
         ratings = node.get("judgmentRatings")
         if isinstance(ratings, list):
             yield ratings
         for key in ("hits", "_source"):
-            yield from _lists(node.get(key))
+            yield from _judgment_lists(node.get(key))

@@ -47,14 +47,15 @@ from rankstudio.engine.support.sparse_rows import MOST_ID, worth_it
 _PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
 _WINDOW = 1 << 12  # 4 KiB: most lines are shorter
 _PEEK = 1 << 16  # 64 KiB, enough for some lines
-_FEW_HARD = 64  # numbers that the fast path leaves to Python; room grows where there are more
-_HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document in the comment of the one before it
-_BESIDE = 41  # bytes of a row beside its features
+_FIRST_HARD_CAPACITY = 64  # numbers that the fast path leaves to Python; room grows where there are more
+# a document in the comment of the one before it
+_HIDDEN_DOCUMENT = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")
+_OTHER_BYTES_PER_ROW = 41  # bytes of a row beside its features
 _BYTES_OF_VALUE = 4  # of text, at least: " 1:0"
 
 
-_SHOWN = 40
-_LOOK = 1 << 24  # 16 MiB: newlines are counted without a copy of the text
+_EXCERPT_LENGTH = 40
+_SEARCHED_BYTES = 1 << 24  # 16 MiB: newlines are counted without a copy of the text
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 _EXPECTED = {
@@ -206,7 +207,7 @@ class _LetorText:
                     hidden = hidden or _document_in_comment(file.path, text, lines, before)
                     self._builder.add(self._piece(text, lines, before), share)
                 except FormatError as error:
-                    wrong = _later(error, before)
+                    wrong = _with_line_offset(error, before)
                     if text[: len(text) - PADDING].min() == 0:
                         raise wrong from None
             else:
@@ -255,8 +256,8 @@ class _LetorText:
         )
 
 
-def _later(error: FormatError, lines: int) -> FormatError:
-    """Return an error with its line moved by the lines before the text."""
+def _with_line_offset(error: FormatError, lines: int) -> FormatError:
+    """Return an error with the number of its line increased by the lines before the text."""
     line = error.line + lines if error.line else 0
     return type(error)(error.path, line, error.column, error.found, error.expected)
 
@@ -264,7 +265,7 @@ def _later(error: FormatError, lines: int) -> FormatError:
 def _refuse_zero_byte(path: Path, text: Bytes, before: int) -> None:
     size = len(text) - PADDING
     if text[:size].min() == 0:
-        raise _later(zero_byte_error(path, text, 0, size), before)
+        raise _with_line_offset(zero_byte_error(path, text, 0, size), before)
 
 
 def _parse_lines(
@@ -301,13 +302,13 @@ def _parse_lines(
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     n_lines = sum(p.lines for p in pieces)
-    first = _peek(text, pieces, how)
+    first = _first_tally(text, pieces, how)
     width = max(width, int(first[kernels.GREATEST_ID]))
     n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))
     while True:
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = _Rows.empty(n_lines, 0, sparse=True) if sparse else _allocate(path, n_lines, width)
-        outcomes = _outcomes(text, pieces, rows, how, pool, progress)
+        outcomes = _parse_pieces(text, pieces, rows, how, pool, progress)
         greatest = max((int(o.tally[kernels.GREATEST_ID]) for o in outcomes), default=0)
         n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
         if sparse or greatest <= width:
@@ -319,7 +320,7 @@ def _parse_lines(
     rows = _without_blank_lines(rows, pieces, [int(o.tally[kernels.ROWS]) for o in outcomes])
     comments = _copied_comments(text, rows.spans)
     if sparse:
-        X = _entries(path, text, rows, outcomes, how, max(width, greatest))
+        X = _sorted_entries(path, text, rows, outcomes, how, max(width, greatest))
         return _ParsedLines(rows, X, np.zeros(0, dtype=np.int64), n_values, comments)
     missing = sum((o.missing for o in outcomes), np.zeros(width, dtype=np.int64))
     return _ParsedLines(rows, rows.X, missing, n_values, comments)
@@ -332,7 +333,7 @@ def _without_blank_lines(rows: _Rows, pieces: list[TextPiece], counts: list[int]
     return rows.at(np.concatenate([np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]))
 
 
-def _entries(
+def _sorted_entries(
     path: Path, text: Bytes, rows: _Rows, outcomes: list[_Outcome], how: _How, width: int
 ) -> Entries:
     """Return the nonzero values of rows; FormatError where one has a feature twice."""
@@ -350,7 +351,7 @@ def _entries(
     raise format_error(path, text, begin + token.start(), ID_REPEATED, how.most_features)
 
 
-def _outcomes(
+def _parse_pieces(
     text: Bytes, pieces: list[TextPiece], rows: _Rows, how: _How, pool: Executor, progress: ReadProgress
 ) -> list[_Outcome]:
     """Parse pieces into their rows, in threads, up to the first one with a problem."""
@@ -376,8 +377,8 @@ def warm_up() -> None:
         _parse_lines(Path("warm-up"), text, pool, ReadProgress(), _How(), begins=True)
 
 
-def _peek(text: Bytes, pieces: list[TextPiece], how: _How) -> Ints:
-    """Return the tally of the first lines: their greatest feature id is the width, nearly always."""
+def _first_tally(text: Bytes, pieces: list[TextPiece], how: _How) -> Ints:
+    """Return the tally of the first lines, whose greatest feature id is nearly always the width."""
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
     first = pieces[0]
@@ -391,7 +392,7 @@ def _peek(text: Bytes, pieces: list[TextPiece], how: _How) -> Ints:
 
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
     """Return arrays for the rows, or say that they do not fit."""
-    needed = rows * (8 * width + _BESIDE)
+    needed = rows * (8 * width + _OTHER_BYTES_PER_ROW)
     try:
         free = memory.available()
         if needed > free:
@@ -404,7 +405,7 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
 def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outcome:
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
-    capacity = _FEW_HARD
+    capacity = _FIRST_HARD_CAPACITY
     room = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if rows.lengths.size else 0
     while True:
         ids = np.empty(room, dtype=np.int32)
@@ -468,11 +469,11 @@ def _document_in_comment(path: Path, text: Bytes, lines: _ParsedLines, before: i
     if not np.any(comments.content == ord("\r")):
         return None
     begins = lines.rows.spans[:, kernels.COMMENT_BEGIN]
-    for hidden in _HIDDEN.finditer(comments.content.data):
+    for hidden in _HIDDEN_DOCUMENT.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
         if hidden.end() <= comments.offsets[row + 1]:  # the comments stand one behind the other
             position = begins[row] + hidden.start() - comments.offsets[row]
-            return _later(format_error(path, text, int(position), OLD_LINE_END, 0), before)
+            return _with_line_offset(format_error(path, text, int(position), OLD_LINE_END, 0), before)
     return None
 
 
@@ -561,14 +562,14 @@ def count_lines(text: Bytes) -> tuple[int, bool]:
 def line_of(text: Bytes, position: int) -> int:
     """Return the number of the line at a position, from 1. O(position)."""
     newlines = 0
-    for begin in range(0, position, _LOOK):
-        newlines += int(np.count_nonzero(text[begin : min(begin + _LOOK, position)] == ord("\n")))
+    for begin in range(0, position, _SEARCHED_BYTES):
+        newlines += int(np.count_nonzero(text[begin : min(begin + _SEARCHED_BYTES, position)] == ord("\n")))
     return newlines + 1
 
 
 def token_at(text: Bytes, position: int) -> str:
     """Return the token at a position; "" at a blank or the end of the line."""
-    token = text[position : position + 4 * _SHOWN].tobytes()
+    token = text[position : position + 4 * _EXCERPT_LENGTH].tobytes()
     for blank in (b"\n", b" ", b"\t", b"\r", b"#"):
         token = token.partition(blank)[0]
     return token.decode("utf-8", errors="backslashreplace")
@@ -590,7 +591,7 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     most_features : int
         The largest feature id allowed.
     """
-    line_begin = _line_begin(text, position)
+    line_begin = _line_start(text, position)
     before = text[line_begin:position].tobytes().removeprefix(_UTF8_MARK if line_begin == 0 else b"")
     token = token_at(text, position)
     feature = before.decode("utf-8", errors="replace").rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
@@ -601,12 +602,12 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
         path,
         line_of(text, position),
         len(before.decode("utf-8", errors="replace")) + 1,
-        _found(problem, token),
+        _problem_text(problem, token),
         expected,
     )
 
 
-def _found(problem: int, token: str) -> str:
+def _problem_text(problem: int, token: str) -> str:
     if problem == EMPTY_QID:
         return tr("nothing")
     if problem == BINARY:
@@ -615,7 +616,7 @@ def _found(problem: int, token: str) -> str:
         return tr("a document after a carriage return in a comment")
     if not token:
         return tr("the end of the line") if problem == NO_QID else tr("nothing")
-    excerpt = token if len(token) <= _SHOWN else token[:_SHOWN] + "…"
+    excerpt = token if len(token) <= _EXCERPT_LENGTH else token[:_EXCERPT_LENGTH] + "…"
     quoted = '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in excerpt) + '"'
     if problem == ID_REPEATED:
         if ":" not in token:
@@ -624,9 +625,9 @@ def _found(problem: int, token: str) -> str:
     return quoted
 
 
-def _line_begin(text: Bytes, position: int) -> int:
-    for end in range(position, 0, -_LOOK):
-        begin = max(end - _LOOK, 0)
+def _line_start(text: Bytes, position: int) -> int:
+    for end in range(position, 0, -_SEARCHED_BYTES):
+        begin = max(end - _SEARCHED_BYTES, 0)
         offset = text[begin:end].tobytes().rfind(b"\n")
         if offset >= 0:
             return begin + offset + 1

@@ -9,9 +9,11 @@ from rankstudio.engine.data.data_format import ContentsNeed, DataFormat
 from rankstudio.engine.data.file_access import HEAD, read_beginning, regular_file_size, without_ending
 from rankstudio.engine.support.sparse_rows import worth_it
 
-_PACKED = 6  # times the size, which the text in a packed file has, about
+_COMPRESSION_FACTOR = 6  # times the size, which the text in a packed file has, about
 _PER_DOCUMENT = 60  # bytes beside its features
-_OF_JSON = 0.5  # bytes of a table for each of a text: of a feature it has a name and a value of some digits
+_TABLE_BYTES_PER_JSON_BYTE = (
+    0.5  # bytes of a table for each of a text: of a feature it has a name and a value of some digits
+)
 _ID = re.compile(rb"[ \t](\d{1,10}):")
 
 
@@ -23,7 +25,7 @@ def no_need(_: DataFormat, _path: Path) -> ContentsNeed:
 def json_need(_: DataFormat, path: Path) -> ContentsNeed:
     """Return the need of records or logs in JSON."""
     text = _text_size(path)
-    return ContentsNeed(_OF_JSON * text, text)
+    return ContentsNeed(_TABLE_BYTES_PER_JSON_BYTE * text, text)
 
 
 def csv_need(_: DataFormat, path: Path) -> ContentsNeed:
@@ -50,6 +52,6 @@ def text_need(_: DataFormat, path: Path) -> ContentsNeed:
 
 
 def _text_size(path: Path) -> float:
-    """Return the size of a file's text, about."""
+    """Return the approximate size of the text of a file."""
     size = float(regular_file_size(path))
-    return size if without_ending(path.name) == path.name else _PACKED * size
+    return size if without_ending(path.name) == path.name else _COMPRESSION_FACTOR * size

@@ -59,9 +59,10 @@ from rankstudio.engine.support.number_format import count_text, percentage
 SHARE = 0.5
 """Share of the memory budget for data; the rest is for computations with them."""
 
-_LITTLE = 1 << 27  # bytes of files that always fit
-_PIECE = 4096  # documents that are searched at once
-_LEAST = 1 << 28  # bytes that are free where files are read by pieces; with fewer they fit, or are refused
+_ALWAYS_FITTING_BYTES = 1 << 27  # bytes of files that always fit
+_DOCUMENTS_AT_ONCE = 4096  # documents that are searched at once
+# bytes that are free where files are read by pieces; with fewer they fit, or are refused
+_MIN_FREE_BYTES = 1 << 28
 
 Files = tuple[Path, ...]
 
@@ -90,7 +91,7 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     files = {path for part in parts for path in part}
     room = SHARE * memory.budget()
     size = sum(regular_file_size(path) for path in files)
-    if size < min(_LITTLE, room / 64) or memory.available() < _LEAST:
+    if size < min(_ALWAYS_FITTING_BYTES, room / 64) or memory.available() < _MIN_FREE_BYTES:
         return False
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]  # a part is read at once
@@ -415,12 +416,16 @@ def read_files(
 def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) -> FileContents:
     """Read files into memory, or load them from the cache; see `read_files`."""
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
-        files = [_opened(part, path, progress, pool) for path in part.paths]
+        files = [_open_file(part, path, progress, pool) for path in part.paths]
         progress.stopped = False  # by a reading before this one, that failed
         try:
             pending = [pool.submit(file.checksum) for file in files]
-            key = derived_checksum(_joined(_results(pending, progress)), _variant(part)) if cache else ""
-            table = _recalled(key, progress, part) if cache else None
+            key = (
+                derived_checksum(_joint_checksum(_awaited_results(pending, progress)), _parsing_key(part))
+                if cache
+                else ""
+            )
+            table = _stored_table(key, progress, part) if cache else None
             if table is not None:
                 progress.advance(sum(file.size for file in files) / 2)
             else:
@@ -428,14 +433,16 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
                 table = builder.finish(part.form.table_reader()(part, files, builder, progress), part.sizes)
                 if cache:
                     keep_parsed(key, table, progress.check, sum(file.size for file in files))
-            return _contents(part, table, _results(pending, progress))
+            return _contents(part, table, _awaited_results(pending, progress))
         except BaseException:
             progress.stopped = True
             raise
 
 
-def _opened(part: PartFiles, path: Path, progress: ReadProgress, pool: Executor) -> LoadedFile | StreamedFile:
-    """Return a file in memory; for a format of a plug-in, which reads it itself, only its checksum is."""
+def _open_file(
+    part: PartFiles, path: Path, progress: ReadProgress, pool: Executor
+) -> LoadedFile | StreamedFile:
+    """Return a file in memory; a plug-in's format reads the file itself, so only its checksum is read."""
     if not part.form.package:
         return LoadedFile.read(path, progress)
     file = StreamedFile(path, progress, pool)
@@ -472,10 +479,10 @@ def read_to_disk(
         sizes = tuple(regular_file_size(path) for path in part.paths)
         if not all(checksums) and sizes in source_sizes():
             checksums = []
-            for file in _streamed(part.paths, progress.silent(), pool, checksums):
+            for file in _stream_files(part.paths, progress.silent(), pool, checksums):
                 file.end()
         if all(checksums):
-            key = _mapped_key(part, checksums, treatment, n_features)
+            key = _key_of_mapped_table(part, checksums, treatment, n_features)
             table = find_mapped(mapped_folder() / key, progress.check)
             if table is not None:
                 progress.advance(sum(sizes))
@@ -484,11 +491,11 @@ def read_to_disk(
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
                 facts = part.form.table_reader()(
-                    part, _streamed(part.paths, progress, pool, checksums), builder, progress
+                    part, _stream_files(part.paths, progress, pool, checksums), builder, progress
                 )
                 table = builder.finish(
                     facts,
-                    _mapped_key(part, checksums, treatment, n_features),
+                    _key_of_mapped_table(part, checksums, treatment, n_features),
                     [*zip(sizes, checksums, strict=True)],
                     n_features=n_features,
                     sizes=part.sizes,
@@ -498,8 +505,8 @@ def read_to_disk(
         return _contents(part, table, checksums, treated=True)
 
 
-def _variant(part: PartFiles) -> str:
-    """Return in which way the bytes are parsed; "" for LETOR text with ids from 1."""
+def _parsing_key(part: PartFiles) -> str:
+    """Return a text that identifies how the bytes are parsed; "" for LETOR text with ids from 1."""
     identity = identity_of(part)
     how = part.form.parsing()
     return "" if how == LETOR.parsed_as and not identity else f"{how} {TABLES_VERSION} {identity}"
@@ -519,7 +526,7 @@ def _contents(
         source = Source(part.paths[0], size, derived_checksum(checksums[0], json.dumps(all_checksums)))
         names = ", ".join(text.path.name for text in part.judgments)
         return FileContents(table, source, ReadAs(part.form.key, names), treated)
-    source = Source(part.paths[0], size, derived_checksum(_joined(checksums), identity_of(part)))
+    source = Source(part.paths[0], size, derived_checksum(_joint_checksum(checksums), identity_of(part)))
     as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
     return FileContents(table, source, as_read, treated)
 
@@ -531,8 +538,8 @@ def _refuse_missing(path: Path, table: Table) -> None:
     ------
     MissingValueError
     """
-    for begin in range(0, len(table.y) if table.missing.any() else 0, _PIECE):
-        rows, columns = np.nonzero(np.isnan(table.X[begin : begin + _PIECE]))
+    for begin in range(0, len(table.y) if table.missing.any() else 0, _DOCUMENTS_AT_ONCE):
+        rows, columns = np.nonzero(np.isnan(table.X[begin : begin + _DOCUMENTS_AT_ONCE]))
         if rows.size:
             row = begin + int(rows[0])
             query = table.query_ids[int(np.searchsorted(table.query_ptr, row, side="right")) - 1]
@@ -541,8 +548,8 @@ def _refuse_missing(path: Path, table: Table) -> None:
             raise MissingValueError(path, 0, 0, location, tr("a value of every feature"))
 
 
-def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
-    """Return the table from the store, unless the text is needed to say what is wrong with it."""
+def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
+    """Return the table from the store; None if its errors can only be described from the text."""
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
         return None
@@ -551,10 +558,10 @@ def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None
     return None if max_features is not None and greatest > max_features else table
 
 
-def _streamed(
+def _stream_files(
     paths: Sequence[Path], progress: ReadProgress, pool: Executor, checksums: list[str]
 ) -> Iterator[StreamedFile]:
-    """Yield files one after the other, and add the checksum of each that was read to its end."""
+    """Yield files one by one, and append the checksum of each after it was read to its end."""
     for path in paths:
         state = store.source_state(path)
         file = StreamedFile(path, progress, pool)
@@ -563,16 +570,18 @@ def _streamed(
         store.remember_checksum(path, state, checksums[-1])
 
 
-def _mapped_key(part: PartFiles, checksums: Sequence[str], treatment: Treatment, n_features: int) -> str:
-    """Return by what the mapped table of files with these checksums is found."""
-    how = (treatment.missing, treatment.normalize, n_features, _variant(part))
+def _key_of_mapped_table(
+    part: PartFiles, checksums: Sequence[str], treatment: Treatment, n_features: int
+) -> str:
+    """Return the key in the store of the mapped table of files with these checksums."""
+    how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
     return hashlib.sha256(json.dumps([_MAPPED_VERSION, list(checksums), *how]).encode()).hexdigest()
 
 
-def _results(pending: Sequence[Future[str]], progress: ReadProgress) -> list[str]:
+def _awaited_results(pending: Sequence[Future[str]], progress: ReadProgress) -> list[str]:
     return [progress.result(future) for future in pending]
 
 
-def _joined(checksums: Sequence[str]) -> str:
-    """Return one checksum for that of several files."""
+def _joint_checksum(checksums: Sequence[str]) -> str:
+    """Return one checksum for the checksums of one or several files."""
     return checksums[0] if len(checksums) == 1 else derived_checksum("", json.dumps([*checksums]))

@@ -50,7 +50,7 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     if is_named and named is not None:
         return named
     refuse_absent(beginning, by_name=confidence < BY_MARKS)
-    other = _of_plugin(beginning, confidence, named)
+    other = _plugin_format(beginning, confidence, named)
     if other is not None:
         return other
     if confidence < BY_CONTENTS and not beginning.is_packed:
@@ -58,8 +58,8 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     return form
 
 
-def _of_plugin(beginning: Beginning, confidence: float, recorded: DataFormat | None) -> DataFormat | None:
-    """Return the format of a plug-in that is more certain of a file than all of RankStudio's own; or None.
+def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat | None) -> DataFormat | None:
+    """Return the plug-in's format that is more confident than all built-in formats; None without one.
 
     A recogniser is asked only if a file has an ending or a mark of its format, or no built-in one is certain.
     """

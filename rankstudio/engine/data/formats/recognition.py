@@ -22,9 +22,9 @@ BY_MARKS = 0.8
 RECORDS = 0.95
 """In objects of JSON, where no mark tells what else they are."""
 
-_BY_NAME = 0.85
-_LIKELY = 0.5
-_IF_NOTHING_ELSE = 0.2
+_CONFIDENCE_BY_NAME = 0.85
+_CONFIDENCE_IF_LIKELY = 0.5
+_LEAST_CONFIDENCE = 0.2
 _FEATURE = re.compile(rb"[0-9]+:")
 
 
@@ -39,19 +39,19 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return the confidence in a table of text; with tabs, only by the name."""
     named = format_of_name(beginning.path.name).key
     if named in ("csv", "tsv"):
-        return _BY_NAME if form.key == named else 0.0
+        return _CONFIDENCE_BY_NAME if form.key == named else 0.0
     if form.key == "tsv":
         return 0.0
     specified = beginning.told
     likely = (
         beginning.lacks_queries or specified.qid or specified.label or _names_a_query(beginning.first_line)
     )
-    return _LIKELY if likely else 0.0
+    return _CONFIDENCE_IF_LIKELY if likely else 0.0
 
 
 def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
     """Return the confidence in LETOR text, which is everything that nothing else is."""
-    return BY_MARKS if b"qid:" in beginning.first_line else _IF_NOTHING_ELSE
+    return BY_MARKS if b"qid:" in beginning.first_line else _LEAST_CONFIDENCE
 
 
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
@@ -60,7 +60,7 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     words = beginning.first_line.split()
     if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):
         return 0.0
-    return _LIKELY + 0.1 if len(words) <= 1 or _FEATURE.match(words[1]) else 0.0
+    return _CONFIDENCE_IF_LIKELY + 0.1 if len(words) <= 1 or _FEATURE.match(words[1]) else 0.0
 
 
 def _names_a_query(line: bytes) -> bool:

@@ -27,8 +27,8 @@ from rankstudio.engine.language import tr, translatable, trn
 from rankstudio.engine.support.number_format import count_text
 
 EXPECTED = translatable("a line of a TREC run: query, Q0, document, rank, score, tag")
-_FEWEST = 5
-_MOST = 6  # words: some programs leave the tag out
+_MIN_WORDS = 5
+_MAX_WORDS = 6  # words: some programs leave the tag out
 
 RunScores = Mapping[str, Mapping[str, float]]
 """Scores of a run: of each document of each query."""
@@ -37,7 +37,7 @@ RunScores = Mapping[str, Mapping[str, float]]
 def is_run(text: TextLines) -> bool:
     """Return whether the first line of a file belongs to a TREC run."""
     first = next((words for _, words in text.words()), [])
-    return _FEWEST <= len(first) <= _MOST and number(first[4]) is not None
+    return _MIN_WORDS <= len(first) <= _MAX_WORDS and number(first[4]) is not None
 
 
 def run_scores(text: TextLines) -> RunScores:
@@ -50,16 +50,18 @@ def run_scores(text: TextLines) -> RunScores:
     DatasetError
         For an empty file.
     """
-    return _values(text, lambda words: number(words[4]) if _FEWEST <= len(words) <= _MOST else None, EXPECTED)
+    return _values_by_query(
+        text, lambda words: number(words[4]) if _MIN_WORDS <= len(words) <= _MAX_WORDS else None, EXPECTED
+    )
 
 
-def _values(
+def _values_by_query(
     text: TextLines,
     value_of: Callable[[list[str]], float | None],
     expected: str,
     lines: dict[tuple[str, str], int] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Return the value of each document of each query; its line goes to ``lines``."""
+    """Return the value of each document of each query, and write its line to ``lines``."""
     values_of_query: dict[str, dict[str, float]] = {}
     for line, words in text.words():
         value = value_of(words)
@@ -84,13 +86,13 @@ RUN_ENDINGS = (".run", ".trec", ".res")
 """Endings of names of runs, without those of compressed files; or they begin with ``run.``."""
 
 _EXPECTED = translatable("a line of TREC judgments: query, iteration, document, grade")
-_WORDS = 4
+_QRELS_WORDS = 4
 
 
 def is_judgment(line: str) -> bool:
     """Return whether a line is a TREC judgment."""
     words = line.split()
-    return len(words) == _WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
+    return len(words) == _QRELS_WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
 
 
 def is_qrels_name(name: str) -> bool:
@@ -202,7 +204,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
-        said=_said(grades, runs, negative),
+        said=_remarks(grades, runs, negative),
     )
 
 
@@ -215,16 +217,16 @@ def judgments(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple
         As of :func:`graded_documents`.
     """
     lines: dict[tuple[str, str], int] = {}
-    return _values(qrels, _grade, _EXPECTED, lines), lines
+    return _values_by_query(qrels, _parsed_grade, _EXPECTED, lines), lines
 
 
 def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
     """Return the grade of each document of each query; for errors see :func:`judgments`."""
-    return _values(qrels, _grade, _EXPECTED)
+    return _values_by_query(qrels, _parsed_grade, _EXPECTED)
 
 
-def _grade(words: list[str]) -> float | None:
-    grade = number(words[3]) if len(words) == _WORDS else None
+def _parsed_grade(words: list[str]) -> float | None:
+    grade = number(words[3]) if len(words) == _QRELS_WORDS else None
     return None if grade is None or math.isinf(grade) else grade
 
 
@@ -238,10 +240,10 @@ def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> Non
         )
 
 
-def _said(
+def _remarks(
     grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], negative: int
 ) -> tuple[str, ...]:
-    """Return the remarks on the rows, as sentences."""
+    """Return sentences on negative grades, and on retrieved documents without a judgment."""
     retrieved = [query_documents for run in runs.values() for query_documents in run.items()]
     unjudged = {
         (query, document)
@@ -271,7 +273,7 @@ def negative_grades(n_negative: int) -> tuple[str, ...]:
 PREFIX = "ir_datasets:"
 """Prefix of the names of judgments that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
 
-_LONGEST_REASON = 200
+_MAX_REASON_LENGTH = 200
 
 
 def is_collection(path: Path) -> bool:
@@ -307,19 +309,19 @@ def collection_judgments(path: Path) -> TextLines:
             "msmarco-passage/dev."
         ) from None
     except Exception as error:
-        raise _failed(path, error) from error
+        raise _ir_datasets_error(path, error) from error
     iterator = getattr(collection, "qrels_iter", None)
     if iterator is None:
         raise DatasetError(
             f"{path.as_posix()}: the collection has no judgments; expected a subset with judgments, such "
             "as msmarco-passage/dev of msmarco-passage."
         )
-    lines = tuple(_lines(path, iterator))
+    lines = tuple(_judgment_lines(path, iterator))
     content = "\n".join(lines).encode("utf-8", "replace")
     return TextLines(path, lines, hashlib.sha256(content).hexdigest(), len(content))
 
 
-def _lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
+def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
     """Yield a line for each judgment, a named tuple of query_id, doc_id, relevance and perhaps iteration."""
     try:
         for judgment in iterator():
@@ -329,12 +331,12 @@ def _lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
                 judgment.doc_id,
                 judgment.relevance,
             )
-            yield " ".join(map(_word, words))
+            yield " ".join(map(_checked_word, words))
     except Exception as error:  # a collection that cannot be had, or judges other things than documents
-        raise _failed(path, error) from error
+        raise _ir_datasets_error(path, error) from error
 
 
-def _word(value: object) -> str:
+def _checked_word(value: object) -> str:
     """Return a value as one word of a line.
 
     Raises
@@ -348,6 +350,6 @@ def _word(value: object) -> str:
     return text
 
 
-def _failed(path: Path, error: Exception) -> DatasetError:
-    reason = short(" ".join(str(error).split()) or type(error).__name__, _LONGEST_REASON).rstrip(".")
+def _ir_datasets_error(path: Path, error: Exception) -> DatasetError:
+    reason = short(" ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH).rstrip(".")
     return DatasetError(f"{path.as_posix()}: ir_datasets could not provide the judgments: {reason}.")

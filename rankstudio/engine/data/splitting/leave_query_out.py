@@ -38,7 +38,7 @@ def left_out_fold(data: RankingDataset, query: int, matrix_cache: Kept | None = 
     matrix_cache : Kept, optional
         Cache shared with the other folds of these data.
     """
-    return Fold(query + 1, LeftOut(data, query, matrix_cache or Kept()), None, _alone(data, query))
+    return Fold(query + 1, LeftOut(data, query, matrix_cache or Kept()), None, _single_query(data, query))
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class LeftOut(PartOfWhole):
         return array
 
 
-def _alone(data: RankingDataset, query: int) -> RankingDataset:
-    """Return one query, its arrays views of the data's."""
+def _single_query(data: RankingDataset, query: int) -> RankingDataset:
+    """Return a dataset of one query, whose arrays are views of the whole data."""
     begin = int(data.query_ptr[query])
     end = int(data.query_ptr[query + 1])
     return replace(

@@ -22,8 +22,8 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-_SHARE = 0.25  # of the free memory that the common rows may need while the parts are still there
-_ROWS = 4096  # compared at a time
+_MEMORY_SHARE = 0.25  # of the free memory that the common rows may need while the parts are still there
+_ROWS_AT_ONCE = 4096  # compared at a time
 
 
 def share_rows(folds: Sequence[Fold]) -> list[Fold]:
@@ -50,14 +50,14 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     sequences = [pieces_of_part for part in parts if (pieces_of_part := pieces.sequence(part.X)) is not None]
     if len(sequences) < len(parts):
         return list(folds)
-    order = _in_one(sequences)
+    order = _common_order(sequences)
     shared = [pieces.found[piece] for piece in order]
     starts = np.cumsum([0, *map(len, shared)]).tolist()
     needed = 8.0 * starts[-1] * parts[0].n_features
-    if starts[-1] >= sum(part.n_documents for part in parts) or needed > _SHARE * memory.available():
+    if starts[-1] >= sum(part.n_documents for part in parts) or needed > _MEMORY_SHARE * memory.available():
         return list(folds)
     common = read_only(np.concatenate(shared))
-    firsts = (starts[_place(order, sequence)] for sequence in sequences)
+    firsts = (starts[_index_within(order, sequence)] for sequence in sequences)
     sliced = (
         _without_buffers(part, common[first : first + part.n_documents])
         for part, first in zip(parts, firsts, strict=True)
@@ -73,7 +73,7 @@ class _Pieces:
         self._by_first_row: dict[bytes, list[int]] = {}
         for X in features:
             candidates = self._by_first_row.setdefault(X[:1].tobytes(), [])
-            if not any(_equal(self.found[piece], X) for piece in candidates):
+            if not any(_have_same_bits(self.found[piece], X) for piece in candidates):
                 candidates.append(len(self.found))
                 self.found.append(X)
 
@@ -83,7 +83,7 @@ class _Pieces:
         row = 0
         while row < len(X):
             for piece in self._by_first_row.get(X[row : row + 1].tobytes(), []):
-                if _equal(self.found[piece], X[row : row + len(self.found[piece])]):
+                if _have_same_bits(self.found[piece], X[row : row + len(self.found[piece])]):
                     break
             else:
                 return None
@@ -92,39 +92,41 @@ class _Pieces:
         return places
 
 
-def _equal(X: Floats, Y: Floats) -> bool:
+def _have_same_bits(X: Floats, Y: Floats) -> bool:
     """Return whether two arrays have the same bits."""
     return X.shape == Y.shape and all(
-        np.array_equal(X[row : row + _ROWS].view(np.int64), Y[row : row + _ROWS].view(np.int64))
-        for row in range(0, len(X), _ROWS)
+        np.array_equal(
+            X[row : row + _ROWS_AT_ONCE].view(np.int64), Y[row : row + _ROWS_AT_ONCE].view(np.int64)
+        )
+        for row in range(0, len(X), _ROWS_AT_ONCE)
     )
 
 
-def _in_one(sequences: Sequence[list[int]]) -> list[int]:
-    """Return pieces in an order that every sequence is a stretch of.
+def _common_order(sequences: Sequence[list[int]]) -> list[int]:
+    """Return an order of pieces that has every sequence as a contiguous stretch.
 
     Examples
     --------
-    >>> _in_one([[0, 1, 2], [1, 2, 3], [3], [2, 3, 0]])
+    >>> _common_order([[0, 1, 2], [1, 2, 3], [3], [2, 3, 0]])
     [0, 1, 2, 3, 0]
     """
     order: list[int] = []
     for sequence in sorted(sequences, key=len, reverse=True):
-        if _place(order, sequence) is not None:
+        if _index_within(order, sequence) is not None:
             continue
         overlap = next(n for n in range(len(sequence), -1, -1) if order[len(order) - n :] == sequence[:n])
         order += sequence[overlap:]
     return order
 
 
-def _place(order: list[int], sequence: list[int]) -> int | None:
-    """Return where a sequence stands within an order; None where it does not."""
+def _index_within(order: list[int], sequence: list[int]) -> int | None:
+    """Return the index at which a sequence begins within an order; None if it is not in it."""
     n = len(sequence)
     return next((i for i in range(len(order) - n + 1) if order[i : i + n] == sequence), None)
 
 
 def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
-    """Return a part with other features, whose arrays do not hold the memory that it was read into."""
+    """Return a part with features ``X`` and copies of its other arrays, so that the read buffer is freed."""
     comments = part.comments
     if isinstance(comments, TextComments):
         comments = TextComments(comments.content.copy(), comments.offsets.copy())

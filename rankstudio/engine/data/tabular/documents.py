@@ -103,17 +103,17 @@ def read_documents(
         )
     check_memory(table.where, table.n_rows, len(roles.features))
     y = np.zeros(table.n_rows) if specified.no_labels or roles.label is None else _labels(table, roles)
-    starts, runs = (np.zeros(0, np.int64), ()) if roles.qid is None else _runs(table, roles.qid)
+    starts, runs = (np.zeros(0, np.int64), ()) if roles.qid is None else _query_runs(table, roles.qid)
     if specified.no_queries:
         runs = one_run(table.n_rows)
-    parts = _parts(table, roles.part)
+    parts = _part_codes(table, roles.part)
     X, with_values = _features(table, roles, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
         position = roles.features[with_values[column]]
-        raise table.error(row, _found(table, position, tr("nothing")), expected, True)
+        raise table.error(row, _cell_text(table, position, tr("nothing")), expected, True)
     comments = _comments(table, roles)
     return DocumentPiece(
         X, y, comments, missing, runs, lambda run: table.line(int(starts[run])), parts, with_values
@@ -130,7 +130,7 @@ def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     if np.isnan(y).any():
         row = int(np.isnan(y).argmax())
         expected = tr("a number as the relevance label")
-        raise table.error(row, _found(table, roles.label, tr("nothing")), expected)
+        raise table.error(row, _cell_text(table, roles.label, tr("nothing")), expected)
     return y
 
 
@@ -246,15 +246,15 @@ def no_features(location: str) -> DatasetError:
     )
 
 
-def _parts(table: TableColumns, position: int | None) -> Ints:
-    """Return in which part each document is, where a column says so."""
+def _part_codes(table: TableColumns, position: int | None) -> Ints:
+    """Return the code of the part of each document from the column of parts; empty without such a column."""
     if position is None:
         return np.zeros(0, dtype=np.int64)
     values = table.column(position).tolist()
     codes = [part_code(value) for value in values]
     if None in codes:
         row = codes.index(None)
-        raise table.error(row, _found(table, position, _quoted(values[row])), tr(PART_EXPECTED))
+        raise table.error(row, _cell_text(table, position, _quoted(values[row])), tr(PART_EXPECTED))
     return np.array(codes, dtype=np.int64)
 
 
@@ -264,19 +264,19 @@ _WITHOUT_COMMAS = translatable("a number with a decimal point and without commas
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     """Return a column as numbers, NaN where there is none."""
     values = table.column(position)
-    numbers, row = _converted(table, values)
+    numbers, row = _parsed_numbers(table, values)
     if row is None:
         return numbers
     if values.dtype.kind in "biuf":
-        raise table.error(row, _found(table, position, str(numbers[row])), expected)
+        raise table.error(row, _cell_text(table, position, str(numbers[row])), expected)
     value = values.tolist()[row]
     commas = isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
     expectation = tr(_WITHOUT_COMMAS) if commas else expected
-    raise table.error(row, _found(table, position, _quoted(value)), expectation)
+    raise table.error(row, _cell_text(table, position, _quoted(value)), expectation)
 
 
-def _converted(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int | None]:
-    """Return a column as numbers, and the first row with something else; None if there is none."""
+def _parsed_numbers(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int | None]:
+    """Return a column as numbers, and the first row that has no number; None if all have one."""
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
         infinite = np.isinf(numbers)
@@ -287,14 +287,14 @@ def _converted(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int |
         if isinstance(value, str) and value.strip() in table.missing_texts:
             number = np.nan
         elif values.dtype.kind in "OUST":
-            number = _number(value, table.text_numbers)
+            number = _parsed_number(value, table.text_numbers)
         if number is None:
             return numbers, row
         numbers[row] = number
     return numbers, None
 
 
-def _number(value: Any, text_numbers: bool) -> float | None:
+def _parsed_number(value: Any, text_numbers: bool) -> float | None:
     """Return a value as a finite number, or NaN for a missing one; None for what is neither."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return np.nan
@@ -315,7 +315,7 @@ def _number(value: Any, text_numbers: bool) -> float | None:
 
 def is_numeral(text: str) -> bool:
     """Return whether a text in a table is a number or a missing value."""
-    return _number(text, True) is not None
+    return _parsed_number(text, True) is not None
 
 
 def _features(
@@ -328,7 +328,7 @@ def _features(
     unsure = set(roles.unsure)
     for i, position in enumerate(roles.features):
         check()
-        numbers, other = _converted(table, table.column(position))
+        numbers, other = _parsed_numbers(table, table.column(position))
         if other is None:
             X[:, len(with_values)] = numbers
             with_values.append(i)
@@ -364,13 +364,13 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     raise AssertionError("a feature that was no number is one")
 
 
-_MOST_NAMED = 100  # columns that a command still names one by one
+_MAX_NAMED_COLUMNS = 100  # columns that a command still names one by one
 
 
 def _terminal_remedy(names: Sequence[str], cell: str) -> str:
     """Return which options leave columns out, or read a cell as missing."""
     remedy = "Add --columns and the names of the features, separated by commas, to leave out all others"
-    if len(names) <= _MOST_NAMED:
+    if len(names) <= _MAX_NAMED_COLUMNS:
         remedy = f"Add --ignore {shlex.quote(joined_names(names))} to leave out what is no feature"
     if not cell:
         return f"{remedy}."
@@ -379,15 +379,15 @@ def _terminal_remedy(names: Sequence[str], cell: str) -> str:
 
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
     """Return the first text in a column that has numbers, too; "" if none of the first columns has them."""
-    for position in positions[:_MOST_NAMED]:
+    for position in positions[:_MAX_NAMED_COLUMNS]:
         values = table.column(position).tolist()
-        is_number = [_number(value, table.text_numbers) is not None for value in values]
+        is_number = [_parsed_number(value, table.text_numbers) is not None for value in values]
         if any(is_number):
             return str(values[is_number.index(False)]).strip()
     return ""
 
 
-def _runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tuple[str, int]]]:
+def _query_runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tuple[str, int]]]:
     """Return the first row, and the id and the length, of each run of documents of one query."""
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
@@ -395,7 +395,9 @@ def _runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tuple[str,
     texts = [_id_text(value) for value in list(unique)]
     bad = (codes < 0) | np.isin(codes, [i for i, text in enumerate(texts) if not text])
     if bad.any():
-        raise table.error(int(bad.argmax()), _found(table, position, tr("nothing")), tr("the id of a query"))
+        raise table.error(
+            int(bad.argmax()), _cell_text(table, position, tr("nothing")), tr("the id of a query")
+        )
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     ids = (texts[code] for code in codes[starts].tolist())
     return starts, zip(ids, np.diff(starts, append=len(codes)).tolist(), strict=True)
@@ -415,18 +417,18 @@ def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
     if roles.comment is None:
         return TextComments(np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64))
     return TextComments.of(
-        _comment(value, roles.comment_is_id) for value in table.column(roles.comment).tolist()
+        _comment_text(value, roles.comment_is_id) for value in table.column(roles.comment).tolist()
     )
 
 
-def _comment(value: Any, is_id: bool) -> str:
+def _comment_text(value: Any, is_id: bool) -> str:
     if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
     text = _id_text(value) if is_id else str(value)
     return f"docid = {text}" if is_id and text else " ".join(text.splitlines())
 
 
-def _found(table: TableColumns, position: int, description: str) -> str:
+def _cell_text(table: TableColumns, position: int, description: str) -> str:
     return tr('{what} in column "{name}"').format(what=description, name=short(table.names[position]))
 
 
@@ -434,13 +436,13 @@ def _quoted(value: Any) -> str:
     return f'"{short(str(value))}"'
 
 
-_WHERE = "The frame"
-_FRAME = DataFormat("frame", _WHERE, (), is_table=True)
+_LOCATION = "The frame"
+_FRAME = DataFormat("frame", _LOCATION, (), is_table=True)
 
 
 def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table:
     """Return the documents of a frame; see :meth:`RankingDataset.from_frame`."""
-    part = PartFiles((Path(_WHERE),), _FRAME, specified, refuse=refuse)
+    part = PartFiles((Path(_LOCATION),), _FRAME, specified, refuse=refuse)
     builder = TableInMemory(part.paths[0])
     reader = ColumnsReader(part, builder, ReadProgress())
     reader.add(part.paths[0], with_vectors(frame_columns(frame)))
@@ -462,7 +464,7 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
     if unknown:
         expected = "train, vali or test"
         raise DatasetError(
-            f'{_WHERE}: found "{short(unknown[0])}" in column "{short(part)}", expected {expected}.'
+            f'{_LOCATION}: found "{short(unknown[0])}" in column "{short(part)}", expected {expected}.'
         )
     numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
     of_row = np.array([f"{number}" for number in numbers])
@@ -472,8 +474,10 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
     for fold_id in ids:
         rows = {kind: np.flatnonzero((of_row == fold_id) & (kind_of_row == kind)) for kind in PART_WORDS}
         if not rows["train"].size:
-            raise DatasetError(f"{_WHERE}: found no training part of fold {short(fold_id)}, expected one.")
-        frames_by_part = {kind: _rows(frame, part_rows) for kind, part_rows in rows.items() if part_rows.size}
+            raise DatasetError(f"{_LOCATION}: found no training part of fold {short(fold_id)}, expected one.")
+        frames_by_part = {
+            kind: _frame_rows(frame, part_rows) for kind, part_rows in rows.items() if part_rows.size
+        }
         frames.append((short(fold_id), frames_by_part))
     return frames
 
@@ -482,12 +486,12 @@ def _position(columns: TableColumns, name: str) -> int:
     """Return the position of a column by its name."""
     if clean_name(name) not in columns.names:
         raise DatasetError(
-            f'{_WHERE}: found no column "{short(name)}", expected one of {listed(columns.names)}.'
+            f'{_LOCATION}: found no column "{short(name)}", expected one of {listed(columns.names)}.'
         )
     return columns.names.index(clean_name(name))
 
 
-def _rows(frame: Any, rows: Ints) -> Any:
+def _frame_rows(frame: Any, rows: Ints) -> Any:
     """Return some rows of either kind of frame."""
     return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
 
@@ -509,6 +513,6 @@ def frame_columns(frame: Any) -> TableColumns:
         return np.asarray(series.to_numpy())
 
     def error(row: int, actual: str, expected: str, _missing: bool = False) -> DataError:
-        return DatasetError(f"{_WHERE}, row {row + 1}: found {actual}, expected {expected}.")
+        return DatasetError(f"{_LOCATION}, row {row + 1}: found {actual}, expected {expected}.")
 
-    return TableColumns(_WHERE, names, int(frame.shape[0]), values, error, lambda row: row + 1)
+    return TableColumns(_LOCATION, names, int(frame.shape[0]), values, error, lambda row: row + 1)

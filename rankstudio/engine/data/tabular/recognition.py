@@ -31,11 +31,11 @@ LABEL_NAMES = (
 DOCUMENT_NAMES = ("docid", "doc_id", "document_id", "documentid", "docno", "did", "doc", "document")
 COMMENT_NAME = "comment"
 _INDEX_NAMES = re.compile(r"|Unnamed: 0|__index_level_0__|index")
-_SHOWN = 8
+_N_SHOWN_NAMES = 8
 _LONGEST_SHOWN = 40
-_LONGEST = 200
+_MAX_NAME_LENGTH = 200
 _OR_NO_QUERIES = ", or no-queries if all documents are one ranking"
-_OR_TERMINAL = ", or --no-queries if all documents are one ranking"
+_OR_NO_QUERIES_OPTION = ", or --no-queries if all documents are one ranking"
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ def recognise_columns(
     UnknownColumnsError
         If the query or the label is not found, or a specified name is missing or occurs twice.
     """
-    specified = _cleaned(specified)
+    specified = _with_clean_names(specified)
     if specified.no_labels:
-        specified = _there(names, specified)
+        specified = _without_missing_columns(names, specified)
     positions = range(len(names))
     qid = _query_column(location, names, specified, with_sizes)
     if not has_header and not specified.label:
@@ -131,7 +131,7 @@ def recognise_columns(
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
-    comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
+    comment = _first_common_position(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and plain_name(names[comment]) != COMMENT_NAME
     if specified.document:
         comment = _position(location, names, specified.document, "document")
@@ -148,21 +148,21 @@ def _query_column(
     location: str, names: Sequence[str], specified: DataColumns, with_sizes: bool
 ) -> int | None:
     """Return the column of the query; None where a file of sizes tells the queries, or there are none."""
-    usual = _first(names, QUERY_NAMES[:4], range(len(names)))
+    usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
     if specified.no_queries or (with_sizes and not specified.qid and usual is None):
         return None
-    return _one(location, names, specified.qid, "query", "qid", QUERY_NAMES)
+    return _required_position(location, names, specified.qid, "query", "qid", QUERY_NAMES)
 
 
 def _label_column(location: str, names: Sequence[str], specified: DataColumns, qid: int | None) -> int | None:
     """Return the column of the label, which documents that are only scored need not have."""
     if specified.no_labels and not specified.label:
-        return _first(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
-    return _one(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
+        return _first_common_position(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
+    return _required_position(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
 
 
-def _there(names: Sequence[str], specified: DataColumns) -> DataColumns:
-    """Return the specification without missing columns that are no features."""
+def _without_missing_columns(names: Sequence[str], specified: DataColumns) -> DataColumns:
+    """Return the specification without the names of columns that are missing; features and query stay."""
     plain = {*names, *_plain_names(tuple(names))}
     single = {specified.label, specified.part, specified.document, *specified.ignore}
     present = {name for name in single if {name, plain_name(name)} & plain}
@@ -208,7 +208,7 @@ def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(plain_name, names))
 
 
-def _cleaned(specified: DataColumns) -> DataColumns:
+def _with_clean_names(specified: DataColumns) -> DataColumns:
     """Return the specification with its names cleaned as those of tables."""
     return replace(
         specified,
@@ -243,7 +243,7 @@ def _is_index(position: int, names: Sequence[str]) -> bool:
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (position == len(names) - 1 and not name)
 
 
-def _one(
+def _required_position(
     location: str,
     names: Sequence[str],
     name: str,
@@ -252,10 +252,10 @@ def _one(
     common: Sequence[str],
     excluded: int | None = None,
 ) -> int:
-    """Return the position of the named column, or of one with a common name."""
+    """Return the position of the named column, or of a column with a common name; raise if there is none."""
     if name:
         return _position(location, names, name, option)
-    position = _first(names, common, [i for i in range(len(names)) if i != excluded])
+    position = _first_common_position(names, common, [i for i in range(len(names)) if i != excluded])
     if position is None:
         text = (
             tr("{where}: found no column for the query among {names}; expected a name such as {common}.")
@@ -265,12 +265,12 @@ def _one(
         raise UnknownColumnsError(
             text.format(where=location, names=listed(names), common=", ".join(common[:3])),
             f"Otherwise set {option}{_OR_NO_QUERIES if role == 'query' else ''}.",
-            f"Otherwise add --{option} COLUMN{_OR_TERMINAL if role == 'query' else ''}.",
+            f"Otherwise add --{option} COLUMN{_OR_NO_QUERIES_OPTION if role == 'query' else ''}.",
         )
     return position
 
 
-def _first(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
+def _first_common_position(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
     """Return the first position, in the order of the common names; None where none is there."""
     plain_names = _plain_names(tuple(names))
     plain = {plain_names[i]: i for i in reversed(among)}
@@ -309,7 +309,7 @@ def original_names(names: Sequence[str]) -> tuple[str, ...]:
     before: set[str] = set()
     originals = []
     for i, name in enumerate(names):
-        original = name.removesuffix(_repeated("", i))
+        original = name.removesuffix(_name_with_position("", i))
         originals.append(original if original in before else name)
         before.add(name)
     return tuple(originals)
@@ -333,8 +333,8 @@ def _check_repeated(
 
 def listed(names: Sequence[str]) -> str:
     """Return some names for a message, the first ones if there are many."""
-    first = ", ".join(f'"{short(name, 24)}"' for name in names[:_SHOWN])
-    n_more = len(names) - _SHOWN
+    first = ", ".join(f'"{short(name, 24)}"' for name in names[:_N_SHOWN_NAMES])
+    n_more = len(names) - _N_SHOWN_NAMES
     return tr("{names} and {n} more").format(names=first, n=n_more) if n_more > 0 else first
 
 
@@ -352,7 +352,7 @@ def short(text: str, max_length: int = _LONGEST_SHOWN) -> str:
 
 def clean_name(name: object) -> str:
     """Return the name of a column as one line, shortened for display."""
-    return " ".join("".join(c if c.isprintable() else " " for c in str(name)[:_LONGEST]).split())
+    return " ".join("".join(c if c.isprintable() else " " for c in str(name)[:_MAX_NAME_LENGTH]).split())
 
 
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
@@ -368,20 +368,22 @@ def column_names(names: Sequence[object]) -> tuple[str, ...]:
     """
     clean = [clean_name(name) for name in names]
     inner = range(1, len(clean) - 1)
-    return _apart([name or (f"column {i + 1}" if i in inner else "") for i, name in enumerate(clean)])
+    return _distinct_names(
+        [name or (f"column {i + 1}" if i in inner else "") for i, name in enumerate(clean)]
+    )
 
 
-def _apart(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names that are all different: a second column named "tf" is called after its position, too."""
+def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that all differ: the position is added to a repeated name, such as a second "tf"."""
     first: set[str] = set()
     different = []
     for i, name in enumerate(names):
-        different.append(_repeated(name, i) if name and name in first else name)
+        different.append(_name_with_position(name, i) if name and name in first else name)
         first.add(name)
     return tuple(different)
 
 
-def _repeated(name: str, position: int) -> str:
+def _name_with_position(name: str, position: int) -> str:
     return f"{name} (column {position + 1})"
 
 
@@ -396,7 +398,7 @@ PART_WORDS = {
 """Words for each part."""
 
 PART_EXPECTED = translatable("train, vali or test (or training, valid, validation, dev …)")
-_CODES = {word: code for code, words in enumerate(PART_WORDS.values()) for word in words}
+_PART_CODES = {word: code for code, words in enumerate(PART_WORDS.values()) for word in words}
 
 
 def part_code(value: object) -> int | None:
@@ -407,7 +409,7 @@ def part_code(value: object) -> int | None:
     >>> part_code(" Valid"), part_code(1.0)
     (1, None)
     """
-    return _CODES.get(value.strip().lower()) if isinstance(value, str) else None
+    return _PART_CODES.get(value.strip().lower()) if isinstance(value, str) else None
 
 
 def says_parts(values: NDArray[Any]) -> bool:
@@ -432,7 +434,7 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
     if not table.parts.size:
         return {part: table}
     noted = replace(table, said=(*table.said, *_shared_queries(table)))
-    return {tuple(PART_WORDS)[code]: _rows_of(noted, code) for code in np.unique(table.parts).tolist()}
+    return {tuple(PART_WORDS)[code]: _table_of_part(noted, code) for code in np.unique(table.parts).tolist()}
 
 
 def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
@@ -459,7 +461,8 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
     return (text.format(n=n),)
 
 
-def _rows_of(table: Table, code: int) -> Table:
+def _table_of_part(table: Table, code: int) -> Table:
+    """Return the table of the documents of one part, by the part's code."""
     rows = np.flatnonzero(table.parts == code)
     together = rows[-1] - rows[0] + 1 == rows.size
     selection = slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
@@ -474,12 +477,12 @@ def _rows_of(table: Table, code: int) -> Table:
         query_ids=tuple(table.query_ids[query] for query in queries.tolist()),
         comments=TakenComments(table.comments, rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
-        file_rows=_order(table.file_rows[selection]) if table.file_rows.size else table.file_rows,
+        file_rows=_order_in_part(table.file_rows[selection]) if table.file_rows.size else table.file_rows,
         parts=np.zeros(0, dtype=np.int64),
     )
 
 
-def _order(places: Ints) -> Ints:
+def _order_in_part(places: Ints) -> Ints:
     """Return the position of each document among those of its part in the file."""
     order = np.empty(places.size, dtype=np.int64)
     order[np.argsort(places)] = np.arange(places.size)

@@ -75,7 +75,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     lengths: dict[int, int] = {}
     for position in range(len(table.names)):
         values = table.column(position)
-        length = _length(values)
+        length = _list_length(values)
         if length is not None:
             check_length(table.where, table.names[position], length)
             columns[position] = values
@@ -105,7 +105,7 @@ def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
-def _length(values: NDArray[Any]) -> int | None:
+def _list_length(values: NDArray[Any]) -> int | None:
     """Return the length of the first list in a column; None for a column of single values."""
     if values.ndim > 1:
         return int(values.shape[1])

@@ -20,7 +20,7 @@ from rankstudio.engine.support.work import WorkProgress
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
 
-_NAMES = ("train", "vali", "test")
+_PART_NAMES = ("train", "vali", "test")
 
 
 class FoldSource(Protocol):
@@ -212,7 +212,7 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     }
     names = dict(zip(parts_by_id, shared_parts.keep(list(parts_by_id.values())), strict=True))
     parts = {
-        fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _NAMES)
+        fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _PART_NAMES)
         for fold in folds
     }
     return FoldFiles(str(store.scratch_folder()), parts)

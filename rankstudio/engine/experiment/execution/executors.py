@@ -43,8 +43,8 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
-_MOST_WORKERS = 10_000  # more than any machine has processors; what is far more is mistyped
-_NICE = 5  # of the 19 by which a process can stand back
+_MAX_WORKERS = 10_000  # more than any machine has processors; what is far more is mistyped
+_NICENESS = 5  # of the 19 by which a process can stand back
 
 
 class _Counted:
@@ -75,13 +75,13 @@ class _Processes(_Counted, ProcessPoolExecutor):
             try:
                 return write_folds(folds)
             except OutputError as error:
-                self._threads = self.stack.enter_context(_threads_instead(self.count, str(error)))
+                self._threads = self.stack.enter_context(_threads_with_warning(self.count, str(error)))
         return InMemory(folds)
 
     def shard_executor(self) -> ShardExecutor:
         """Return an executor whose processes share the shards of one path, each with its own shards."""
         if self._shards is None:
-            start = partial(_started, 1, self.gently, self.stack, _get_ready_for_shards)
+            start = partial(_start_processes, 1, self.gently, self.stack, _load_shard_modules)
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
             self._shards = Elsewhere(workers)
         return self._shards
@@ -103,8 +103,8 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
     count : int, optional
         Number of threads; by default as many as this process may use.
     """
-    pool = _Threads(_count(count), thread_name_prefix="rankstudio-unit")
-    pool.count = _count(count)
+    pool = _Threads(_checked_count(count), thread_name_prefix="rankstudio-unit")
+    pool.count = _checked_count(count)
     try:
         with threads.STEADY:
             yield pool
@@ -133,45 +133,45 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     # Where kernels are kept is found out here, once: the processes inherit it.
     from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
-    count = _count(count)
+    count = _checked_count(count)
     with ExitStack() as stack:
         try:
-            pool = _started(count, gently, stack)
+            pool = _start_processes(count, gently, stack)
         except (OSError, BrokenExecutor) as error:  # no room for processes, or for semaphores between them
             stack.close()
             reason = getattr(error, "strerror", None) or error
             yield stack.enter_context(
-                _threads_instead(count, f"Worker processes cannot be started: {reason}.")
+                _threads_with_warning(count, f"Worker processes cannot be started: {reason}.")
             )
         else:
             yield pool
 
 
-def _started(
+def _start_processes(
     count: int, gently: bool, stack: ExitStack, get_ready: Callable[[], None] | None = None
 ) -> _Processes:
-    """Return processes that are about to begin, and get ready for units at first; with the stack they end."""
+    """Start worker processes and return their pool; they first load modules, and end with the stack."""
     context = multiprocessing.get_context("spawn")
     worker_end, owner_end = context.Pipe(duplex=False)
     stack.callback(worker_end.close)
     stack.callback(owner_end.close)
-    pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(worker_end, gently))
+    pool = _Processes(count, mp_context=context, initializer=_become_worker, initargs=(worker_end, gently))
     pool.count = count
     pool.stack = stack
     pool.gently = gently
     stack.callback(pool.shutdown, cancel_futures=True)
     stack.callback(owner_end.close)  # which ends them in the middle of their work
-    with _deaf():
+    with _ignoring_ctrl_c():
         for _ in range(count):
             pool.submit(
-                get_ready or _get_ready
+                get_ready or _load_unit_modules
             )  # they start now, while this process has something else to do
     return pool
 
 
 @contextmanager
-def _threads_instead(count: int, reason: str) -> Iterator[Executor]:
-    """Provide threads in the place of processes, and warn of it."""
+def _threads_with_warning(count: int, reason: str) -> Iterator[Executor]:
+    """Provide threads in place of processes, and warn that they are used."""
     warnings.warn(f"{reason} Threads are used instead.", CacheWarning, stacklevel=2)
     with on_threads(count) as pool:
         yield pool
@@ -214,7 +214,7 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     except ImportError as error:
         raise MissingExtraError("A run on a cluster", entry.library, entry.extra) from error
     with connect(address, certificates) as cluster:
-        if not (is_encrypted or _on_this_machine(address)):
+        if not (is_encrypted or _is_loopback(address)):
             warnings.warn(
                 f"{address}: the connection has no TLS. Anyone with access to the scheduler can read the "
                 "data and run code on its workers. Use a trusted network, or tls:// with certificates.",
@@ -224,15 +224,15 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
         yield cluster
 
 
-def _on_this_machine(address: str) -> bool:
-    """Return whether an address is one of the loopback, which no other machine reaches."""
+def _is_loopback(address: str) -> bool:
+    """Return whether an address is a loopback address, which no other machine reaches."""
     host = address.rsplit("://", maxsplit=1)[-1].rpartition(":")[0].strip("[]")
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Ignore Ctrl+C for a moment: processes that begin now do so too, before they can say it themselves."""
+def _ignoring_ctrl_c() -> Iterator[None]:
+    """Ignore Ctrl+C for a moment, as processes that start meanwhile inherit it before they can set it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -243,44 +243,46 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _count(count: int | None) -> int:
+def _checked_count(count: int | None) -> int:
+    """Return the number of workers, or of the available threads; ParameterError if it is invalid."""
     if count is None:
         return threads.available()
-    if not 1 <= count <= _MOST_WORKERS:
+    if not 1 <= count <= _MAX_WORKERS:
         raise ParameterError(
-            "workers", count, tr("a whole number from 1 to {most:,}").format(most=_MOST_WORKERS)
+            "workers", count, tr("a whole number from 1 to {most:,}").format(most=_MAX_WORKERS)
         )
     return count
 
 
-def _begin(line: Connection, gently: bool) -> None:
-    """Make this process a worker: it has one thread, and ends when the line to its owner is dead.
+def _become_worker(line: Connection, gently: bool) -> None:
+    """Make this process a worker: it has one thread, and exits when its owner's end of the pipe closes.
 
     The owner alone holds the other end, which the system closes however the owner ends: no worker goes on
     without an owner. Ctrl+C is handled by the owner.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if gently and hasattr(os, "nice"):
-        os.nice(_NICE)
+        os.nice(_NICENESS)
     os.environ[threads.VARIABLE] = "1"
-    threading.Thread(target=_end_with, args=(line,), daemon=True).start()
+    threading.Thread(target=_exit_with_owner, args=(line,), daemon=True).start()
 
 
-def _end_with(line: Connection) -> None:
+def _exit_with_owner(line: Connection) -> None:
+    """End this process when the owner's end of the pipe closes."""
     try:
         line.recv_bytes()
     finally:
         os._exit(0)
 
 
-def _get_ready() -> None:
+def _load_unit_modules() -> None:
     """Load the modules that every unit needs."""
     from rankstudio.engine.experiment.units import fold_context  # noqa: F401, PLC0415 - to load it is all
 
     threads.blas()
 
 
-def _get_ready_for_shards() -> None:
+def _load_shard_modules() -> None:
     """Load the modules that every shard needs."""
     from rankstudio.engine.experiment.execution import shard_calls  # noqa: F401, PLC0415 - to load it is all
 

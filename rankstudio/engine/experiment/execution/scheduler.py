@@ -34,9 +34,9 @@ from rankstudio.engine.support import threads
 from rankstudio.engine.support.stop_request import heeding
 from rankstudio.engine.support.work import Note, WorkProgress
 
-_PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
-_SIGN_SECONDS = 0.1  # Stop is heeded within it
-_ROOM = 1 << 29  # bytes of training features that a worker keeps for another run
+_MAX_PREPARED_FOLDS = 2  # folds of a run that a worker has ready: the units come fold by fold
+_POLL_SECONDS = 0.1  # Stop is heeded within it
+_MAX_KEPT_BYTES = 1 << 29  # bytes of training features that a worker keeps for another run
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class _FoldCache(threading.local):
         number = task.unit.fold
         key = task.run, number
         if key not in self._prepared:
-            while len(self._prepared) >= _PREPARED:
+            while len(self._prepared) >= _MAX_PREPARED_FOLDS:
                 self._prepared.popitem(last=False)
             fold = task.source.fold(number)
             self._prepared[key] = make_fold_context(
@@ -91,7 +91,9 @@ class _FoldCache(threading.local):
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)
         self._grouped.move_to_end(key)
-        while len(self._grouped) > 1 and sum(data.X.nbytes for data in self._grouped.values()) > _ROOM:
+        while (
+            len(self._grouped) > 1 and sum(data.X.nbytes for data in self._grouped.values()) > _MAX_KEPT_BYTES
+        ):
             self._grouped.popitem(last=False)
         return self._grouped[key]
 
@@ -167,7 +169,7 @@ class UnitScheduler:
             self._source = self._executor.give(folds)
             self._ahead = self._executor.ahead()
         except unreachable as error:
-            raise _gone() from error
+            raise _lost_workers_error() from error
         self._task = partial(Task, uuid4().hex, plan, self._source)
         self._waiting = deque(units)
         self._futures: dict[Future[Learned], Unit] = {}
@@ -196,7 +198,7 @@ class UnitScheduler:
             Error of a unit.
         """
         while any(unit.fold == fold for unit in (*self._futures.values(), *self._waiting)):
-            ready, _ = wait(self._futures, timeout=_SIGN_SECONDS, return_when=FIRST_COMPLETED)
+            ready, _ = wait(self._futures, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
             if not ready:
                 yield UnitProgress(*self._sign())
             for future in sorted(ready, key=self._unit_key):
@@ -205,7 +207,7 @@ class UnitScheduler:
                 try:
                     path, seconds = future.result()
                 except self._lost as error:
-                    raise _gone() from error
+                    raise _lost_workers_error() from error
                 self.paths[key] = self._keep(path)
                 self._fill()
                 yield UnitStarted(unit)
@@ -218,7 +220,7 @@ class UnitScheduler:
                 future = self._executor.submit(learn_unit, self._task(self._waiting[0]))
                 self._futures[future] = self._waiting.popleft()
         except self._lost as error:
-            raise _gone() from error
+            raise _lost_workers_error() from error
 
     def _sign(self) -> tuple[Unit, WorkProgress]:
         """Return the activity of a worker; of workers elsewhere only that they have work."""
@@ -230,7 +232,7 @@ class UnitScheduler:
         return unit.fold, unit.position
 
 
-def _gone() -> WorkerError:
+def _lost_workers_error() -> WorkerError:
     return WorkerError(
         "The workers ended before their work was done: they were killed, possibly for lack of memory, or "
         "cannot be reached. Completed units are kept; run again to resume."

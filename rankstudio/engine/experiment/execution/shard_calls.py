@@ -16,8 +16,8 @@ from rankstudio.engine.methods.shards.work import ShardState, ShardWork
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
-_PARTS = 1  # whose statistics a worker keeps
-_SESSIONS = 4  # that a worker keeps: those of who is gone without a word are the oldest
+_MAX_KEPT_PARTS = 1  # whose statistics a worker keeps
+_MAX_SESSIONS = 4  # that a worker keeps: those of who is gone without a word are the oldest
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,12 @@ class ShardCall:
 def answer(call: ShardCall) -> Sums | None:
     """Return a shard's summands for the last message, or None if it needs the earlier ones again."""
     with threads.STEADY, threads.at_most(1):
-        return _HELD.session(call).answer(call)
+        return _WORKER_STATE.session(call).answer(call)
 
 
 def forget(session: str) -> None:
     """Discard the states of a session on this worker."""
-    _HELD.forget(session)
+    _WORKER_STATE.forget(session)
 
 
 class _Session:
@@ -146,7 +146,7 @@ class _Held:
             if call.session not in self._sessions:
                 self._sessions[call.session] = _Session(call, self._data_of(call.part))
             self._sessions.move_to_end(call.session)
-            while len(self._sessions) > _SESSIONS:
+            while len(self._sessions) > _MAX_SESSIONS:
                 self._sessions.popitem(last=False)
             return self._sessions[call.session]
 
@@ -159,7 +159,7 @@ class _Held:
         if part not in self._data:
             self._data[part] = part.open()
         self._data.move_to_end(part)
-        while len(self._data) > _PARTS:
+        while len(self._data) > _MAX_KEPT_PARTS:
             self._data.popitem(last=False)
         return self._data[part]
 
@@ -168,4 +168,4 @@ class _Held:
             self._sessions.pop(session, None)
 
 
-_HELD = _Held()
+_WORKER_STATE = _Held()

@@ -30,9 +30,9 @@ from rankstudio.engine.methods.shards.work import ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_AHEAD = 4  # calls under way for each worker: as many answers are kept until their turn comes
-_LOSSES = 4  # workers, one after the other, that may be lost with the same shard
-_SIGN_SECONDS = 0.1  # Stop is heeded within it
+_CALLS_AHEAD = 4  # calls under way for each worker: as many answers are kept until their turn comes
+_MAX_LOSSES = 4  # workers, one after the other, that may be lost with the same shard
+_POLL_SECONDS = 0.1  # Stop is heeded within it
 
 Answer = Future[Sums | None]
 
@@ -159,7 +159,7 @@ class _Session:
         waiting: dict[int, Answer] = {}
         try:
             for index in range(self._count):
-                for ahead in range(index, min(self._count, index + _AHEAD * self._workers.count)):
+                for ahead in range(index, min(self._count, index + _CALLS_AHEAD * self._workers.count)):
                     if ahead not in waiting:
                         waiting[ahead] = self._ask(ahead)
                 while (summands := self._settled(index, waiting)) is None:
@@ -176,7 +176,7 @@ class _Session:
     def _settled(self, index: int, waiting: dict[int, Answer]) -> Sums | None:
         """Return a shard's answer, None where it is not there yet; asks again for one that is lost."""
         future = waiting[index]
-        if not wait([future], timeout=_SIGN_SECONDS).done:
+        if not wait([future], timeout=_POLL_SECONDS).done:
             if self._workers.stranded(future):
                 future.cancel()
                 waiting[index] = self._ask(index, anew=True)
@@ -186,7 +186,7 @@ class _Session:
             summands = future.result()
         except lost as error:
             self._losses += 1
-            if self._losses > _LOSSES:
+            if self._losses > _MAX_LOSSES:
                 raise WorkerError(
                     f"{self._losses} workers in a row ended during the same work: they were killed, "
                     "possibly for lack of memory, or cannot be reached. Completed units are kept; run again "

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from rankstudio.engine.errors import ParameterError
 
-_NUMBERS = 1 << 26  # in the training parts of all threads together: some gigabytes with what comes of them
+# in the training parts of all threads together: some gigabytes with the arrays computed from them
+_MAX_NUMBERS = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Workers:
     @classmethod
     def of_threads(cls, executor: Executor, count: int) -> Workers:
         """Return threads of this process, which a method could also use itself."""
-        return cls(executor, least=2 * count, most=_NUMBERS // count)
+        return cls(executor, least=2 * count, most=_MAX_NUMBERS // count)
 
     def serve(self, n_units: int, n_numbers: int) -> Executor | None:
         """Return the executor for a number of units and size of training parts; None for no executor."""

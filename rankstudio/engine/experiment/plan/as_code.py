@@ -23,7 +23,7 @@ from rankstudio.engine.support.escaping import comment_text, markdown_escaped, s
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.name_lists import joined_names
 
-_SAID = (
+_WRITTEN_FIELDS = (
     "data",
     "method",
     "parameters",
@@ -74,23 +74,23 @@ def plan_words(plan: Plan) -> list[str]:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    words += parameter_words(plan.entry.parameters, plan.parameters, _looked_for(plan.entry, ranker))
+    words += parameter_words(plan.entry.parameters, plan.parameters, _first_grid_name(plan.entry, ranker))
     if ranker:
         words += ["--ranker", plan.ranker]
         words += parameter_words(
-            ranker.parameters, plan.ranker_parameters, _looked_for(ranker), prefix="--ranker-"
+            ranker.parameters, plan.ranker_parameters, _first_grid_name(ranker), prefix="--ranker-"
         )
     # What the terminal would otherwise take from the data is always said.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
-    written_names = {*_SAID, "rule"} if given_ranking else _SAID
+    written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
     words += field_words(plan, [name for name in WORDS if name not in written_names])
     hand_choices = plan.extension(HandChoices)
     words += [] if hand_choices is None else option_words("--hand-chosen", hand_choices.text)
     return [*words, *column_words(plan), *group_words(plan)]
 
 
-def _looked_for(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
-    """Return the name of a grid that is said although it is the default: a reader looks for it first.
+def _first_grid_name(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
+    """Return the name of the first parameter if it is a grid: it is written even with its default.
 
     Where a ranker follows, a method's own grid for ranking is no such thing, but still a part of the plan.
     """
@@ -167,14 +167,14 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKN
     """
     lines = [
         plan_code(plan),
-        *_new_folder(out),
+        *_make_folder_lines(out),
         "result = run_plan(plan)",
         "for fold in result.folds:",
         "    print(fold.fold, fold.selected, dict(fold.test))",
         "print(result.average)",
         *(["write_results(result, out)"] if out else []),
     ]
-    return program(_imports(out), lines, computed_with)
+    return program(_import_lines(out), lines, computed_with)
 
 
 def program(imports: Sequence[str], lines: Sequence[str], computed_with: Mapping[str, str] = UNKNOWN) -> str:
@@ -192,8 +192,8 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UN
     description = origin(computed_with) or "A run of RankStudio."
     return notebook(
         ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(description)}"),
-        ("code", "\n".join(_imports(out))),
-        ("code", "\n".join([plan_code(plan), *_new_folder(out)])),
+        ("code", "\n".join(_import_lines(out))),
+        ("code", "\n".join([plan_code(plan), *_make_folder_lines(out)])),
         ("code", "result = run_plan(plan)\nresult"),
         ("code", "result.path_frame()"),
         ("code", "result.plot();"),
@@ -223,12 +223,13 @@ def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
     return shared | ({"execution_count": None, "outputs": []} if kind == "code" else {})
 
 
-def _imports(out: str) -> list[str]:
+def _import_lines(out: str) -> list[str]:
+    """Return the import lines of the program."""
     names = "Plan, run_plan, write_results" if out else "Plan, run_plan"
     return [*(["from pathlib import Path", ""] if out else []), f"from rankstudio.engine import {names}"]
 
 
-def _new_folder(out: str) -> list[str]:
+def _make_folder_lines(out: str) -> list[str]:
     """Return the lines that make the folder of the results, before any work."""
     if not out:
         return []
@@ -252,10 +253,10 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
         if isinstance(value, dict):
             argument = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         arguments.append(f"    {name}={argument!r},\n")
-    return "".join(_added_methods(plan)) + "plan = Plan(\n" + "".join(arguments) + ")"
+    return "".join(_add_method_lines(plan)) + "plan = Plan(\n" + "".join(arguments) + ")"
 
 
-def _added_methods(plan: Plan) -> Iterator[str]:
+def _add_method_lines(plan: Plan) -> Iterator[str]:
     """Yield the lines that add the methods of a plan which no installation has."""
     keys = [entry.key for entry in plan.entries if is_added(entry)]
     if keys:

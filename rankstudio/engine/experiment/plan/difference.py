@@ -40,14 +40,16 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
     if plan.method != reference.method:
         return (tr("another method"),)
     method_parameters = [p for p in plan.entry.parameters if not (p.ranks and plan.ranker)]
-    texts = _changed(method_parameters, plan.parameters, reference.parameters, names or {})
+    texts = _changed_parameters(method_parameters, plan.parameters, reference.parameters, names or {})
     ranker = plan.ranker_entry
     if plan.ranker != reference.ranker:
         texts.append(tr("final ranker: {label}").format(label=plan.entry.final_ranker(ranker)))
     elif ranker:
-        ranker_texts = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
+        ranker_texts = _changed_parameters(
+            ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {}
+        )
         texts += [f"{ranker.label} {text}" for text in ranker_texts]
-    return (*texts, *_protocol(plan, reference))
+    return (*texts, *_protocol_differences(plan, reference))
 
 
 def parameter_texts(plan: Plan) -> dict[str, str]:
@@ -62,12 +64,12 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
         ]
     values = {label: p.said(value) for label, p, value in labelled_parameters}
     values |= {tr("groups"): groups_in_words(feature_groups_of(plan))} if feature_groups_of(plan) else {}
-    values |= _preferences(plan)
+    values |= _preference_source(plan)
     return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
 
 
-def _preferences(plan: Plan) -> dict[str, str]:
-    """Return the source of preferences or clicks of a plan, by its label; {} for labels."""
+def _preference_source(plan: Plan) -> dict[str, str]:
+    """Return the file of preferences or clicks of a plan, by what it holds; {} for labels."""
     preferences = preferences_of(plan)
     if not preferences:
         return {}
@@ -123,23 +125,27 @@ def only_pins_differ(plan: Plan, reference: Plan) -> bool:
     return plan.parameters != reference.parameters and not differences(bare, reference)
 
 
-def _changed(
+def _changed_parameters(
     parameters: Sequence[Parameter], values: Mapping[str, Any], other_values: Mapping[str, Any], names: Names
 ) -> list[str]:
-    """Return each parameter whose values differ, with the first one."""
+    """Return the text of each parameter whose values differ, with the first plan's value."""
     differing = [p for p in parameters if values[p.name] != other_values[p.name]]
-    return [_said(p, values[p.name], other_values[p.name], names) for p in differing]
+    return [_parameter_text(p, values[p.name], other_values[p.name], names) for p in differing]
 
 
-def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
-    """Return a parameter with its value; of features those that come and those that go, by their names."""
+def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
+    """Return a parameter with its value; a set of features as its added and removed ones, by name."""
     if parameter.kind is not Kind.FEATURES or parameter.several(value) or parameter.several(other):
         return f"{tr(parameter.label)} {parameter.said(value)}"
     added = _missing_from(other, value)
     removed = _missing_from(value, other)
     label = tr(parameter.label)
-    parts = [f"{label} {_named(added, names)}"] if added else []
-    parts += [tr("not {label} {names}").format(label=label, names=_named(removed, names))] if removed else []
+    parts = [f"{label} {_feature_names(added, names)}"] if added else []
+    parts += (
+        [tr("not {label} {names}").format(label=label, names=_feature_names(removed, names))]
+        if removed
+        else []
+    )
     return ", ".join(parts) or tr("{label} in a different order").format(label=label)
 
 
@@ -147,12 +153,12 @@ def _missing_from(features: Iterable[int], all_of_them: Iterable[int]) -> tuple[
     return tuple(i for i in all_of_them if i not in features)
 
 
-def _named(ids: Iterable[int], names: Names) -> str:
+def _feature_names(ids: Iterable[int], names: Names) -> str:
     return ", ".join(names.get(i, f"feature {i}") for i in ids)
 
 
-def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
-    """Return the differences besides method and parameters."""
+def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
+    """Return the texts of the plan's fields that differ, besides the method and its parameters."""
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))
     texts = {
@@ -165,7 +171,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "scores": tr("other files"),
         "preferences": preference_text or tr("preferences: {file}").format(file=tr("none")),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(feature_groups_of(plan))),
-        "costs": _costs(plan, reference),
+        "costs": _costs_text(plan, reference),
         "hand_chosen": tr("features chosen by hand on {folds}").format(
             folds=hand_choices.text if hand_choices is not None else tr("no fold")
         ),
@@ -173,7 +179,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
     return tuple(text for name, text in texts.items() if plan.named(name) != reference.named(name))
 
 
-def _costs(plan: Plan, reference: Plan) -> str:
+def _costs_text(plan: Plan, reference: Plan) -> str:
     if plan.extension(FeatureCosts) is None:
         return tr("without costs of features")
     if reference.extension(FeatureCosts) is None:

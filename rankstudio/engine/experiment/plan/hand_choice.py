@@ -16,8 +16,8 @@ from rankstudio.engine.experiment.plan.checks import check_field
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.language import tr
 
-_SEED = re.compile(r"(?P<protocol>.+), seed (?P<seed>\d{1,18})")
-_FOLD = re.compile(r"[1-9]\d{0,8}")
+_PROTOCOL_WITH_SEED = re.compile(r"(?P<protocol>.+), seed (?P<seed>\d{1,18})")
+_FOLD_NUMBER = re.compile(r"[1-9]\d{0,8}")
 
 
 @dataclass(frozen=True, order=True)
@@ -78,7 +78,7 @@ def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
     PlanError
         For any other text.
     """
-    choices = {choice for part in text.split(";") if part.strip() for choice in _choices(part, text)}
+    choices = {choice for part in text.split(";") if part.strip() for choice in _parsed_choices(part, text)}
     return tuple(sorted(choices))
 
 
@@ -90,24 +90,24 @@ def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
     )
 
 
-def _choices(part: str, text: str) -> list[HandChoice]:
+def _parsed_choices(part: str, text: str) -> list[HandChoice]:
     origin, colon, folds = part.rpartition(":")
     numbers = [number.strip() for number in folds.split(",")]
-    if not colon or not all(_FOLD.fullmatch(number) for number in numbers):
-        raise _refusal(text)
-    match = _SEED.fullmatch(origin.strip())
+    if not colon or not all(_FOLD_NUMBER.fullmatch(number) for number in numbers):
+        raise _invalid_text_error(text)
+    match = _PROTOCOL_WITH_SEED.fullmatch(origin.strip())
     try:
         name = match["protocol"] if match else origin
         canonical_origin = fold_origin(name, int(match["seed"]) if match else 0)
     except PlanError:
-        raise _refusal(text) from None
+        raise _invalid_text_error(text) from None
     is_drawn = canonical_origin not in (GIVEN, LEAVE_QUERY_OUT)
     if (match is not None) is not is_drawn:
-        raise _refusal(text)
+        raise _invalid_text_error(text)
     return [HandChoice(canonical_origin, int(number)) for number in numbers]
 
 
-def _refusal(text: str) -> PlanError:
+def _invalid_text_error(text: str) -> PlanError:
     sentence = tr(
         'hand_chosen: expected the folds whose queries were known, such as "given: 1" or "5-fold, seed 0: '
         '1, 2", got {value}.'

@@ -76,8 +76,8 @@ if TYPE_CHECKING:
 SAMPLE = "sample"
 """The name under which a plan asks for the bundled sample instead of a file."""
 
-_ADDED = "added methods"
-_MEASURES = "measures of others"
+_ADDED_METHODS_KEY = "added methods"
+_FOREIGN_MEASURES_KEY = "measures of others"
 
 MOST_COMBINATIONS = 100_000
 """Maximum number of combinations of values of a plan."""
@@ -271,14 +271,14 @@ class Plan:
         """
         values = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
         added_entries = tuple(entry for entry in self.entries if is_added(entry))
-        return {**values, _ADDED: added_entries, _MEASURES: self.foreign_measures}
+        return {**values, _ADDED_METHODS_KEY: added_entries, _FOREIGN_MEASURES_KEY: self.foreign_measures}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state of :meth:`__getstate__`, and add its methods to this process."""
-        for entry in state.pop(_ADDED, ()):
+        for entry in state.pop(_ADDED_METHODS_KEY, ()):
             if find_method(entry.key) is None:
                 add_entry(entry)
-        for measure_entry in state.pop(_MEASURES, ()):
+        for measure_entry in state.pop(_FOREIGN_MEASURES_KEY, ()):
             MEASURES.receive(measure_entry)
         vars(self).update(state)
 
@@ -688,7 +688,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
         raise PlanError(reason)
     by_name = feature_groups_of(plan)
     _check_bans(parameters, by_name)
-    parameters = {name: _prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
+    parameters = {name: _feature_prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
     by_feature = [p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)]
     columns: dict[int, int] = {}
     if by_name or any(parameters.get(name) for name in by_feature):  # it takes long for a million
@@ -697,7 +697,9 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
         tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in by_name.items()
     )
     arguments: dict[str, Any] = {
-        p.name: _in_columns(p, parameters[p.name], columns) for p in entry.parameters if p.counts(parameters)
+        p.name: _with_columns(p, parameters[p.name], columns)
+        for p in entry.parameters
+        if p.counts(parameters)
     }
     arguments |= {name: plan.named(name) for name in entry.takes}
     if "groups" in arguments:
@@ -720,8 +722,8 @@ def _check_bans(parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int
         raise ParameterError("banned", list(banned), f"features that are not pinned ({conflicts[0]} is)")
 
 
-def _prices(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """Return the milliseconds per query of every feature as the value of a parameter."""
+def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
+    """Return each feature's id with its milliseconds per query, as the value of a parameter."""
     costs = plan.extension(FeatureCosts)
     if costs is None:
         raise PlanError(
@@ -733,8 +735,8 @@ def _prices(plan: Plan) -> tuple[tuple[int, float], ...]:
     return tuple(costs.prices().items())
 
 
-def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
-    """Return the value of a parameter with the ids of features turned into columns."""
+def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
+    """Return the value of a parameter with each feature id replaced by the feature's column."""
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
     if parameter.own_file and value.lower().endswith(OWN_FILE):
@@ -772,9 +774,9 @@ def _check_kinds(plan: Plan) -> None:
         check_field(name, value, tr("a table"), isinstance(value, Mapping))
     has_measures = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
     check_field("measures", plan.measures, tr("a list of names such as MAP, NDCG@10"), has_measures)
-    numbers = isinstance(plan.folds, tuple | list) and all(_whole(f) and f >= 1 for f in plan.folds)
+    numbers = isinstance(plan.folds, tuple | list) and all(_is_integer(f) and f >= 1 for f in plan.folds)
     check_field("folds", plan.folds, tr("a list of numbers from 1 up"), numbers)
-    check_field("seed", plan.seed, tr("a whole number from 0 up"), _whole(plan.seed) and plan.seed >= 0)
+    check_field("seed", plan.seed, tr("a whole number from 0 up"), _is_integer(plan.seed) and plan.seed >= 0)
 
 
 def _check_ranker(plan: Plan) -> Method | None:
@@ -792,5 +794,5 @@ def _check_ranker(plan: Plan) -> Method | None:
     return ranker
 
 
-def _whole(value: object) -> bool:
+def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= GREATEST_INTEGER

@@ -14,7 +14,7 @@ from rankstudio.engine.experiment.plan.preference_source import PreferenceSource
 from rankstudio.engine.support.extensions import Extensions
 
 
-def _lasts(_moved: bool, _parameters: Mapping[str, Any]) -> bool:
+def _always_lasts(_moved: bool, _parameters: Mapping[str, Any]) -> bool:
     return True
 
 
@@ -41,7 +41,7 @@ class PlanExtension:
     kind: type[Any]
     parsed: Callable[[Any, str], Any]
     plain: Callable[[Any], Any]
-    lasts: Callable[[bool, Mapping[str, Any]], bool] = _lasts
+    lasts: Callable[[bool, Mapping[str, Any]], bool] = _always_lasts
 
 
 PLAN_EXTENSIONS: tuple[PlanExtension, ...] = (

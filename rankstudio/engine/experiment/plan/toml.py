@@ -24,12 +24,12 @@ from rankstudio.engine.support.files import is_there, read_text, write_text
 PACKAGES = "packages"
 """Table of a plan's file with the package and version of each method and measure of a plug-in."""
 
-_TABLES = ("scores", "preferences", "columns", "groups", "costs")  # which files have in this order
+_FIRST_TABLES = ("scores", "preferences", "columns", "groups", "costs")  # which files have in this order
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})")
-_DIGITS = 12  # of a file's checksum
-_FILE = re.compile(r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})")
-_ABSENT = MeasureEntry("absent", "absent", "")
-_MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
+_N_DIGITS = 12  # of a file's checksum
+_FILE_REQUIREMENT = re.compile(r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})")
+_ABSENT_MEASURE = MeasureEntry("absent", "absent", "")
+_MAX_PLAN_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
@@ -45,17 +45,17 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
             written_parameters = [
                 p for p in entry.parameters if parameters[p.name] is not None or p.default is not None
             ]
-            values[table] = {p.name: _plain(p, parameters[p.name]) for p in written_parameters}
+            values[table] = {p.name: _plain_value(p, parameters[p.name]) for p in written_parameters}
     if not values["ranker"]:
         del values["ranker"]
     tables = {name: values.pop(name) for name in ("columns",)}
     tables |= {word: value for word, value in extension_values.items() if isinstance(value, dict)}
-    table_names = dict.fromkeys((*_TABLES, *tables))
+    table_names = dict.fromkeys((*_FIRST_TABLES, *tables))
     return values | {name: tables[name] for name in table_names if tables.get(name)}
 
 
-def _plain(parameter: Parameter, value: Any) -> Any:
-    """Return tuples as lists, and a number that is left out, as one of several values, as its name."""
+def _plain_value(parameter: Parameter, value: Any) -> Any:
+    """Return the value of a parameter for TOML: tuples as lists, and None by the name of None."""
     name_of_none = {None: parameter.none_label} if parameter.none_label else {}
     if parameter.several(value):
         return as_lists(tuple(name_of_none.get(v, v) for v in value))
@@ -92,15 +92,15 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
 
 def measure_keys(plan: Plan) -> list[str]:
     """Return the keys of code of the measures of files in a plan, as :func:`method_keys` has them."""
-    packages = _packages_of(plan)
-    return [f"measure:{source}" for source in packages.values() if _FILE.fullmatch(source)]
+    packages = _package_requirements(plan)
+    return [f"measure:{source}" for source in packages.values() if _FILE_REQUIREMENT.fullmatch(source)]
 
 
-def _packages_of(plan: Plan) -> dict[str, str]:
+def _package_requirements(plan: Plan) -> dict[str, str]:
     """Return the packages, as ``name==version``, of the methods and measures that come from plug-ins."""
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
-        entry.key: f"{entry.origin.name}:{entry.key.rpartition('-')[0]}@{entry.origin.version[:_DIGITS]}"
+        entry.key: f"{entry.origin.name}:{entry.key.rpartition('-')[0]}@{entry.origin.version[:_N_DIGITS]}"
         for entry in plan.foreign_measures
         if entry.origin is not None and entry.origin.kind is OriginKind.FILE
     }
@@ -121,11 +121,11 @@ def _refuse_absent(packages: Any) -> None:
         raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
     for key, requirement in packages.items():
         match = _REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
-        file = _FILE.fullmatch(requirement) if isinstance(requirement, str) else None
+        file = _FILE_REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
         if file is not None:
             if MEASURES.find(key) is None:
                 origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
-                raise PlanError(replace(_ABSENT, key=key, origin=origin).lacking)
+                raise PlanError(replace(_ABSENT_MEASURE, key=key, origin=origin).lacking)
             continue
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
@@ -138,7 +138,7 @@ def plan_as_toml(plan: Plan) -> str:
     """Return the plan as the text of a file for :func:`load_plan`."""
     import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
 
-    packages = _packages_of(plan)
+    packages = _package_requirements(plan)
     text: str = tomli_w.dumps(plan_as_dict(plan) | ({PACKAGES: packages} if packages else {}))
     return text
 
@@ -163,7 +163,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         If the file cannot be read or is not TOML; the message names the file.
     """
     try:
-        return tomllib.loads(read_text(path, _MOST_BYTES))
+        return tomllib.loads(read_text(path, _MAX_PLAN_BYTES))
     except OSError as error:
         raise PlanError(
             tr("{path}: the plan cannot be read: {strerror}.").format(path=path, strerror=error.strerror)
@@ -180,7 +180,9 @@ def method_keys(values: Any) -> Iterator[str]:
         packages = values.get(PACKAGES)
         sources = packages.values() if isinstance(packages, Mapping) else ()
         yield from (
-            f"measure:{source}" for source in sources if isinstance(source, str) and _FILE.fullmatch(source)
+            f"measure:{source}"
+            for source in sources
+            if isinstance(source, str) and _FILE_REQUIREMENT.fullmatch(source)
         )
         for name, value in values.items():
             if name in ("method", "ranker"):

@@ -33,10 +33,10 @@ N_GROUPS = 5
 N_SPLITS = 20
 """Random divisions into groups that are averaged."""
 
-_SEED = 390  # of the divisions; other values would change stored results
-_VALUES = 1 << 21  # in memory at a time: 16 MB
-_CANCELLED = 1e-6  # share below which rounding may decide a test
-_LARGEST = np.iinfo(np.int64).max
+_DIVISION_SEED = 390  # of the divisions; other values would change stored results
+_MAX_VALUES = 1 << 21  # in memory at a time: 16 MB
+_CANCELLATION_SHARE = 1e-6  # share below which rounding may decide a test
+_MAX_INTEGER = np.iinfo(np.int64).max
 
 
 @lru_cache(maxsize=64)
@@ -49,7 +49,7 @@ def query_groups(n_queries: int) -> Ints:
     if n_queries < N_GROUPS:
         division = np.arange(n_queries, dtype=np.int64)[None, :]
         return unwritable(division if n_queries > 1 else division[:0])
-    rng = np.random.default_rng([_SEED, n_queries])
+    rng = np.random.default_rng([_DIVISION_SEED, n_queries])
     dealt = np.arange(n_queries, dtype=np.int64) % N_GROUPS
     return unwritable(np.stack([rng.permutation(dealt) for _ in range(N_SPLITS)]))
 
@@ -104,8 +104,8 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
     positions = np.empty(n_subsets, dtype=np.int64)
     gains = np.empty(n_subsets)
     with STEADY:  # small products, for which several threads take longer
-        for block in _alike(tuple(values.shape[1] for values in queries)):
-            choices, gains[block.numbers] = _choose(rule, rows, path.sizes[models], block)
+        for block in _blocks_of_equal_sizes(tuple(values.shape[1] for values in queries)):
+            choices, gains[block.numbers] = _choose_models(rule, rows, path.sizes[models], block)
             positions[block.numbers] = models[choices]
     return SubsetChoices(positions, gains)
 
@@ -260,7 +260,7 @@ class _Rows:
         The same operations on the same values as in `average` of a path: equal bits, hence equal ties.
         """
         means = [
-            _mean(values[models[:, None], subset])
+            _mean_or_nan(values[models[:, None], subset])
             for values, subset in zip(self.queries, columns, strict=True)
         ]
         mean = means[0] if len(means) == 1 else average(np.stack(means, axis=1))
@@ -274,7 +274,7 @@ class _Rows:
         """
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
-        at_once = max(1, _VALUES // subsets.shape[1])
+        at_once = max(1, _MAX_VALUES // subsets.shape[1])
         masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
         for first in range(0, len(self), at_once):
             block = slice(first, first + at_once)
@@ -309,8 +309,8 @@ class _Alike(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _alike(n_queries: tuple[int, ...]) -> tuple[_Alike, ...]:
-    """Return the subsets of equal sizes together, because their values fit into one array.
+def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_Alike, ...]:
+    """Return the subsets in blocks of equal sizes, as the values of a block fit into one array.
 
     The argument is the number of queries of each part.
     """
@@ -326,7 +326,7 @@ def _alike(n_queries: tuple[int, ...]) -> tuple[_Alike, ...]:
     return tuple(blocks)
 
 
-def _choose(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple[Ints, Floats]:
+def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one.
 
     Approximate values decide wherever their rounding leaves no doubt; the others are computed exactly.
@@ -335,7 +335,7 @@ def _choose(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple[Ints, 
     is_near = np.isfinite(rough) & (rough >= rough.max(axis=1, keepdims=True) - margin)
     if not np.isfinite(margin):
         is_near = np.ones(rough.shape, dtype=np.bool_)
-    gains = _gains(rows, block, is_near)
+    gains = _exact_gains(rows, block, is_near)
     best = gains.argmax(axis=1)
     gain = gains[np.arange(len(gains)), best]
     if not rule.needs_queries:
@@ -345,24 +345,24 @@ def _choose(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple[Ints, 
         least = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
         is_enough = rough > least + margin
         is_unclear = ~is_enough & ~(rough < least - margin)
-        exact = _gains(rows, block, is_unclear)
+        exact = _exact_gains(rows, block, is_unclear)
         is_enough |= is_unclear & (exact >= least)
     else:
         is_equal, is_tested = _is_equal(rows, block, best)
         is_enough = (gains >= gain[:, None]) | is_equal
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
     # Of equal sizes the better one is chosen, by its exact gain.
-    is_least = is_enough & (sizes == np.where(is_enough, sizes, _LARGEST).min(axis=1, keepdims=True))
-    exact = np.where(is_near, gains, _gains(rows, block, is_least & ~is_near))
+    is_least = is_enough & (sizes == np.where(is_enough, sizes, _MAX_INTEGER).min(axis=1, keepdims=True))
+    exact = np.where(is_near, gains, _exact_gains(rows, block, is_least & ~is_near))
     top = np.where(is_least, exact, -np.inf).max(axis=1, keepdims=True)
     smallest = (is_least & (exact == top)).argmax(axis=1)
     return np.where(np.isfinite(gain), smallest, best), gain
 
 
-def _gains(rows: _Rows, block: _Alike, needed: Bools) -> Floats:
+def _exact_gains(rows: _Rows, block: _Alike, needed: Bools) -> Floats:
     """Return the exact gains of some models on each subset, (S, K); -inf for the others."""
     gains = np.full(needed.shape, -np.inf)
-    for numbers, models in _pairs(needed, block):
+    for numbers, models in _pairs_in_blocks(needed, block):
         gains[numbers, models] = rows.gains(models, [columns[numbers] for columns in block.columns])
     return gains
 
@@ -378,7 +378,7 @@ def _is_equal(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
     n = sum(np.count_nonzero(~np.isnan(line), axis=1) for line in lines)
     is_tested: Bools = np.asarray(n >= LEAST_PAIRS)
     is_equal, is_unclear = _rough_tests(rows, block, best)
-    for numbers, models in _pairs(is_unclear & is_tested[:, None], block):
+    for numbers, models in _pairs_in_blocks(is_unclear & is_tested[:, None], block):
         differences = [
             values[models[:, None], subset[numbers]] - line[numbers]
             for values, subset, line in zip(rows.queries, block.columns, lines, strict=True)
@@ -388,7 +388,7 @@ def _is_equal(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
 
 
 def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
-    """Return which models are surely not significantly worse than the best one, and which are unclear.
+    """Return which models are surely not significantly worse than the best one, and which need an exact test.
 
     Student's paired t by matrix products; everything is unclear with several inner folds.
     """
@@ -400,7 +400,7 @@ def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
     (values,) = rows.queries
     is_equal = np.zeros(shape, dtype=np.bool_)
     is_unclear = np.zeros(shape, dtype=np.bool_)
-    at_once = max(1, _VALUES // values.shape[1])
+    at_once = max(1, _MAX_VALUES // values.shape[1])
     for model in np.unique(best).tolist():
         members = np.flatnonzero(best == model)
         mask = block.subsets[members].astype(np.float64)
@@ -417,7 +417,11 @@ def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
                 ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
                 # Where deviations are small beside squares, rounding is most of them.
-                is_clear = (deviations > _CANCELLED * squares) & (np.abs(ratio - 1.0) > _CANCELLED) & (n > 1)
+                is_clear = (
+                    (deviations > _CANCELLATION_SHARE * squares)
+                    & (np.abs(ratio - 1.0) > _CANCELLATION_SHARE)
+                    & (n > 1)
+                )
             part = np.ix_(members, np.arange(first, first + len(differences)))
             is_same = (squares == 0.0) & (n > 1)
             is_equal[part] = is_same | (is_clear & (ratio < 1.0))
@@ -425,11 +429,11 @@ def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
     return is_equal, is_unclear
 
 
-def _pairs(needed: Bools, block: _Alike) -> Iterator[tuple[Ints, Ints]]:
-    """Yield pairs of a subset and a model, as many at a time as there is room for their values."""
+def _pairs_in_blocks(needed: Bools, block: _Alike) -> Iterator[tuple[Ints, Ints]]:
+    """Yield pairs of a subset and a model, in blocks whose values fit into memory."""
     numbers, models = np.nonzero(needed)
     n = sum(columns.shape[1] for columns in block.columns)
-    at_once = max(1, _VALUES // max(1, n))
+    at_once = max(1, _MAX_VALUES // max(1, n))
     for first in range(0, len(numbers), at_once):
         yield numbers[first : first + at_once], models[first : first + at_once]
 
@@ -439,9 +443,9 @@ def _standard_error(rows: _Rows, block: _Alike, number: int, model: int) -> floa
     values = [line[model, columns[number]] for line, columns in zip(rows.queries, block.columns, strict=True)]
     if len(values) == 1:
         return standard_error(values[0])
-    return standard_error(np.array([float(_mean(part)) for part in values]))
+    return standard_error(np.array([float(_mean_or_nan(part)) for part in values]))
 
 
-def _mean(values: Floats) -> Floats:
-    """Return `average`; NaN for inner folds whose queries are all outside of the subset."""
+def _mean_or_nan(values: Floats) -> Floats:
+    """Return the means of the last axis; NaN if it is empty, as in inner folds outside of a subset."""
     return average(values) if values.shape[-1] else np.full(values.shape[:-1], np.nan)

@@ -27,11 +27,13 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 if TYPE_CHECKING:
     from rankstudio.engine.methods.base import LinearRanker
 
-_MEASURED = 80.0  # bytes a document of a part that is measured: labels, orders, scores and rankings
-_LITTLE = float(1 << 25)  # bytes that are never refused: a program with its libraries takes more
-_FILES = float(1 << 27)  # bytes on the disk that are worth a word
-_STEPS = 100  # of a path whose weights are counted
-_NAMES = 4  # of methods that a sentence names
+_BYTES_PER_MEASURED_DOCUMENT = (
+    80.0  # bytes a document of a part that is measured: labels, orders, scores and rankings
+)
+_NEVER_REFUSED_BYTES = float(1 << 25)  # bytes that are never refused: a program with its libraries takes more
+_MENTIONED_FILE_BYTES = float(1 << 27)  # bytes on the disk that are worth a word
+_MAX_COUNTED_STEPS = 100  # of a path whose weights are counted
+_MAX_NAMED_METHODS = 4  # of methods that a sentence names
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ class MemoryEstimate:
     def runs(self) -> bool:
         """Whether the memory is sufficient."""
         enough = self.budget if self.need.reading is Reading.WHOLE else self.limit
-        return self.least <= max(enough, _LITTLE) and self.need.kept <= max(self.budget, _LITTLE)
+        return self.least <= max(enough, _NEVER_REFUSED_BYTES) and self.need.kept <= max(
+            self.budget, _NEVER_REFUSED_BYTES
+        )
 
     @property
     def sentence(self) -> str:
@@ -101,7 +105,7 @@ class MemoryEstimate:
             return self.refusal
         sizes = {"about": memory.size(self.resident), "budget": memory.size(self.budget)}
         figures = tr("about {about} of memory, limit {budget}").format(**sizes)
-        if self.in_files > _FILES:
+        if self.in_files > _MENTIONED_FILE_BYTES:
             text = tr("about {about} of memory and {files} of disk space, limit {budget}")
             figures = text.format(**sizes, files=memory.size(self.in_files))
         return f"{self.way}; {figures}."
@@ -119,7 +123,7 @@ class MemoryEstimate:
             text = tr("{m} documents read from disk, processed all at once")
         else:
             text = tr("{m} documents in memory, processed all at once")
-        algorithm = _algorithms().get(self.need.algorithm, "")
+        algorithm = _algorithm_texts().get(self.need.algorithm, "")
         return ", ".join(filter(None, (text.format(m=count_text(self.m)), algorithm)))
 
     @property
@@ -165,14 +169,14 @@ class MemoryEstimate:
         if self.sparse:
             labels = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
             text = tr("a method that takes sparse data, such as {methods}")
-            suggestions.append(text.format(methods=", ".join(labels[:_NAMES])))
+            suggestions.append(text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS])))
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
             shape = DataShape(self.m, self.n, self.m, DOCUMENTS)
             needs = [(entry.label, entry.load()().memory_need(shape)) for entry in _own_methods()]
             labels = [label for label, need in needs if need.reading is Reading.SHARED]
             labels = [label for label in labels if "," not in label and label != self.label]
             text = tr("a method that processes the data in blocks, such as {methods}")
-            suggestions.append(text.format(methods=", ".join(labels[:_NAMES])))
+            suggestions.append(text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS])))
         return suggestions
 
 
@@ -181,7 +185,7 @@ def _own_methods() -> list[Method]:
     return [entry for entry in methods() if entry.origin is None and not entry.lacking]
 
 
-def _algorithms() -> dict[str, str]:
+def _algorithm_texts() -> dict[str, str]:
     return {
         "statistics": tr("by the statistics of each query"),
         "rows": tr("row by row of the statistics of each query"),
@@ -191,7 +195,7 @@ def _algorithms() -> dict[str, str]:
 
 
 def _rounded_up(n_bytes: float) -> float:
-    """Return no fewer bytes, of which `memory.size` tells all."""
+    """Return a number of bytes, rounded up to what `memory.size` shows."""
     unit = 1e8 if n_bytes >= 1e9 else 1e6
     return ceil(n_bytes / unit) * unit
 
@@ -234,10 +238,11 @@ def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = AL
     -----
     O(S log Q) for S shards of Q queries; no document is read.
     """
-    return max((_of_fold(plan, fold, workers) for fold in folds), key=lambda estimate: estimate.least)
+    return max((_fold_estimate(plan, fold, workers) for fold in folds), key=lambda estimate: estimate.least)
 
 
-def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
+def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
+    """Return the memory estimate of a plan on a fold, with as many threads as fit into memory."""
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
@@ -246,7 +251,7 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
     # Inner folds hold their documents; parts of a whole are copied, to a file where that is in one.
     copies = plan.inner + (part_of is not None and not part_of.from_disk)
     besides = float(copies * train.X.nbytes)
-    besides += sum(_of_part(part) for name, part in fold.parts.items() if name != "train")
+    besides += sum(_part_need(part) for name, part in fold.parts.items() if name != "train")
     limit = budget if memory.is_asked() else free
     largest = _largest_shard(train)
     count = workers.count if workers.share_shards else threads.available()
@@ -261,7 +266,7 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
             budget - besides,
         )
         stored = float(train.X.nbytes) if isinstance(train.X, SparseRows) else 0.0
-        label, need = _of_plan(plan, shape, train.feature_ids, stored)
+        label, need = _largest_need(plan, shape, train.feature_ids, stored)
         if need.reading is not Reading.SHARED:
             need = need.times(min(workers.count, len(plan.combinations)))
         estimate = MemoryEstimate(
@@ -291,28 +296,30 @@ def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
     )
 
 
-def _of_method(method: LinearRanker, shape: DataShape, stored: float) -> MemoryNeed:
+def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> MemoryNeed:
     """Return the memory that a method needs; ``stored`` is the size of sparse values, 0 for dense data."""
     if not stored:
         return method.memory_need(shape)
     if method.accepts_sparse:  # by rows, by columns, and those shifted; weights and candidates of the steps
-        return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * min(method.n_steps(shape.n), _STEPS))
+        return MemoryNeed(
+            3 * stored + 2 * NUMBER * shape.n * min(method.n_steps(shape.n), _MAX_COUNTED_STEPS)
+        )
     return method.memory_need(replace(shape, free=inf)).plus(shape.documents)
 
 
-def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[str, MemoryNeed]:
+def _largest_need(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[str, MemoryNeed]:
     """Return the learner of a plan that needs the most memory, and its need."""
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
     needs = []
     for combination in plan.combinations:
         learner = selector = estimator(plan, plan.entry, combination.parameters, ids)
-        needs.append((plan.entry.label, _of_method(selector, shape, stored)))
+        needs.append((plan.entry.label, _method_need(selector, shape, stored)))
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
             is_growing = plan.entry.step_kind is StepKind.FEATURES and not feature_groups_of(plan)
             k = selector.n_steps(shape.n) if is_growing else shape.n
-            needs.append((plan.ranker_entry.label, _of_ranker(learner, shape, k, bool(stored))))
+            needs.append((plan.ranker_entry.label, _ranker_need(learner, shape, k, bool(stored))))
         if shape.sharded and plan.leaves_out:
             needs.append((plan.title, learner.left_out_need(shape)))
         if shape.sharded and preferences_of(plan):  # they are between any of the documents
@@ -320,7 +327,7 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[st
     return max(needs, key=lambda pair: (pair[1].least, pair[1].reading is Reading.WHOLE))
 
 
-def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> MemoryNeed:
+def _ranker_need(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> MemoryNeed:
     """Return the memory of a ranker on k selected features, which are an array."""
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
@@ -329,9 +336,11 @@ def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> 
     return need.plus(NUMBER * (shape.T * shape.s * shape.n if shape.on_disk else shape.m * k))
 
 
-def _of_part(part: RankingDataset) -> float:
-    """Return the memory to measure models on a part; a part of one shard has a row per feature."""
+def _part_need(part: RankingDataset) -> float:
+    """Return the bytes needed to measure models on a part; a part of one shard has a row per feature."""
     is_one_shard = part.n_documents <= DOCUMENTS
     if isinstance(part.X, SparseRows):
-        return _MEASURED * part.n_documents + part.X.nbytes
-    return (_MEASURED + (NUMBER * part.n_features if is_one_shard else 0.0)) * part.n_documents
+        return _BYTES_PER_MEASURED_DOCUMENT * part.n_documents + part.X.nbytes
+    return (
+        _BYTES_PER_MEASURED_DOCUMENT + (NUMBER * part.n_features if is_one_shard else 0.0)
+    ) * part.n_documents

@@ -84,7 +84,9 @@ def select_model(
         error = standard_error(chosen.step)
     else:
         return chosen
-    return Chosen(path.unit, path.steps[_smallest(plan, path, _gains(plan, path) >= gain - error)])
+    return Chosen(
+        path.unit, path.steps[_smallest_good_enough(plan, path, _gains(plan, path) >= gain - error)]
+    )
 
 
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
@@ -114,7 +116,7 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
     gains = _gains(plan, path)
     if not np.isfinite(gains[best]):
         return None
-    return _smallest(plan, path, (gains >= gains[best]) | (model_p_values >= SIGNIFICANCE))
+    return _smallest_good_enough(plan, path, (gains >= gains[best]) | (model_p_values >= SIGNIFICANCE))
 
 
 def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping[str, Floats]:
@@ -149,7 +151,7 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
     return FrozenMapping({plan.select_by: mean_p_values([rows - rows[best] for rows in queries])})
 
 
-def _smallest(plan: Plan, path: PathResult, enough: Bools) -> int:
+def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
     """Return the smallest of the models that are good enough; of equal sizes the best, then the earliest."""
     gains = _gains(plan, path)
     near = (int(position) for position in selectable_positions(path) if enough[position])

@@ -25,15 +25,15 @@ from rankstudio.engine.support.packed_rows import IndexTuples, PlainRows, Rows, 
 
 _NO_ROWS: Mapping[str, Rows] = {}
 
-_EMPTY: dict[str, Any] = {"selected": (), "coef": np.empty(0), "candidates": np.empty(0)}
+_EMPTY_VALUES: dict[str, Any] = {"selected": (), "coef": np.empty(0), "candidates": np.empty(0)}
 
-_OF_FEATURES: dict[str, Callable[[Sequence[Any]], Rows]] = {
+_ROWS_BY_NAME: dict[str, Callable[[Sequence[Any]], Rows]] = {
     "selected": IndexTuples.of,
     "coef": partial(packed_rows, fill=0.0),
     "candidates": partial(packed_rows, fill=nan),
 }
 
-_ENTERING = Lock()  # the window and its worker ask for steps of the same paths
+_CACHE_LOCK = Lock()  # the window and its worker ask for steps of the same paths
 
 
 class PathSteps(Sequence[Step], ABC):
@@ -88,7 +88,7 @@ class PathSteps(Sequence[Step], ABC):
         step = None if self._held is None else self._held.get(position)
         if step is None:
             new_step = self._made(position)
-            with _ENTERING:
+            with _CACHE_LOCK:
                 if self._held is None:  # one takes more room than a short path
                     self._held = WeakValueDictionary()
                 step = self._held.setdefault(position, new_step)
@@ -179,13 +179,13 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
     numbers instead of n²/2.
     """
     rows_by_name = dict(shared)
-    for name, rows_of in _OF_FEATURES.items() if steps else ():
+    for name, rows_of in _ROWS_BY_NAME.items() if steps else ():
         if name not in rows_by_name:
             values = [getattr(step, name) for step in steps]
             rows = rows_of(values)
             if rows.n_bytes < PlainRows(tuple(values)).n_bytes:
                 rows_by_name[name] = rows
-    rest = {name: _EMPTY[name] for name in rows_by_name}
+    rest = {name: _EMPTY_VALUES[name] for name in rows_by_name}
     return HeldSteps([replace(step, **rest) for step in steps] if rows_by_name else steps, rows_by_name)
 
 

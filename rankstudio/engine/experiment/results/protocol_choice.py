@@ -97,11 +97,11 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
     if len(paths) == 1:
         return first
     lengths = _shared_lengths(paths)
-    rows = [_positions(path, lengths) for path in paths]
+    rows = [_counting_positions(path, lengths) for path in paths]
     criteria = average(np.array([path.criterion[row] for path, row in zip(paths, rows, strict=True)]).T)
     sizes = np.max([path.sizes[row] for path, row in zip(paths, rows, strict=True)], axis=0)
-    columns = _columns([path.validation for path in paths], rows)
-    p_values = _columns([path.p_values for path in paths], rows)
+    columns = _measures_by_fold([path.validation for path in paths], rows)
+    p_values = _measures_by_fold([path.p_values for path in paths], rows)
     return PathResult(
         first.unit,
         _MeanSteps(lengths, criteria, sizes),
@@ -132,16 +132,18 @@ def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
     return lengths[lengths >= shortest]
 
 
-def _positions(path: PathResult, lengths: Ints) -> list[int]:
-    """Return the position of the model of a path that counts at each length."""
+def _counting_positions(path: PathResult, lengths: Ints) -> list[int]:
+    """Return the position on a path of the model for each length; the last model of an optimiser."""
     if path.step_kind is StepKind.ITERATIONS:
         return [len(path.steps) - 1]
     positions = [last_within(path.x_values, length) for length in lengths.tolist()]
     return [position for position in positions if position is not None]
 
 
-def _columns(measures: Sequence[Mapping[str, Floats]], rows: Sequence[list[int]]) -> dict[str, Floats]:
-    """Return for each measure of all folds its values, shape (K, F)."""
+def _measures_by_fold(
+    measures: Sequence[Mapping[str, Floats]], rows: Sequence[list[int]]
+) -> dict[str, Floats]:
+    """Return the values of each measure that all folds have, shape (K, F): K models in F folds."""
     names = [name for name in measures[0] if all(name in values for values in measures)]
     return {
         name: np.array([values[name][row] for values, row in zip(measures, rows, strict=True)]).T

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_DIGITS = 4
-_NONE = np.empty(0)
+_DECIMALS = 4
+_NO_VALUES = np.empty(0)
 _POWER = re.compile(r"2\^(-?\d+)")
 
 Color = tuple[float, ...]
 
-_LEAST_GRID = 3  # values, so that not every choice is an end
+_MIN_GRID_VALUES = 3  # values, so that not every choice is an end
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,13 +132,13 @@ class PathResult:
         measure_name = _checked_measure([self], name or default, is_required=name is not None)
         ax = _new_axes() if ax is None else ax
         x, y = _mean_curve((self,), measure_name)
-        _draw(ax, x, y, label="", color=_colors(1)[0])
+        _draw_curve(ax, x, y, label="", color=_colors(1)[0])
         _label_axes(ax, [self], measure_name, f"Fold {self.unit.fold}")
         return ax
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        return _table(self.to_frame())
+        return _html_table(self.to_frame())
 
     @property
     def models(self) -> slice:
@@ -343,7 +343,7 @@ class RunResult:
 
     def average_on(self, part: Part) -> dict[str, float]:
         """Return the mean over the folds of each measure on a part; empty if unknown."""
-        return _mean([fold.measured(part) for fold in self.folds])
+        return _mean_measures([fold.measured(part) for fold in self.folds])
 
     @property
     def reported_average(self) -> dict[str, float]:
@@ -351,7 +351,7 @@ class RunResult:
 
         It is the average of the values that files of a single run list per fold.
         """
-        return _mean([fold.test or fold.validation for fold in self.folds])
+        return _mean_measures([fold.test or fold.validation for fold in self.folds])
 
     @property
     def baseline(self) -> dict[str, float]:
@@ -359,7 +359,7 @@ class RunResult:
 
         On the test part if this is the `part` of the run, otherwise on the validation part.
         """
-        return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
+        return _mean_measures([fold.baseline.test or fold.baseline.validation for fold in self.folds])
 
     @property
     def greatest_grade(self) -> float:
@@ -449,7 +449,7 @@ class RunResult:
             x, y = _mean_curve(combination_paths, name)
             values = zip(self.plan.axes, combination_paths[0].unit.values, strict=True)
             label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
-            _draw(ax, x, y, label=_POWER.sub(r"$2^{\1}$", label), color=color)
+            _draw_curve(ax, x, y, label=_POWER.sub(r"$2^{\1}$", label), color=color)
         over = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
         _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{over}")
         if len(self.plan.combinations) > 1:
@@ -462,8 +462,8 @@ class RunResult:
         rules = rules_text(self.plan.convention, self.plan.evaluated)
         description = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
         description += "" if self.complete else ", not finished"
-        means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in self.average.items())
-        table = _table(self.to_frame())
+        means = ", ".join(f"{name} {value:.{_DECIMALS}f}" for name, value in self.average.items())
+        table = _html_table(self.to_frame())
         return f"<p>{html_text(description)}</p>{table}<p>Mean ({self.part.label}): {html_text(means)}</p>"
 
     def per_query(self, name: str) -> Floats:
@@ -511,7 +511,7 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes on the choices of the folds: values at the ends of a grid, and features left out."""
     undecided = undecided_notes(plan, folds)
-    if _nothing_varies(folds):
+    if _all_features_are_constant(folds):
         return undecided
     note_groups = constant_notes(folds), untested_notes(plan, folds), undecided
     return (*edge_notes(plan, folds), *(note for notes in note_groups for note in notes))
@@ -536,11 +536,12 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     if the measure is the same for all models, as MAP is if all documents are relevant, and NDCG@10 by LETOR's
     conventions if all queries have fewer than 10 documents.
     """
-    if _nothing_varies(folds):
+    if _all_features_are_constant(folds):
         text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
         return (Note(text),)
     fold_values = [
-        np.concatenate([path.validation.get(plan.select_by, _NONE) for path in fold.paths]) for fold in folds
+        np.concatenate([path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths])
+        for fold in folds
     ]
     if not fold_values or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in fold_values):
         return ()
@@ -554,7 +555,7 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     return (Note(text.format(measure=plan.select_by)),)
 
 
-def _nothing_varies(folds: Sequence[FoldResult]) -> bool:
+def _all_features_are_constant(folds: Sequence[FoldResult]) -> bool:
     return bool(folds) and all(len(fold.constant) == fold.chosen.step.coef.size for fold in folds)
 
 
@@ -586,7 +587,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     )
     notes = []
     for index, axis in enumerate(plan.axes):
-        if not axis.is_grid or len(axis.values) < _LEAST_GRID:
+        if not axis.is_grid or len(axis.values) < _MIN_GRID_VALUES:
             continue
         for end, (of_one, of_several) in ((axis.values[0], smallest), (axis.values[-1], largest)):
             n = sum(fold.chosen.unit.values[index] == end for fold in folds)
@@ -597,8 +598,8 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _mean(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
-    """Return means over the folds in which a measure is defined: in one query alone it may not be."""
+def _mean_measures(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
+    """Return each measure's mean over the folds that define it; a fold of one query may not."""
     names = dict.fromkeys(name for column in columns for name in column)
     rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
@@ -617,7 +618,7 @@ def _measure_title(name: str) -> str:
     return name if is_left_out(name) else f"validation {name}"
 
 
-def _draw(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
+def _draw_curve(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
     ax.plot(x, y, marker="o" if x.size == 1 else "", label=label, color=color)
 
 
@@ -631,10 +632,10 @@ def _colors(n: int) -> list[Color]:
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
     """Return the positions of the steps that all paths have, and their means; of iterations only the last."""
     if paths[0].step_kind is StepKind.ITERATIONS:
-        last = [_curve(path, name)[-1] for path in paths]
+        last = [_curve_values(path, name)[-1] for path in paths]
         return paths[0].x_values[-1:], np.array([np.mean(last)])
     shared_length = min(len(path.steps) for path in paths)
-    rows = np.array([_curve(path, name)[:shared_length] for path in paths])
+    rows = np.array([_curve_values(path, name)[:shared_length] for path in paths])
     counts = np.sum(~np.isnan(rows), axis=0)
     means: Floats = np.divide(
         np.nansum(rows, axis=0), counts, out=np.full(shared_length, np.nan), where=counts > 0
@@ -642,7 +643,7 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
     return paths[0].x_values[:shared_length], means
 
 
-def _curve(path: PathResult, name: str) -> Floats:
+def _curve_values(path: PathResult, name: str) -> Floats:
     return path.validation[name] if name else path.criterion
 
 
@@ -672,6 +673,6 @@ def _new_axes() -> Axes:
     return plt.subplots(layout="constrained")[1]
 
 
-def _table(frame: pd.DataFrame) -> str:
+def _html_table(frame: pd.DataFrame) -> str:
     """Return a frame as HTML with rounded numbers; names in it are text."""
-    return frame.to_html(border=0, float_format=lambda value: f"{value:.{_DIGITS}f}", na_rep="")
+    return frame.to_html(border=0, float_format=lambda value: f"{value:.{_DECIMALS}f}", na_rep="")

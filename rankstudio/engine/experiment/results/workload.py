@@ -56,7 +56,7 @@ def workload(
     n_documents, n_features : int
         Size of a training part of the data.
     """
-    paces = [(run.plan, _pace(run)) for run in finished if run.folds and run.seconds > 0]
+    paces = [(run.plan, _relative_seconds(run)) for run in finished if run.folds and run.seconds > 0]
     n_units = 0
     seconds = 0.0
     n_guessed = 0
@@ -90,6 +90,6 @@ def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES)
     return n_folds * (typical.fold + steps * (n_own * typical.fit + ranker_seconds))
 
 
-def _pace(run: RunResult) -> float:
-    """Return how many times its typical seconds a run took."""
+def _relative_seconds(run: RunResult) -> float:
+    """Return the seconds of a run divided by its typical seconds."""
     return run.seconds / typical_seconds(run.plan, len(run.folds), len(run.feature_ids))

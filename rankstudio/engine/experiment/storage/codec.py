@@ -49,7 +49,7 @@ from rankstudio.engine.support.work import Note
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_READING = threading.Lock()
+_NUMPY_LOCK = threading.Lock()
 """To be held while numpy reads arrays.
 
 It has Python parse what they are, and the parser of Python 3.11 raises a SystemError now and then where two
@@ -57,17 +57,21 @@ threads use it at a time (python/cpython#106905).
 """
 
 
-_LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration)}
-_CLASSES: dict[str, type[Step]] = {**_LINEAR, **{cls.__name__: cls for cls in (StoredStep, GivenScores)}}
-_EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool}
+_LINEAR_CLASSES: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration)}
+_STEP_CLASSES: dict[str, type[Step]] = {
+    **_LINEAR_CLASSES,
+    **{cls.__name__: cls for cls in (StoredStep, GivenScores)},
+}
+_EXTRA_TYPES: dict[str, type[Any]] = {"gap": float, "converged": bool}
 _EXTRAS_BY_CLASS = {
-    name: [field.name for field in fields(cls) if field.name in _EXTRAS] for name, cls in _LINEAR.items()
+    name: [field.name for field in fields(cls) if field.name in _EXTRA_TYPES]
+    for name, cls in _LINEAR_CLASSES.items()
 }
 
-_DEFLATED = 1040  # times fewer bytes than there were, at most
+_MAX_COMPRESSION = 1040  # times fewer bytes than there were, at most
 _MAGIC = b"\x93NUMPY\x01\x00"  # of arrays in numpy's format 1.0, before two bytes of the length of the header
-_SMALL = 1e6  # bytes of an array that may be in memory twice
-_LARGE = 1e8  # bytes that are allocated without checking the free memory
+_MAX_COPIED_BYTES = 1e6  # bytes of an array that may be in memory twice
+_UNCHECKED_BYTES = 1e8  # bytes that are allocated without checking the free memory
 
 
 def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
@@ -88,15 +92,15 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     """
     steps = tuple(path.steps)
     arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(_header(path, steps, model, ids)).encode(), dtype=np.uint8),
-        **_arrays_of(path, steps),
+        "header": np.frombuffer(json.dumps(_path_header(path, steps, model, ids)).encode(), dtype=np.uint8),
+        **_path_arrays(path, steps),
     }
     out = io.BytesIO()
     np.savez_compressed(out, **arrays)
     return out.getvalue()
 
 
-def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
+def _path_header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
     """Return all of a path except its arrays."""
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
     return {
@@ -106,16 +110,19 @@ def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[
         **({"errors_of": list(path.standard_errors)} if is_partial else {}),
         **({"p_values_of": list(path.p_values)} if path.p_values else {}),
         **({"choices_of": list(path.choices.per_query)} if path.choices else {}),
-        "kinds": [_class(step).__name__ for step in steps],
-        "extras": [{name: _plain(getattr(step, name)) for name in _extras(_class(step))} for step in steps],
+        "kinds": [_stored_class(step).__name__ for step in steps],
+        "extras": [
+            {name: _python_value(getattr(step, name)) for name in _extra_names(_stored_class(step))}
+            for step in steps
+        ],
         "notes": [note.what for note in path.notes],
         "beyond": [step.beyond_weights(ids) if step.number == model.number else {} for step in steps],
     }
 
 
-def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
+def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path, in the order in which they stand in the archive."""
-    sparse_weights = [_used(step.coef) for step in steps]
+    sparse_weights = [_nonzero_weights(step.coef) for step in steps]
     return {
         "validation": np.array(list(path.validation.values()), dtype="<f8"),
         "number": np.array([step.number for step in steps], dtype="<i8"),
@@ -125,10 +132,10 @@ def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any
         "errors": np.array(list(path.standard_errors.values()), dtype="<f8"),
         **({"p_values": np.array(list(path.p_values.values()), dtype="<f8")} if path.p_values else {}),
         **(_choices_arrays(path.choices) if path.choices else {}),
-        **_joined("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
-        **_joined("used", [columns for columns, _ in sparse_weights], "<i8"),
-        **_joined("weights", [weights for _, weights in sparse_weights], "<f8"),
-        **_joined("candidates", [step.candidates for step in steps], "<f8"),
+        **_joined_rows("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
+        **_joined_rows("used", [columns for columns, _ in sparse_weights], "<i8"),
+        **_joined_rows("weights", [weights for _, weights in sparse_weights], "<f8"),
+        **_joined_rows("candidates", [step.candidates for step in steps], "<f8"),
     }
 
 
@@ -151,16 +158,16 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         errors = arrays["errors"]
         return PathResult(
             unit,
-            _steps(header, arrays, tuple(ids), stored),
-            FrozenMapping(_measured(names, arrays["validation"], len(header["kinds"]))),
-            _divisor(header["divisor"]),
+            _parsed_steps(header, arrays, tuple(ids), stored),
+            FrozenMapping(_values_by_measure(names, arrays["validation"], len(header["kinds"]))),
+            _checked_divisor(header["divisor"]),
             StepKind(header["along"]),
             notes=tuple(map(Note, sequence(header["notes"], str))),
             standard_errors=FrozenMapping(
-                _measured(errors_of, errors, len(header["kinds"])) if errors.size else {}
+                _values_by_measure(errors_of, errors, len(header["kinds"])) if errors.size else {}
             ),
             p_values=FrozenMapping(_p_values(header, arrays)),
-            choices=_choices(header, arrays),
+            choices=_parsed_choices(header, arrays),
         )
     except (*IMPOSSIBLE, zipfile.BadZipFile, zlib.error, struct.error, AssertionError) as error:
         raise StoreError(
@@ -227,11 +234,11 @@ def fold_from_values(
         measures(values["validation"], names),
         measures(values["test"], names),
         tuple(path for (number, _), path in sorted(units.items()) if number == fold),
-        _baseline(values["baseline"], names, ids),
-        _per_query(values["per_query"], names),
+        _parsed_baseline(values["baseline"], names, ids),
+        _checked_query_values(values["per_query"], names),
         exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
-        _known_ids(values.get("constant", []), ids),
-        _per_query(values.get("cross_fitted", {}), names),
+        _checked_ids(values.get("constant", []), ids),
+        _checked_query_values(values.get("cross_fitted", {}), names),
         checksum(values["data"]) if "data" in values else "",
         exactly(values.get("validation_queries", 0), int),
     )
@@ -241,22 +248,22 @@ def _per_query_values(measures: Mapping[str, Floats]) -> dict[str, list[float]]:
     return {name: values.tolist() for name, values in measures.items()}
 
 
-def _per_query(values: Mapping[str, Any], names: Collection[str]) -> FrozenMapping[str, Floats]:
-    """Return the measures in each query, or an empty mapping; ValueError for others or different lengths."""
+def _checked_query_values(values: Mapping[str, Any], names: Collection[str]) -> FrozenMapping[str, Floats]:
+    """Return the measures in each query, or an empty mapping; ValueError for others or unequal lengths."""
     queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
     if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
         raise ValueError("expected each measure in each query")
     return FrozenMapping(queries)
 
 
-def _known_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
+def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
     parsed_ids = sequence(values, int)
     if not set(parsed_ids) <= set(ids):
         raise ValueError("expected features of the data")
     return parsed_ids
 
 
-def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection[int]) -> Baseline:
+def _parsed_baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection[int]) -> Baseline:
     if values["feature"] not in ids:
         raise ValueError("expected a feature of the data")
     return Baseline(
@@ -285,22 +292,22 @@ def archived_arrays(content: bytes, max_bytes: float = math.inf) -> dict[str, ND
     MemoryError
         Where there is too little room for them.
     """
-    with _READING, np.load(io.BytesIO(content), allow_pickle=False) as archive:
+    with _NUMPY_LOCK, np.load(io.BytesIO(content), allow_pickle=False) as archive:
         size = sum(entry.file_size for entry in archive.zip.infolist())
-        if size > min(max_bytes, _DEFLATED * len(content)):
+        if size > min(max_bytes, _MAX_COMPRESSION * len(content)):
             raise ValueError(f"{len(content)} bytes cannot contain {size} bytes of data")
-        if size > _LARGE and size > memory.available():
+        if size > _UNCHECKED_BYTES and size > memory.available():
             raise MemoryError(f"{memory.size(size)} are needed for the stored data")
-        return {name: _array_of(archive, name) for name in archive.files}
+        return {name: _read_array(archive, name) for name in archive.files}
 
 
-def _array_of(archive: Any, name: str) -> NDArray[Any]:
+def _read_array(archive: Any, name: str) -> NDArray[Any]:
     """Return an array of an archive; small ones, of which a study has thousands, with headers parsed once."""
     try:
         entry = archive.zip.getinfo(f"{name}.npy")
     except KeyError:
         return cast("NDArray[Any]", archive[name])
-    if entry.file_size > _SMALL:
+    if entry.file_size > _MAX_COPIED_BYTES:
         return cast("NDArray[Any]", archive[name])
     content = archive.zip.read(entry)
     begin = len(_MAGIC) + 2
@@ -324,7 +331,7 @@ def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     return header
 
 
-def _measured(names: Sequence[str], stored: NDArray[Any], n_steps: int) -> dict[str, NDArray[Any]]:
+def _values_by_measure(names: Sequence[str], stored: NDArray[Any], n_steps: int) -> dict[str, NDArray[Any]]:
     """Return each measure after each step."""
     shape = (len(names), n_steps) if names else (0,)
     return dict(zip(names, array(stored, "<f8", shape), strict=True))
@@ -335,7 +342,7 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
     if "p_values_of" not in header:
         return {}
     names = sequence(header["p_values_of"], str)
-    p_values = _measured(names, arrays["p_values"], len(header["kinds"]))
+    p_values = _values_by_measure(names, arrays["p_values"], len(header["kinds"]))
     if any(((values < 0) | (values > 1)).any() for values in p_values.values()):
         raise ValueError("expected numbers from 0 to 1")
     return p_values
@@ -350,7 +357,7 @@ def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
     }
 
 
-def _choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
+def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
     """Return a path's choices on subsets; None where an earlier version, or no validation query, chose."""
     if "choices_of" not in header:
         return None
@@ -368,18 +375,19 @@ def _choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
     return replace(choices, per_query=FrozenMapping(dict(zip(names, values, strict=True))))
 
 
-def _divisor(value: Any) -> float:
+def _checked_divisor(value: Any) -> float:
     if type(value) not in (int, float) or not 0 < value < math.inf:
         raise ValueError("expected a divisor")
     number: float = value
     return number
 
 
-def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
-    selected = _apart("selected", arrays, "<i8")
-    candidates = _apart("candidates", arrays, "<f8")
-    used_columns = _apart("used", arrays, "<i8")
-    weights = _apart("weights", arrays, "<f8")
+def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
+    """Return the steps of a path from its header and arrays; ValueError where these are invalid."""
+    selected = _split_rows("selected", arrays, "<i8")
+    candidates = _split_rows("candidates", arrays, "<f8")
+    used_columns = _split_rows("used", arrays, "<i8")
+    weights = _split_rows("weights", arrays, "<f8")
     kinds = header["kinds"]
     n = len(ids)
     for name in ("used", "selected"):
@@ -393,9 +401,11 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
     for k, kind in enumerate(kinds):
         coef = np.zeros(n)
         coef[used_columns[k]] = weights[k]
-        cls = _CLASSES.get(kind, Step)
+        cls = _STEP_CLASSES.get(kind, Step)
         plain_extras = header["extras"][k]
-        extras: dict[str, Any] = {name: exactly(plain_extras[name], _EXTRAS[name]) for name in _extras(cls)}
+        extras: dict[str, Any] = {
+            name: exactly(plain_extras[name], _EXTRA_TYPES[name]) for name in _extra_names(cls)
+        }
         if kind == GivenScores.__name__:
             name, parts = stored_scores(header["beyond"][k])
             extras = {"name": name, "parts": FrozenMapping(parts)}
@@ -419,36 +429,36 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
     return packed(steps)
 
 
-def _used(coef: Floats) -> tuple[Ints, Floats]:
-    """Return the columns with a weight, and their weights; -0.0 is one."""
+def _nonzero_weights(coef: Floats) -> tuple[Ints, Floats]:
+    """Return the columns with a weight other than 0, and these weights; -0.0 counts as a weight."""
     columns = np.flatnonzero(np.ascontiguousarray(coef).view(np.int64))
     return columns, coef[columns]
 
 
-def _class(step: Step) -> type[Step]:
-    """Return the class that a step comes back as."""
+def _stored_class(step: Step) -> type[Step]:
+    """Return the class that a step has after it was stored and read."""
     if isinstance(step, GivenScores):
         return GivenScores
-    return _LINEAR.get(type(step).__name__, Step) if step.linear else StoredStep
+    return _LINEAR_CLASSES.get(type(step).__name__, Step) if step.linear else StoredStep
 
 
-def _extras(cls: type[Step]) -> list[str]:
-    """Return the names of what a linear step of a class has besides what every step has."""
+def _extra_names(cls: type[Step]) -> list[str]:
+    """Return the names of the fields that a class of linear steps has besides those of every step."""
     return _EXTRAS_BY_CLASS.get(cls.__name__, [])
 
 
-def _plain(value: Any) -> Any:
+def _python_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _joined(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[str, NDArray[Any]]:
-    """Return rows of any lengths as one array and their lengths."""
+def _joined_rows(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[str, NDArray[Any]]:
+    """Return rows of any lengths as one array, and an array of their lengths."""
     flat = np.concatenate([np.empty(0, dtype=dtype), *rows]).astype(dtype)
     return {name: flat, f"{name}_sizes": np.array([len(row) for row in rows], dtype="<i8")}
 
 
-def _apart(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
-    """Return views of the rows that :func:`_joined` joined; ValueError where their lengths are wrong."""
+def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
+    """Return views of the rows that :func:`_joined_rows` joined; ValueError where their lengths are wrong."""
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]
     array(sizes, "<i8", (len(arrays["n"]),))

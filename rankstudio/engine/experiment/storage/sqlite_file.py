@@ -43,7 +43,7 @@ _WAL = b"\2\2"
 """Where a database says whether it has a log, and that it has: to be switched later takes a journal."""
 
 _NOT_UTF8 = translatable("file names must be UTF-8, found")
-_IN_WORDS = {
+_MESSAGES_BY_CODE = {
     sqlite3.SQLITE_FULL: translatable("the disk is full; data stored before are safe"),
     sqlite3.SQLITE_IOERR: translatable("the disk failed or is full; data stored before are safe"),
     sqlite3.SQLITE_READONLY: _FORBIDDEN,
@@ -53,7 +53,7 @@ _IN_WORDS = {
     sqlite3.SQLITE_NOTADB: _FOREIGN,
 }
 
-_ACTIVE = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+_COUNT_ACTIVE_OBJECTS = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
 """How much there is in a file that does something by itself when it is written or read."""
 _TYPES = """
     SELECT m.name, c.name, c.type, c."notnull", c.pk
@@ -67,7 +67,7 @@ _HEADER = struct.Struct(">8I")
 """Magic number, version, size of a page, sequence, two salts, checksum in two parts."""
 _FRAME = struct.Struct(">6I")
 """Page, size of the database where a commit ends, two salts, checksum in two parts."""
-_READ_AT = 16
+_READ_MARK_OFFSET = 16
 """Where the index of a log, which SQLite makes when it reads one, says how many frames it has read."""
 
 
@@ -105,7 +105,7 @@ class StudyFile:
         self._turn = threading.RLock()
         unwritable = reading and self.path.is_file() and not _writable(self.path)
         self.read_only = shared or unwritable
-        self._db = _copied(self.path, shared=shared) if self.read_only else _open(self.path)
+        self._db = _memory_copy(self.path, shared=shared) if self.read_only else _open_owned(self.path)
         self._file = _identity(self.path)
         self.written: datetime | None = None
         self._closed = False
@@ -137,11 +137,11 @@ class StudyFile:
                     StudyFile(path).close()  # an unused study, without a log beside it that would outlast it
                 partial.replace(path)
             except OSError as error:
-                raise _unwritten(path, error) from error
+                raise _write_error(path, error) from error
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
-            other = _open(path)
+            other = _open_owned(path)
             self.close()
             identity = _identity(path)
             self._db = other
@@ -214,10 +214,10 @@ class StudyFile:
             yield not self._closed
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    """Return a connection that owns the file of a sound study."""
-    with _copy(path) if Path(f"{path}-journal").exists() else nullcontext() as copy:
-        _inspect(path, copy)
+def _open_owned(path: Path) -> sqlite3.Connection:
+    """Return a connection to a sound study, which it locks for other processes."""
+    with _file_copy(path) if Path(f"{path}-journal").exists() else nullcontext() as copy:
+        _check_study_file(path, copy)
     if not _writable(path):
         raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")  # SQLite would call it a fault of the disk
     with in_words(path):
@@ -226,7 +226,7 @@ def _open(path: Path) -> sqlite3.Connection:
         db.text_factory = study_rows.as_text
     try:
         with in_words(path):
-            _own(db, path)
+            _take_ownership(db, path)
         _note_owner(path)
     except BaseException:
         db.close()
@@ -238,10 +238,10 @@ def _writable(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
-def _copied(path: Path, *, shared: bool) -> sqlite3.Connection:
+def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
     """Return a copy in memory of a sound study; without its log if other processes may have it open."""
-    with _copy(path) if _has_log(path) and not shared else nullcontext() as copy:
-        _inspect(path, copy, shared=shared)
+    with _file_copy(path) if _has_log(path) and not shared else nullcontext() as copy:
+        _check_study_file(path, copy, shared=shared)
         uri = f"{path.as_uri()}?immutable=1" if copy is None else copy.as_uri()
         with in_words(path), closing(sqlite3.connect(uri, uri=True)) as source:
             db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -251,8 +251,8 @@ def _copied(path: Path, *, shared: bool) -> sqlite3.Connection:
 
 
 @contextmanager
-def _copy(path: Path) -> Iterator[Path]:
-    """Provide a copy of a study and of the logs beside it, which SQLite reads only where it may write."""
+def _file_copy(path: Path) -> Iterator[Path]:
+    """Provide a copy of a study and its logs in a folder where SQLite may write, as it must to read a log."""
     try:
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             copy = Path(folder) / "study"
@@ -275,7 +275,7 @@ def _has_log(path: Path) -> bool:
     return False
 
 
-def _own(db: sqlite3.Connection, path: Path) -> None:
+def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
@@ -314,10 +314,10 @@ def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda
     except FileExistsError as error:
         raise StoreError(tr("{path}: the file already exists.").format(path=path)) from error
     except OSError as error:
-        raise _unwritten(path, error) from error
+        raise _write_error(path, error) from error
 
 
-def _unwritten(path: Path, error: OSError) -> StoreError:
+def _write_error(path: Path, error: OSError) -> StoreError:
     text = tr("{path}: the study could not be written: {strerror}.")
     return StoreError(text.format(path=path, strerror=error.strerror))
 
@@ -338,13 +338,13 @@ def in_words(path: Path) -> Iterator[None]:
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StudyInUseError(
                 tr("{path}: the study is in use by {owner}. Close it there first.").format(
-                    path=path, owner=_owner(path)
+                    path=path, owner=_owner_text(path)
                 )
             ) from error
-        raise StoreError(f"{path}: {tr(_IN_WORDS.get(code, str(error)))}.") from error
+        raise StoreError(f"{path}: {tr(_MESSAGES_BY_CODE.get(code, str(error)))}.") from error
 
 
-def _inspect(path: Path, copy: Path | None = None, *, shared: bool = False) -> None:
+def _check_study_file(path: Path, copy: Path | None = None, *, shared: bool = False) -> None:
     """Raise an error unless a file is a sound study of this version; nothing is written near it.
 
     The copy is inspected if there is one; of a shared study, the file without its log.
@@ -417,7 +417,7 @@ def _note_owner(path: Path) -> None:
         raise
 
 
-def _owner(path: Path) -> str:
+def _owner_text(path: Path) -> str:
     try:
         number = int(_owner_file(path).read_text(encoding="ascii"))
         return tr("process {number}").format(number=number)
@@ -452,7 +452,7 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
     columns = _columns(db)
     missing_columns = {column for column in ours - columns if column[:2] not in study_rows.added_columns()}
     otherwise = {column for column in columns - ours if column[:2] in study_rows.added_columns()}
-    return bool(db.execute(_ACTIVE).fetchone()[0] or missing_columns or otherwise)
+    return bool(db.execute(_COUNT_ACTIVE_OBJECTS).fetchone()[0] or missing_columns or otherwise)
 
 
 def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
@@ -477,15 +477,15 @@ def _log_is_whole(path: Path) -> bool:
             values = _HEADER.unpack(start)
             if values[6:] != _checksum(start[:24], values[0] & 1 == 1):
                 return not log.read(_FRAME.size)
-            index.seek(_READ_AT)
+            index.seek(_READ_MARK_OFFSET)
             n_read = int.from_bytes(index.read(4), sys.byteorder)
-            return _commits(log, n_read, values[2], values[4:6]) < 2
+            return _count_unread_commits(log, n_read, values[2], values[4:6]) < 2
     except OSError:
         return True  # there is none
 
 
-def _commits(log: BinaryIO, n_read: int, page: int, salts: tuple[int, ...]) -> int:
-    """Return how many commits of a log's present round there are behind the frames that were read.
+def _count_unread_commits(log: BinaryIO, n_read: int, page: int, salts: tuple[int, ...]) -> int:
+    """Return the number of commits of the log's present round behind the frames that were read.
 
     Each round has two numbers of its own. Where one of them fits, the commit is of this round: the other one
     is damaged, there or in the header, whose checksum two flipped bits can leave as it was.

@@ -250,7 +250,7 @@ class Study:
         other = self.data(run).difference(dataset)
         if other:
             raise ChangedDataError(other)
-        recorded_files = _kept_files(self._run(run.id))
+        recorded_files = _recorded_files(self._run(run.id))
         present_files = _own_files(run.plan)
         for name, files in recorded_files.items():
             if files != present_files.get(name):
@@ -264,7 +264,12 @@ class Study:
                 "{path}: run {id} was started with {by}, but {versions} is installed. Start the run again."
             )
             raise StoreError(
-                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(installed_versions))
+                text.format(
+                    path=self.path,
+                    id=run.id,
+                    by=_version_text(by),
+                    versions=_version_text(installed_versions),
+                )
             )
 
     def data(self, run: RunKey) -> RecordedData:
@@ -339,7 +344,7 @@ class Study:
         keys: list[str] = []
         for row in self._sound("dataset", "ORDER BY id"):
             with suppress(*IMPOSSIBLE):
-                recorded_data = _recorded(row)
+                recorded_data = _parsed_data(row)
                 if recorded_data.first_file is None:
                     keys += dataset_keys(recorded_data)
         return tuple(dict.fromkeys(keys))
@@ -591,7 +596,7 @@ class Study:
         """Return the data of a run."""
         try:
             (row,) = self._sound("dataset", "WHERE id = ?", run["dataset"])
-            recorded_data = _recorded(row)
+            recorded_data = _parsed_data(row)
             return replace(recorded_data, feature_set=self._feature_set(recorded_data.checksum))
         except IMPOSSIBLE as error:
             text = tr("{path}: the stored data description of run {id} is damaged. Run it again.")
@@ -609,7 +614,10 @@ class Study:
                 continue
             try:
                 # Where the data are does not count: they have their checksum.
-                if self._read_run(row)[1].changed(data=plan.data) == plan and _kept_files(row) == own_files:
+                if (
+                    self._read_run(row)[1].changed(data=plan.data) == plan
+                    and _recorded_files(row) == own_files
+                ):
                     return row.id
             except StoreError:
                 continue  # a plan of a version that is not ours is none to go on with
@@ -642,7 +650,7 @@ class Study:
             self._remember_measures(run)
             return run, plan_from_dict(json.loads(run["plan"])), data
         except (PlanError, ParameterError) as error:
-            reason = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
+            reason = textwrap.shorten(str(error), _MAX_REASON_LENGTH, placeholder=" ….")
             text = tr("{path}: the plan of run {id} cannot be read: {why}")
             raise StoreError(text.format(path=self.path, id=row.id, why=reason)) from error
         except IMPOSSIBLE as error:
@@ -659,7 +667,7 @@ class Study:
         if not unknown or not self._has_table("method"):
             return
         for payload, digest in self._file.rows("SELECT payload, digest FROM method WHERE run = ?", run.id):
-            if digest == payload_digest(run.id, payload) and len(payload) <= _MOST_METHOD:
+            if digest == payload_digest(run.id, payload) and len(payload) <= _MAX_METHOD_LENGTH:
                 for description in json.loads(payload):
                     entry = described_method(description)
                     if entry.key in unknown:
@@ -670,7 +678,7 @@ class Study:
         if not self._has_table("measure"):
             return
         for payload, digest in self._file.rows("SELECT payload, digest FROM measure WHERE run = ?", run.id):
-            if digest == payload_digest(run.id, payload) and len(payload) <= _MOST_METHOD:
+            if digest == payload_digest(run.id, payload) and len(payload) <= _MAX_METHOD_LENGTH:
                 for description in json.loads(payload):
                     entry = described_measure(description)
                     if MEASURES.find(entry.key) is None:
@@ -679,7 +687,7 @@ class Study:
     def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
         """Return the units and the folds of a run; what its plan does not have counts as damaged."""
         numbers = plan.folds or data.folds
-        n_combinations = _count(plan)
+        n_combinations = _n_combinations(plan)
         row_lists = (self._file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
         units, folds = (
             [r if r.sound and r["fold"] in numbers else replace(r, sound=False) for r in rows]
@@ -704,10 +712,12 @@ class Study:
         run, plan, data = self._read_run(row)
         units, folds = self._parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
-        n_units = _count(plan) * n_folds
+        n_units = _n_combinations(plan) * n_folds
         n_sound = len(_sound_rows(units))
         n_missing = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
-        damage = ", ".join(_damaged(units, folds)) or (f"{n_missing} of its parts" if n_missing else "")
+        damage = ", ".join(_damaged_row_texts(units, folds)) or (
+            f"{n_missing} of its parts" if n_missing else ""
+        )
         return RunSummary(
             RunKey(row.id, plan, data.feature_ids),
             data.name,
@@ -727,7 +737,7 @@ class Study:
         return float(self._file.rows(query, run)[0][0])
 
 
-def _words(by: Mapping[str, str]) -> str:
+def _version_text(by: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in by.items())
 
 
@@ -735,9 +745,9 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-_LONGEST = 300
-_SHORT = 20
-_MOST_METHOD = 1 << 20  # characters of the description of a method
+_MAX_REASON_LENGTH = 300
+_MAX_CELL_LENGTH = 20
+_MAX_METHOD_LENGTH = 1 << 20  # characters of the description of a method
 """Characters of what is wrong with a plan, and of a cell."""
 
 
@@ -840,8 +850,8 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
     return checksums
 
 
-def _kept_files(row: Row) -> dict[str, list[str]]:
-    """Return the checksums of a run's own files as recorded; none of another version's record."""
+def _recorded_files(row: Row) -> dict[str, list[str]]:
+    """Return the checksums of a run's own files as recorded; none if the record is of another version."""
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["same"]).get("own_files", {}))
     return {}
@@ -863,14 +873,14 @@ def _sound_rows(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.sound]
 
 
-def _shown(cell: Any) -> str:
-    """Return a cell that may hold anything for a sentence."""
+def _short_text(cell: Any) -> str:
+    """Return the short text of a cell for a sentence; a damaged cell may hold anything."""
     text = str(cell)
-    is_short = text.isprintable() and len(text) < _SHORT
-    return text if is_short else textwrap.shorten(ascii(cell), _SHORT, placeholder="…")
+    is_short = text.isprintable() and len(text) < _MAX_CELL_LENGTH
+    return text if is_short else textwrap.shorten(ascii(cell), _MAX_CELL_LENGTH, placeholder="…")
 
 
-def _recorded(row: Row) -> RecordedData:
+def _parsed_data(row: Row) -> RecordedData:
     """Return the dataset that a row records; one of IMPOSSIBLE if it cannot be read."""
     folds, ids = (numbers(json.loads(row[name])) for name in ("folds", "feature_ids"))
     names = sequence(json.loads(row["feature_names"]), str)
@@ -914,19 +924,19 @@ def _sources(files: str) -> tuple[Source, ...]:
     )
 
 
-def _count(plan: Plan) -> int:
-    """Return how many combinations a plan has."""
+def _n_combinations(plan: Plan) -> int:
+    """Return the number of combinations of a plan."""
     return math.prod(len(axis.values) for axis in plan.axes)
 
 
-def _damaged(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
-    """Return in words which rows of a run are damaged."""
+def _damaged_row_texts(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
+    """Return the texts of the damaged rows of a run."""
     unit_texts = [
-        f"fold {_shown(row['fold'])} with combination {_next(row['position'])}"
+        f"fold {_short_text(row['fold'])} with combination {_position_from_one(row['position'])}"
         for row in units
         if not row.sound
     ]
-    return unit_texts + [f"the results of fold {_shown(row['fold'])}" for row in folds if not row.sound]
+    return unit_texts + [f"the results of fold {_short_text(row['fold'])}" for row in folds if not row.sound]
 
 
 def as_json(values: Any) -> str:
@@ -934,6 +944,6 @@ def as_json(values: Any) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def _next(position: Any) -> str:
-    """Return a position as people count; as it is where it is no number any more."""
-    return _shown(position + 1 if isinstance(position, int) else position)
+def _position_from_one(position: Any) -> str:
+    """Return the text of a position, counted from 1; a damaged one that is no number, as it is."""
+    return _short_text(position + 1 if isinstance(position, int) else position)

@@ -18,7 +18,7 @@ from rankstudio.engine.data.fingerprint import change, fingerprint
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.support.extensions import Extensions
 
-_TIMES = {1: "once", 2: "twice"}
+_TIMES_TEXTS = {1: "once", 2: "twice"}
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class RecordedData:
             Whether the folds had a validation and a test part.
         """
         path = Path(self.place) if self.place else None
-        part = _empty(self.feature_ids, self.feature_names)
+        part = _empty_part(self.feature_ids, self.feature_names)
         vali, test = (part if had_part else None for had_part in (validated, tested))
         folds = tuple(Fold(number, part, vali, test) for number in self.folds)
         return AbsentData(self.name, path, folds, extensions=Extensions([self.feature_set]), recorded=self)
@@ -175,7 +175,7 @@ class AbsentData(FoldedDataset):
     recorded: RecordedData | None = None
 
 
-def _empty(ids: tuple[int, ...], names: tuple[str, ...]) -> RankingDataset:
+def _empty_part(ids: tuple[int, ...], names: tuple[str, ...]) -> RankingDataset:
     start = np.zeros(1, dtype=np.int64)
     return RankingDataset(
         np.empty((0, len(ids))), np.empty(0), start, (), np.array(ids, dtype=np.int64), names, ()
@@ -259,7 +259,7 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
     """Return the state for a report: "test part sealed", "test part shown twice"; "" if never sealed."""
     looks = n_looks(marks, data)
-    looks_text = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
+    looks_text = f"shown {_TIMES_TEXTS.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks, data):
         return f"test part sealed, {looks_text} before" if looks_text else "test part sealed"
     return f"test part {looks_text}" if looks_text else ""

@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _DATASET = ("name", "place", "checksum", "files", "folds", "feature_ids", "feature_names")
-_ADDED = {"dataset": "first_file", "seal": "datasets"}
+_ADDED_COLUMNS = {"dataset": "first_file", "seal": "datasets"}
 """Text columns by table that studies lack until something is stored in them again."""
-_RUN = ("plan", "same", "versions", "created")
+_RUN_TEXT_COLUMNS = ("plan", "same", "versions", "created")
 
 COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "study": {"title": str, "created": str, "versions": str},
     "dataset": {"id": int, **dict.fromkeys(_DATASET, str), "first_file": str | None},
     "run": {
-        **{"id": int, "dataset": int, **dict.fromkeys(_RUN, str)},
+        **{"id": int, "dataset": int, **dict.fromkeys(_RUN_TEXT_COLUMNS, str)},
         **{"finished": str | None, "seconds": float | None},
     },
     "unit": {"run": int, "fold": int, "position": int, "setting": str, "seconds": float, "payload": bytes},
@@ -43,7 +43,7 @@ _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
     FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
 """Plan, versions and data of a run: the digests of its units and folds cover them, too."""
 
-_NUMBERS = {
+_USED_NUMBERS = {
     "dataset": "SELECT id FROM dataset",
     "seal": "SELECT id FROM seal",
     "run": "SELECT id FROM run UNION ALL SELECT run FROM unit UNION ALL SELECT run FROM fold "
@@ -51,7 +51,7 @@ _NUMBERS = {
 }
 """Where numbers are taken: a run that is lost may have left results, or the mark of one that was removed."""
 
-_RESULTS = ("unit", "fold")
+_RESULT_TABLES = ("unit", "fold")
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ def select(table: str, clause: str, absent: Collection[str] = ()) -> str:
     absent : collection of str
         Columns that the table lacks: they are read as empty. See :func:`absent_columns`.
     """
-    origin = _ORIGIN.format(f"{table}.run") if table in _RESULTS else "NULL"
+    origin = _ORIGIN.format(f"{table}.run") if table in _RESULT_TABLES else "NULL"
     cells = (f"NULL AS {name}" if name in absent else name for name in COLUMNS[table])
     return f"SELECT rowid, digest, {origin}, {', '.join(cells)} FROM {table} {clause}"
 
 
 def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
     """Return the columns that were added to a table since the study was created."""
-    column = _ADDED.get(table)
+    column = _ADDED_COLUMNS.get(table)
     if column is None:
         return ()
     query = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?"
@@ -101,14 +101,14 @@ def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
 
 def add_columns(db: sqlite3.Connection) -> None:
     """Add the columns that a study lacks; they are empty, so that no digest changes."""
-    for table in _ADDED:
+    for table in _ADDED_COLUMNS:
         for column in absent_columns(db, table):
             db.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
 
 
 def added_columns() -> frozenset[tuple[str, str]]:
     """Return the columns, each after its table, that a study may lack."""
-    return frozenset(_ADDED.items())
+    return frozenset(_ADDED_COLUMNS.items())
 
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
@@ -122,7 +122,7 @@ def row_of(table: str, record: Iterable[Any]) -> Row:
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
     """Write a row, replacing one with the same key."""
     origin = None
-    if table in _RESULTS:
+    if table in _RESULT_TABLES:
         (origin,) = db.execute(f"SELECT {_ORIGIN.format('?')}", (values["run"],)).fetchone()
     values["digest"] = _digest({**values, "": origin})
     anew = ", ".join(f"{name} = excluded.{name}" for name in values)
@@ -135,7 +135,7 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
     """Return the number of a new row, which the digest covers; the highest existing number may be damaged."""
-    query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
+    query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_USED_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
     return int(db.execute(query).fetchone()[0])
 
 
@@ -238,7 +238,7 @@ IMPOSSIBLE = (
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 _VERSION = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z.+!_-]{0,62}[0-9A-Za-z])?")
-_MOST = 2**63 - 1  # SQLite's integers
+_MAX_INTEGER = 2**63 - 1  # SQLite's integers
 
 
 def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
@@ -252,7 +252,7 @@ def numbers(values: Any) -> tuple[int, ...]:
     """Return a list of distinct numbers from 1 up; ValueError otherwise."""
     parsed_numbers = sequence(values, int)
     if len(set(parsed_numbers)) < len(parsed_numbers) or any(
-        not 1 <= value <= _MOST for value in parsed_numbers
+        not 1 <= value <= _MAX_INTEGER for value in parsed_numbers
     ):
         raise ValueError("expected different numbers from 1 up")
     return parsed_numbers

@@ -340,7 +340,7 @@ class FoldContext:
         """Return a function that measures the steps of a unit on left-out queries, or nothing."""
         left_out = self._left_out
         if left_out is None:
-            return lambda _: _nothing()
+            return lambda _: _no_measures()
         ranker = self.ranker(unit)
         left_out.begin(unit)
         return lambda step: left_out.measure(unit, ranker, step)
@@ -594,7 +594,7 @@ class NestedFold(FoldContext):
         if len(measures_by_path) < len(paths) or not all(measures_by_path):
             return {}
         n_queries = next(iter(measures_by_path[0].values())).shape[1]
-        return cross_fitted_values(self.plan, chosen, paths, n_queries, _kept_rows)
+        return cross_fitted_values(self.plan, chosen, paths, n_queries, _kept_measures)
 
     def _choices(self, path: PathResult, queries: Sequence[Floats]) -> SubsetChoices | None:
         """Choose on subsets of the queries of the inner folds, and measure the chosen inner models."""
@@ -607,7 +607,7 @@ class NestedFold(FoldContext):
         if choices is None or not choices.distinct.size:
             return choices
         parts = [
-            _rows_of_inner_fold(fold, measured.path, steps)
+            _inner_fold_measures(fold, measured.path, steps)
             for fold, measured, steps in zip(
                 self._inner, inner.measured, inner.steps_at(path, choices.distinct), strict=True
             )
@@ -683,7 +683,7 @@ class _Inner:
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return means and their standard errors along a path."""
-        rows = [self._rows(x_value, final=final) for x_value, final in _places(path)]
+        rows = [self._rows(x_value, final=final) for x_value, final in _lengths_and_ends(path)]
         table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         means = {name: np.array([float(average(row)) for row in values]) for name, values in table.items()}
         return means, {
@@ -694,7 +694,7 @@ class _Inner:
         """Return the selection measure in each query of each inner fold, along K steps: (K, Q) each."""
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
-        steps = [self._steps(x_value, final=final) for x_value, final in _places(path)]
+        steps = [self._steps(x_value, final=final) for x_value, final in _lengths_and_ends(path)]
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
             (values,) = measured_path.queries
@@ -704,13 +704,13 @@ class _Inner:
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
         """Return for each inner fold which of its steps counts at each of D positions of a path."""
-        places = _places(path)
+        places = _lengths_and_ends(path)
         rows = [self._steps(places[i][0], final=places[i][1]) for i in positions.tolist()]
         return [[row[fold] for row in rows] for fold in range(len(self.measured))]
 
     def _steps(self, x_value: int, *, final: bool) -> list[int | None]:
         """Return which step of each inner fold's path counts at a place; None where there is none yet."""
-        return [-1 if final else _last_until(path.x_values, x_value) for path in self.paths]
+        return [-1 if final else _last_index_within(path.x_values, x_value) for path in self.paths]
 
     def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
         """Return for each measure its value on every inner fold, shape (k,)."""
@@ -722,22 +722,22 @@ class _Inner:
         }
 
 
-def _places(path: PathResult) -> list[tuple[int, bool]]:
-    """Return where each step of a path stands, and whether it is the last one of an optimiser."""
+def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
+    """Return the x-value of each step of a path, and whether it is the last step of an optimiser."""
     ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
     return [(int(x_value), i == ends) for i, x_value in enumerate(path.x_values)]
 
 
-def _last_until(x_values: Ints, x_value: int) -> int | None:
-    """Return the index of the last step that stands no farther than a place; None before the first."""
+def _last_index_within(x_values: Ints, x_value: int) -> int | None:
+    """Return the index of the last step whose x-value is at most this one; None before the first."""
     until = np.flatnonzero(x_values <= x_value)
     return int(until[-1]) if until.size else None
 
 
-def _rows_of_inner_fold(
+def _inner_fold_measures(
     fold: FoldContext, path: PathResult, steps: Sequence[int | None]
 ) -> dict[str, Floats]:
-    """Return the measures of D steps of an inner fold in its validation queries, (D, Q); NaN for no step."""
+    """Return the measures of D steps of an inner fold in its validation queries, (D, Q); NaN for None."""
     positions = sorted({step % len(path.steps) for step in steps if step is not None})
     if not positions:
         positions = [0]
@@ -747,7 +747,7 @@ def _rows_of_inner_fold(
     return {name: np.where(is_step, table[rows], np.nan) for name, table in values.items()}
 
 
-def _kept_rows(path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
+def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
     """Return the measures that a path keeps of D of its steps, each of shape (D, Q)."""
     return {} if path.choices is None else path.choices.measures_at(positions)
 
@@ -777,14 +777,16 @@ def _until_constant(
         yield from steps
         return
     varies = yield from informative_columns(data)
-    selectable_columns = _selectable(varies, plan, parameters, feature_ids)
+    selectable_columns = _selectable_columns(varies, plan, parameters, feature_ids)
     for event in steps:
         yield event
         if isinstance(event, Step) and selectable_columns <= set(event.selected):
             return
 
 
-def _selectable(varies: Bools, plan: Plan, parameters: Mapping[str, Any], feature_ids: Ints) -> set[int]:
+def _selectable_columns(
+    varies: Bools, plan: Plan, parameters: Mapping[str, Any], feature_ids: Ints
+) -> set[int]:
     """Return the columns that a path goes on for: those that vary and are not banned, and the pinned ones."""
     banned = {int(i) for i in parameters.get("banned", ())}
     for members in feature_groups_of(plan).values():  # banned as a whole
@@ -795,6 +797,6 @@ def _selectable(varies: Bools, plan: Plan, parameters: Mapping[str, Any], featur
     )
 
 
-def _nothing() -> Waiting[Measures]:
+def _no_measures() -> Waiting[Measures]:
     return {}
     yield

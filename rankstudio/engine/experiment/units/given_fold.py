@@ -35,7 +35,9 @@ ALL = "all"
 _Queries = dict[str, list[Floats]]
 """The documents of queries, by their ids: other parts may count them anew."""
 
-_GREATEST = 1e200  # of all weights: times the values of features, scores stay within the range of numbers
+_MAX_WEIGHT_SUM = (
+    1e200  # of all weights: times the values of features, scores stay within the range of numbers
+)
 
 
 class GivenFold(FoldContext):
@@ -73,7 +75,7 @@ def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingD
     PlanError
         If the plan names a fold without a file.
     """
-    steps, note = _steps(plan, dataset)
+    steps, note = _given_steps(plan, dataset)
     return lambda fold, train: GivenFold(plan, fold, train, steps[fold.number], note)
 
 
@@ -101,9 +103,9 @@ def plan_of_given(
         If they cannot be read or do not fit, or there are no documents to measure models on.
     """
     location = location.absolute()
-    files = _found(method, location, dataset)
+    files = _find_given_files(method, location, dataset)
     if method == GIVEN_MODEL.key:
-        _check_reading(files.of_folds.values(), plan, dataset)
+        _check_preprocessing(files.of_folds.values(), plan, dataset)
     folds = tuple(n for n in files.of_folds if not plan.folds or n in plan.folds)
     given_plan = plan.changed(
         method=method,
@@ -116,7 +118,7 @@ def plan_of_given(
     return given_plan, files.left_out
 
 
-def _found(method: str, location: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
+def _find_given_files(method: str, location: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
     """Return the scores or models in files for the folds of a dataset."""
     if method != GIVEN_MODEL.key:
         return find_scores(location, dataset)
@@ -129,10 +131,12 @@ def _found(method: str, location: Path, dataset: FoldedDataset) -> GivenFiles[An
     return find_models(location, dataset)
 
 
-def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
-    """Return the models by which a plan ranks in each fold, and what has to be said of them."""
+def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
+    """Return the model by which a plan ranks in each fold, and notes on these models."""
     if plan.method == GIVEN_ORDER.key:
-        return {fold.number: _ranked(plan, fold, dict(_reading_order(fold))) for fold in dataset.folds}, ""
+        return {
+            fold.number: _step_of_scores(plan, fold, dict(_scores_by_order(fold))) for fold in dataset.folds
+        }, ""
     models = plan.method == GIVEN_MODEL.key
     files = plan.extension(GivenRanking)
     if files is None:
@@ -141,24 +145,26 @@ def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
             if models
             else tr("scores: expected a name and a path of scores to rank by, got none.")
         )
-    given_files = _found(plan.method, Path(files.path), dataset)
+    given_files = _find_given_files(plan.method, Path(files.path), dataset)
     numbers = plan.folds or [fold.number for fold in dataset.folds]
-    _check_found(files, given_files.checksums, numbers, given_files.of_folds)
+    _check_given_files(files, given_files.checksums, numbers, given_files.of_folds)
     by_fold = {number: given_files.of_folds[number] for number in numbers}
     if not models:
         folds = {fold.number: fold for fold in dataset.folds}
-        return {n: _ranked(plan, folds[n], scores) for n, scores in by_fold.items()}, ""
-    _check_reading(by_fold.values(), plan, dataset)
+        return {n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()}, ""
+    _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
     notes = dict.fromkeys(note for model in by_fold.values() for note in other_names(model, train))
     sentences = [overlap(by_fold, plan, dataset), *notes]
-    return {n: _step(model, dataset) for n, model in by_fold.items()}, " ".join(filter(None, sentences))
+    return {n: _step_of_model(model, dataset) for n, model in by_fold.items()}, " ".join(
+        filter(None, sentences)
+    )
 
 
-def _check_found(
+def _check_given_files(
     scores: GivenRanking, checksums: Mapping[str, str], numbers: Sequence[int], available: Collection[int]
 ) -> None:
-    """Refuse files that are not those of a plan any more, or that have nothing for a fold to run."""
+    """Refuse files that have changed since they were added to the plan, and folds without a file."""
     files = scores.files
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
@@ -170,21 +176,21 @@ def _check_found(
             raise PlanError(text.format(name=scores.name, fold=number))
 
 
-def _reading_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
-    """Yield scores of each part by which its documents rank in the order of the file."""
+def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
+    """Yield each part's name with scores that rank its documents in the order of the file."""
     for name, part in fold.parts.items():
         yield name, -np.arange(part.n_documents, dtype=np.float64)
 
 
-def _ranked(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
+def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
     """Return the scores of the parts of a fold as the one step of a path."""
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
     return given_scores(files.name if files is not None else plan.entry.label, parts, fold.train.n_features)
 
 
-def _check_reading(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) -> None:
-    """Refuse models that were learned from values that were made ready otherwise than those of the data."""
+def _check_preprocessing(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) -> None:
+    """Refuse models that were learned from values preprocessed otherwise than the data's."""
     text = tr(
         "{file}: preprocessing differs: the model was trained with {field} = {found}, {data} "
         "was opened with {expected}. Reopen the data with the same setting."
@@ -205,7 +211,7 @@ def _check_reading(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) 
                 raise DatasetError(text.format(file=shown_path(model.source), **arguments))
 
 
-def _step(model: Model, dataset: FoldedDataset) -> Step:
+def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
     """Return a model as the one step of a path."""
     ids = tuple(dataset.feature_ids.tolist())
     column_of = {feature: column for column, feature in enumerate(ids)}
@@ -216,9 +222,9 @@ def _step(model: Model, dataset: FoldedDataset) -> Step:
     ]
     with np.errstate(over="ignore"):
         total = float(np.abs(coef).sum())
-    if total > _GREATEST:
+    if total > _MAX_WEIGHT_SUM:
         text = tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.")
-        raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_GREATEST))
+        raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_MAX_WEIGHT_SUM))
     selected = tuple(column_of[feature.id] for feature in present_features)
     if not model.beyond:
         return Step(1, selected, coef, float("nan"), np.empty(0))
@@ -251,11 +257,11 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
             continue
         counts[fold.number] = 0, part.n_queries
         number = model.origin.get("fold")
-        if not _same_data(model, plan, dataset):
+        if not _has_same_data(model, plan, dataset):
             continue
         if number == ALL:
             n = part.n_queries
-        elif not _same_folds(model, dataset):
+        elif not _has_same_folds(model, dataset):
             unclear = True
             continue
         elif number == fold.number:
@@ -263,7 +269,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         else:
             key = id(model), number
             if key not in trained_queries:
-                trained_queries[key] = _learned_from(number, dataset)
+                trained_queries[key] = _trained_queries(number, dataset)
             n = n_shared(part, trained_queries[key])
         counts[fold.number] = n, part.n_queries
     files = plan.extension(GivenRanking)
@@ -302,12 +308,12 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
     ).format(name=name, seen=n_seen, n=n_measured, folds=numbers)
 
 
-def _same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
+def _has_same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
     return plan.data == model.plan.get("data") or dataset.name == model.origin.get("data")
 
 
-def _same_folds(model: Model, dataset: FoldedDataset) -> bool:
-    """Return whether the folds are those among which a model's own was."""
+def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
+    """Return whether the dataset's folds are those of the division in which the model was learned."""
     try:
         protocol = parse_protocol(str(model.plan.get("protocol", GIVEN)))
     except PlanError:
@@ -316,8 +322,8 @@ def _same_folds(model: Model, dataset: FoldedDataset) -> bool:
     return has_fold and protocol.divided_by(model.plan.get("seed", 0)) == dataset.divided_by
 
 
-def _learned_from(number: object, dataset: FoldedDataset) -> _Queries:
-    """Return the queries that a fold's model was learned from or chosen by."""
+def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
+    """Return the documents of the queries that a fold's model was learned from or chosen by, by query id."""
     fold = next(fold for fold in dataset.folds if fold.number == number)
     queries: _Queries = {}
     for part in (fold.train, fold.vali):
@@ -326,22 +332,22 @@ def _learned_from(number: object, dataset: FoldedDataset) -> _Queries:
         full_part, left_out = (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
         for query, name in enumerate(full_part.query_ids):
             if query != left_out:
-                queries.setdefault(name, []).append(_documents(full_part, query))
+                queries.setdefault(name, []).append(_query_documents(full_part, query))
     return queries
 
 
 def queries_of(data: RankingDataset) -> _Queries:
     """Return the documents of each query, by its id."""
-    return {name: [_documents(data, query)] for query, name in enumerate(data.query_ids)}
+    return {name: [_query_documents(data, query)] for query, name in enumerate(data.query_ids)}
 
 
 def n_shared(part: RankingDataset, queries: _Queries) -> int:
     """Return how many queries of a part are among others, with the same id and documents."""
     return sum(
-        any(np.array_equal(_documents(part, query), other) for other in queries.get(name, ()))
+        any(np.array_equal(_query_documents(part, query), other) for other in queries.get(name, ()))
         for query, name in enumerate(part.query_ids)
     )
 
 
-def _documents(part: RankingDataset, query: int) -> Floats:
+def _query_documents(part: RankingDataset, query: int) -> Floats:
     return part.X[part.query_ptr[query] : part.query_ptr[query + 1]]

@@ -24,8 +24,8 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting
 
-_SCORES = 1 << 25  # of several models that are measured at a time: 256 MB
-_VALUES = 1 << 22  # in queries that are measured at a time: 32 MB
+_MAX_SCORES = 1 << 25  # of several models that are measured at a time: 256 MB
+_MAX_VALUES = 1 << 22  # in queries that are measured at a time: 32 MB
 
 
 class MeasuredSteps(NamedTuple):
@@ -112,7 +112,7 @@ class MeasuredPart(ScoredPart):
         """Yield the measures of some steps at a time in each query."""
         if all(step.linear for step in steps):
             largest_dimension = max(self._data.n_documents, self._data.n_features)
-            at_once = max(1, min(_SCORES // largest_dimension, _VALUES // self._values))
+            at_once = max(1, min(_MAX_SCORES // largest_dimension, _MAX_VALUES // self._values))
             for first in range(0, len(steps), at_once):
                 coefs = np.array([step.coef for step in steps[first : first + at_once]])
                 yield self._evaluator.per_query_many(self.linear_scores(coefs))
@@ -129,7 +129,7 @@ class MeasuredPart(ScoredPart):
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        return _evaluator_of(self._data, self._plan)
+        return _part_evaluator(self._data, self._plan)
 
 
 class LeftOutQueries:
@@ -209,10 +209,10 @@ class LeftOutQueries:
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        return _evaluator_of(self._part, self._plan)
+        return _part_evaluator(self._part, self._plan)
 
 
-def _evaluator_of(part: RankingDataset, plan: Plan) -> Evaluator:
+def _part_evaluator(part: RankingDataset, plan: Plan) -> Evaluator:
     return Evaluator(part.y, part.query_ptr, plan.convention, plan.evaluated, grading=part.grading)
 
 

@@ -47,7 +47,7 @@ def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: floa
     if format_name == "csv":
         return csv_of_values(*figure.table()).encode()
     try:
-        with _unsaid():
+        with _without_font_warnings():
             from rankstudio.engine.export.figures.painter import painted  # noqa: PLC0415 - brings matplotlib
     except OSError as error:
         raise OutputError(f"Figures cannot be drawn: {error}") from error
@@ -55,8 +55,8 @@ def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: floa
 
 
 @contextmanager
-def _unsaid() -> Iterator[None]:
-    """Have matplotlib not tell where its list of fonts cannot be kept: as all caches it is made anew then."""
+def _without_font_warnings() -> Iterator[None]:
+    """Silence matplotlib's warning that it cannot store its list of fonts, which it then makes anew."""
     logger = logging.getLogger("matplotlib")
     before = logger.level
     logger.setLevel(logging.ERROR)

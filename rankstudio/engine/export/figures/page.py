@@ -46,13 +46,15 @@ _MARKERS = {
     "cross": ("X", 1.1),
     "star": ("*", 1.3),
 }  # of matplotlib, and how large they are to look as large as a circle
-_LINE = 1.35  # from one line of the legend to the next
-_STRIP = 8.0  # that of the colours of an ordered family
+_LEGEND_LINE_HEIGHT = 1.35  # from one line of the legend to the next
+_STRIP_WIDTH = 8.0  # that of the colours of an ordered family
 _INTER = str(resource("fonts", "Inter-Regular.ttf"))
-_EDGE = 0.4  # what stays free at the edges of the page
-_APART = 0.7  # least room between the texts of ticks beside each other
+_MARGIN = 0.4  # what stays free at the edges of the page
+_MIN_TICK_GAP = 0.7  # least room between the texts of ticks beside each other
 _DPI = 288.0  # of what is measured; nothing is painted there
-_ROUNDS = 4  # at most: ticks, widths of numbers and size of the area depend on each other, and settle
+_MAX_LAYOUT_ROUNDS = (
+    4  # at most: ticks, widths of numbers and size of the area depend on each other, and settle
+)
 
 
 class FigurePage:
@@ -154,7 +156,7 @@ class FigurePage:
         def fit(wide: float, _: float) -> None:
             box = self.area.get_position()
             middle = self.style.width * (box.x0 + box.x1) / 2
-            room = 2 * min(middle, self.style.width - middle) - 2 * _EDGE * self.style.em
+            room = 2 * min(middle, self.style.width - middle) - 2 * _MARGIN * self.style.em
             self.area.set_xlabel(self.wrapped(title, max(room, wide)), **look)
 
         self.fitters.append(fit)
@@ -181,14 +183,14 @@ class FigurePage:
         em = self.style.em
         style = self.style
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
-        edge = _EDGE * em
+        edge = _MARGIN * em
         wide = 0.7 * style.width
         high = 0.3 * style.width
         is_fitted = not self._find_other_font(wide, high)
         legends = self._legends()
-        legends_height = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
+        legends_height = _LEGEND_LINE_HEIGHT * em * len(legends) + (0.35 * em if legends else 0.0)
         sizes: tuple[float, ...] = ()
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_LAYOUT_ROUNDS):
             if not is_fitted:
                 self._fit(wide, high)
             is_fitted = False
@@ -209,7 +211,9 @@ class FigurePage:
             corner = (left + edge) / style.width, (below + edge) / tall
             self.area.set_position((*corner, wide / style.width, high / tall))
             for row, legend in enumerate(legends):
-                legend.set_bbox_to_anchor((edge / style.width, 1 - (edge + row * _LINE * em) / tall))
+                legend.set_bbox_to_anchor(
+                    (edge / style.width, 1 - (edge + row * _LEGEND_LINE_HEIGHT * em) / tall)
+                )
             before = sizes
             sizes = (*corner, wide, high, tall)
             if sizes == before:  # what is written now was fitted to these
@@ -229,14 +233,14 @@ class FigurePage:
         self._fit(wide, high)
         texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
         texts += [one_line(label) for _, label in self.entries] + [one_line(self.style.heading)]
-        missing_characters = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
+        missing_characters = frozenset("".join(texts)) - _font_characters(_INTER) - {"\n"}
         if missing_characters:
             self._other_font = self._font_of_file(_font_with(missing_characters))
             self._widths.clear()
         return bool(missing_characters)
 
     def _font_of(self, text: str) -> FontProperties:
-        return self._font if _characters(_INTER).issuperset(text.replace("\n", "")) else self._other_font
+        return self._font if _font_characters(_INTER).issuperset(text.replace("\n", "")) else self._other_font
 
     def _font_of_file(self, path: str) -> FontProperties:
         return FontProperties(family=["Inter", "sans-serif"], size=self.style.em, fname=path)
@@ -246,8 +250,8 @@ class FigurePage:
         em = self.style.em
         style = self.style
         strip = any(isinstance(bearer, tuple) and len(bearer) > 2 for bearer, _ in self.entries)
-        sample = _STRIP if strip else SAMPLE
-        room = style.width - 2 * _EDGE * em
+        sample = _STRIP_WIDTH if strip else SAMPLE
+        room = style.width - 2 * _MARGIN * em
         rows: list[list[tuple[Any, str]]] = []
         x = math.inf
         for bearer, name in self.entries:
@@ -306,13 +310,13 @@ class FigurePage:
         """Return whether texts in the middle of places stand clear of each other."""
         em = self.style.em
         half = [(self.width(text) if across else em) / 2 for text in texts]
-        least = (_APART if across else 0.2) * em
+        least = (_MIN_TICK_GAP if across else 0.2) * em
         gaps = (b - a for a, b in itertools.pairwise(places))
         return all(gap >= a + b + least for gap, (a, b) in zip(gaps, itertools.pairwise(half), strict=True))
 
 
 @cache
-def _characters(path: str) -> frozenset[str]:
+def _font_characters(path: str) -> frozenset[str]:
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 
@@ -321,7 +325,7 @@ def _font_with(characters: frozenset[str]) -> str:
     """Return the file of the font that has the most of some characters: ours, or one of the computer's."""
     fonts = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
     best = _INTER
-    best_count = len(characters & _characters(_INTER))
+    best_count = len(characters & _font_characters(_INTER))
     for font in sorted(fonts, key=lambda font: font.name != "DejaVu Sans"):
         charmap = get_font(font.fname).get_charmap()
         count = sum(ord(character) in charmap for character in characters)

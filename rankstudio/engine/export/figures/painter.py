@@ -125,14 +125,15 @@ def paper_of(figure: Figure, style: FigureStyle) -> Paper:
     return map_paper(figure, style) if isinstance(figure, MapFigure) else rows_paper(figure, style)
 
 
-_MOST_NAMED = 7  # series of a family; of more the legend is a strip of colours with its two ends
-_LOOKS = 7
+_MAX_NAMED_SERIES = 7  # series of a family; of more the legend is a strip of colours with its two ends
+_N_LOOKS = 7
 _NEUTRAL = "#6b7280"
-_BOLD = 1.6  # times as thick
-_LEVELS = ((0.5, 0.35), (0.16, 0.3), (1.0, 0.3))  # dashes of values to compare with, in sizes of the text
-_LINE = 0.17  # widths of lines, in sizes of the text
-_LEVEL = 0.12
-_RING = 0.13
+_BOLD_FACTOR = 1.6  # times as thick
+# dashes of the lines of values to compare with, in sizes of the text
+_LEVEL_DASHES = ((0.5, 0.35), (0.16, 0.3), (1.0, 0.3))
+_LINE_WIDTH = 0.17  # widths of lines, in sizes of the text
+_LEVEL_WIDTH = 0.12
+_RING_WIDTH = 0.13
 
 
 def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
@@ -148,12 +149,12 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
         page.area.axhline(0.0, **thin)
     if figure.square:
         page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin)
-    levels = _levels(page, figure)
+    levels = _paint_levels(page, figure)
     for index, series in enumerate(figure.series):
         bearer = _SeriesPainter(page, figure, series, index).paint()
-        if series.label and _named(figure, series):
+        if series.label and _has_legend_entry(figure, series):
             page.entries.append((bearer, series.label))
-    _name_family(page, figure)
+    _add_family_to_legend(page, figure)
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
     if figure.bands:
@@ -162,7 +163,7 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
 
 
 def _curves_height(figure: CurvesFigure, style: FigureStyle, width: float) -> float:
-    """Return how high the area is by how wide the figure is, in sizes of its text."""
+    """Return the height of the area of curves, by the width of the area and that of the page."""
     if figure.square:
         return min(width, 40 * style.em)
     wide = style.width / style.em
@@ -221,7 +222,7 @@ class _SeriesPainter:
         self._figure = figure
         self._series = series
         self._index = index
-        self._of_few = len(figure.series) <= (_LOOKS if page.style.print else 4)
+        self._of_few = len(figure.series) <= (_N_LOOKS if page.style.print else 4)
         self._number = series.number if series.order is None else index
         self._color = (
             page.style.line if series.kind == "steps" else page.style.series(series.number, series.order)
@@ -230,8 +231,8 @@ class _SeriesPainter:
     def paint(self) -> Artist | tuple[Artist, ...]:
         """Paint the series, and return what bears its name."""
         series = self._series
-        x = _shown(series.x, self._figure.x)
-        y = _shown(series.y, self._figure.y)
+        x = _with_gaps(series.x, self._figure.x)
+        y = _with_gaps(series.y, self._figure.y)
         if series.kind == "bars":
             return self._bars(x, y)
         areas = [*self._interval(x), *self._ground(x, y)]
@@ -246,13 +247,15 @@ class _SeriesPainter:
     def _interval(self, x: Sequence[float]) -> list[Artist]:
         """Paint the intervals: a band around a line, whiskers around points and lone ones."""
         series = self._series
-        low = _shown(series.low, self._figure.y)
-        high = _shown(series.high, self._figure.y)
+        low = _with_gaps(series.low, self._figure.y)
+        high = _with_gaps(series.high, self._figure.y)
         color = self._style.series(series.number, series.order)
         intervals = [point for point in zip(x, low, high, strict=False) if all(map(isfinite, point))]
         if series.kind == "points" or len(intervals) == 1:
             for x_value, *around in intervals:
-                self._area.plot([x_value, x_value], around, color=color, linewidth=_LEVEL * self._style.em)
+                self._area.plot(
+                    [x_value, x_value], around, color=color, linewidth=_LEVEL_WIDTH * self._style.em
+                )
             return []
         if not intervals:
             return []
@@ -282,15 +285,15 @@ class _SeriesPainter:
             self._area.plot(
                 [x[index] for index in lone], [y[index] for index in lone], linestyle="None", **dots
             )
-        is_named = series.order is None or len(self._figure.series) <= _LOOKS
+        is_named = series.order is None or len(self._figure.series) <= _N_LOOKS
         if not (self._style.print and is_named):
             dots = {"marker": "None"}
         spacing = 2.6 * em / self._style.width
-        first = 0.5 * em * (self._index % _LOOKS) / self._style.width
+        first = 0.5 * em * (self._index % _N_LOOKS) / self._style.width
         thickness = 1.0 if series.order is None or self._of_few else 0.8
         if series.bold:
-            thickness = _BOLD
-        width = _LINE * em * thickness
+            thickness = _BOLD_FACTOR
+        width = _LINE_WIDTH * em * thickness
         look: Look = {"color": self._color, "linewidth": width, "linestyle": (0, self._dashes() or None)}
         look |= {"zorder": 2.5} if series.bold else {}
         style = "steps-post" if series.kind == "steps" else "default"
@@ -308,18 +311,18 @@ class _SeriesPainter:
         return DASHES[self._number % len(DASHES)]
 
 
-def _shown(values: Sequence[float], axis: FigureAxis) -> list[float]:
-    """Return values with a gap for each that an axis cannot show."""
+def _with_gaps(values: Sequence[float], axis: FigureAxis) -> list[float]:
+    """Return values with NaN, a gap, in place of each value that an axis cannot show."""
     return [v if isfinite(v) and (v > 0 or not axis.logarithmic) else float("nan") for v in values]
 
 
-def _levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
-    """Paint values to compare with, and return what bears their names."""
+def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
+    """Paint the lines of values to compare with, and return an artist for each in the legend."""
     artists: list[Artist] = []
     for index, level in enumerate(figure.levels):
-        dashes = tuple(length / _LEVEL for length in _LEVELS[index % len(_LEVELS)])
+        dashes = tuple(length / _LEVEL_WIDTH for length in _LEVEL_DASHES[index % len(_LEVEL_DASHES)])
         color = page.style.text if page.style.print else _NEUTRAL
-        look: Look = {"color": color, "linewidth": _LEVEL * page.style.em, "linestyle": (0, dashes)}
+        look: Look = {"color": color, "linewidth": _LEVEL_WIDTH * page.style.em, "linestyle": (0, dashes)}
         axis = figure.x if level.vertical else figure.y
         if isfinite(level.value) and (level.value > 0 or not axis.logarithmic):
             (page.area.axvline if level.vertical else page.area.axhline)(level.value, **look)
@@ -331,24 +334,24 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
     """Paint rings around points that stand out, each of another size."""
     em = page.style.em
     look: Look = {"marker": "o", "linestyle": "None", "markerfacecolor": "None"}
-    look |= {"markeredgecolor": page.style.text, "markeredgewidth": _RING * em}
+    look |= {"markeredgecolor": page.style.text, "markeredgewidth": _RING_WIDTH * em}
     for index, mark in enumerate(figure.marks):
         page.area.plot([mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look)
         small = Line2D([], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look)
         page.entries.append((small, mark.label))
 
 
-def _named(figure: CurvesFigure, series: Series) -> bool:
+def _has_legend_entry(figure: CurvesFigure, series: Series) -> bool:
     """Return whether a series has an entry of its own in the legend."""
     family = sum(other.order is not None for other in figure.series)
     is_alone = len(figure.series) == 1 and not figure.levels and not figure.marks
-    return not is_alone and (series.order is None or family <= _MOST_NAMED)
+    return not is_alone and (series.order is None or family <= _MAX_NAMED_SERIES)
 
 
-def _name_family(page: FigurePage, figure: CurvesFigure) -> None:
-    """Have the colours of a large family in the legend, from its first name to its last."""
+def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
+    """Add the strip of colours of a large family to the legend, with its first and its last name."""
     family = [series for series in figure.series if series.order is not None]
-    if len(family) > _MOST_NAMED:
+    if len(family) > _MAX_NAMED_SERIES:
         ends = sorted(family, key=lambda series: series.order or 0.0)
         colors = tuple(Patch(color=page.style.ordered(series.order or 0.0), linewidth=0) for series in ends)
         label = f"{ends[0].label} … {ends[-1].label}"
@@ -358,11 +361,11 @@ def _name_family(page: FigurePage, figure: CurvesFigure) -> None:
 ROW = 1.55
 """Height of a row, in sizes of the text."""
 
-_MOST_NAMES = 0.5  # of the width
-_HILLY = 2.3  # times as high is a row with a histogram
-_HILL = 0.86  # of its height: the highest bin, and where it stands below the middle
-_FOOT = 0.42
-_BAR = 1.05 / ROW  # height of the bars of a row
+_MAX_NAME_SHARE = 0.5  # of the width
+_HISTOGRAM_ROW_FACTOR = 2.3  # times as high is a row with a histogram
+_HISTOGRAM_HEIGHT = 0.86  # of its height: the highest bin, and where it stands below the middle
+_HISTOGRAM_FOOT = 0.42
+_BARS_HEIGHT = 1.05 / ROW  # height of the bars of a row
 _ID = re.compile(r" \(\d{1,9}\)$")
 
 
@@ -370,8 +373,8 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     """Return a page with a figure of rows."""
     page = FigurePage(style)
     n = len(figure.rows)
-    low, high = _limits(figure)
-    page.show_x_axis(figure.axis, low, high, known_range(figure.axis, _values(figure)))
+    low, high = _axis_limits(figure)
+    page.show_x_axis(figure.axis, low, high, known_range(figure.axis, _axis_values(figure)))
     page.show_grid("x")
     page.area.set_ylim(max(1, n) - 0.5, -0.5)
     name_rows(page, figure.rows, range(n))
@@ -392,7 +395,7 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
         page.entries.append(
             (Patch(color=style.category(color), alpha=opacity, linewidth=0), figure.strong_label)
         )
-    tall = ROW * style.em * (_HILLY if figure.histograms is not None else 1.0)
+    tall = ROW * style.em * (_HISTOGRAM_ROW_FACTOR if figure.histograms is not None else 1.0)
     return page.finish(lambda _: tall * max(1, n))
 
 
@@ -408,27 +411,27 @@ def name_rows(page: FigurePage, names: tuple[str, ...], visible_rows: range, spa
     spare : float
         Space not needed by anything else, if larger than usual.
     """
-    max_width = max(_MOST_NAMES * page.style.width, spare) - 0.9 * page.style.em
-    page.area.set_yticks(visible_rows, [_cut(page, names[row], max_width) for row in visible_rows])
+    max_width = max(_MAX_NAME_SHARE * page.style.width, spare) - 0.9 * page.style.em
+    page.area.set_yticks(visible_rows, [_elided_name(page, names[row], max_width) for row in visible_rows])
     page.area.tick_params(axis="y", labelcolor=page.style.text)
 
 
-def _cut(page: FigurePage, name: str, room: float) -> str:
+def _elided_name(page: FigurePage, name: str, room: float) -> str:
     match = _ID.search(name)
     tail = match[0] if match and page.width(name) > room else ""
     return page.elided(name[: len(name) - len(tail)], room - page.width(tail)) + tail
 
 
-def _limits(figure: RowsFigure) -> tuple[float, float]:
+def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
     """Return the range of the axis of the values."""
-    values = _values(figure)
+    values = _axis_values(figure)
     low, high = value_range(figure.axis, values, 0.04)
     is_grounded = figure.bars and not figure.axis.logarithmic
     has_negative = any(isfinite(v) and v < 0 for v in values)
     return (0.0 if is_grounded and not has_negative else low), high
 
 
-def _values(figure: RowsFigure) -> list[float]:
+def _axis_values(figure: RowsFigure) -> list[float]:
     values = [v for series in figure.series for v in (*series.values, *series.low, *series.high)]
     values += figure.histograms.edges if figure.histograms is not None else ()
     return values + ([0.0] if figure.bars or figure.zero else [])
@@ -437,13 +440,13 @@ def _values(figure: RowsFigure) -> list[float]:
 def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: int) -> None:
     """Paint the bars of a series, which share the height of a row with those of the others."""
     style = page.style
-    high = _BAR / len(figure.series)
+    high = _BARS_HEIGHT / len(figure.series)
     pale = "#b4b4b4" if style.print else "#a9b6c9"
     colors = [
         pale if figure.strong and row not in figure.strong else style.category(number)
         for row, number in enumerate(figure.numbers or (series.number,) * len(figure.rows))
     ]
-    middles = [row - _BAR / 2 + (index + 0.5) * high for row in range(len(figure.rows))]
+    middles = [row - _BARS_HEIGHT / 2 + (index + 0.5) * high for row in range(len(figure.rows))]
     lengths = [value if isfinite(value) else nan for value in series.values]
     page.area.barh(middles, lengths, high, color=colors, linewidth=0)
     for middle, length, mark in zip(middles, lengths, series.marks, strict=False):
@@ -457,7 +460,7 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
 def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
     """Paint the points of a series over their intervals, lower where a histogram is behind them."""
     style = page.style
-    foot = _FOOT if figure.histograms is not None else 0.0
+    foot = _HISTOGRAM_FOOT if figure.histograms is not None else 0.0
     for row, value in enumerate(series.values):
         number = figure.numbers[row] if figure.numbers else series.number
         color = style.category(number)
@@ -478,58 +481,60 @@ def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHisto
         tallest = max(shares, default=0.0)
         if tallest > 0:
             color = page.style.category(figure.numbers[row] if figure.numbers else row)
-            heights = [row + _FOOT - _HILL * share / tallest for share in shares]
-            foot = row + _FOOT
+            heights = [row + _HISTOGRAM_FOOT - _HISTOGRAM_HEIGHT * share / tallest for share in shares]
+            foot = row + _HISTOGRAM_FOOT
             look: Look = {"edges": histograms.edges, "baseline": foot}
             page.area.stairs(heights, **look, fill=True, color=color, alpha=0.2, linewidth=0)
             page.area.stairs(heights, **look, color=color, linewidth=0.08 * page.style.em)
 
 
-_SHADES = 256
-_LEAST_BAR = 8.0  # sizes of the text
-_MOST_BAR = 22.0
-_WIDEST_CELL = 9.0
-_USUAL_CELL = 1.6
-_LEAST_ROW = 1.2  # of the text: a page of 8 points has 85
-_USUAL_ROWS = 62.0
-_MOST_ROWS = 85.0
-_BESIDE = 4.8  # what the bar of colours takes, with its title and without its numbers
-_OVERLAP = 0.2  # of a cell
+_N_SHADES = 256
+_MIN_COLOR_BAR = 8.0  # sizes of the text
+_MAX_COLOR_BAR = 22.0
+_MAX_CELL_WIDTH = 9.0
+_USUAL_CELL_WIDTH = 1.6
+_MIN_ROW_HEIGHT = 1.2  # of the text: a page of 8 points has 85
+_USUAL_MAP_HEIGHT = 62.0
+_MAX_MAP_HEIGHT = 85.0
+_COLOR_BAR_ROOM = 4.8  # what the bar of colours takes, with its title and without its numbers
+_CELL_OVERLAP = 0.2  # of a cell
 
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     """Return a page with a map."""
-    figure = _named_to_fit(figure, style)
+    figure = _with_short_rows(figure, style)
     page = FigurePage(style)
     n_columns = len(figure.columns)
     cells = _paint_cells(page, figure)
     _paint_values(page, figure)
     _paint_marked(page, figure)
     _name_groups(page, figure)
-    numbers = max((page.width(text) for _, text in _bar_ticks(figure)), default=0.0)
-    spare = style.width - (_BESIDE + n_columns * _USUAL_CELL) * style.em - numbers
-    page.fitters.append(lambda _, high: name_rows(page, figure.rows, _named_rows(page, figure, high), spare))
+    numbers = max((page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0)
+    spare = style.width - (_COLOR_BAR_ROOM + n_columns * _USUAL_CELL_WIDTH) * style.em - numbers
+    page.fitters.append(
+        lambda _, high: name_rows(page, figure.rows, _labelled_rows(page, figure, high), spare)
+    )
     page.fitters.append(lambda wide, _: _name_columns(page, figure, wide / max(1, n_columns)))
     page.name_columns(figure.column_title)
     page.name_rows(figure.row_title)
-    _paint_bar(page, figure, cells)
-    return page.finish(lambda _: _map_height(figure, style), _WIDEST_CELL * style.em * max(1, n_columns))
+    _paint_color_bar(page, figure, cells)
+    return page.finish(lambda _: _map_height(figure, style), _MAX_CELL_WIDTH * style.em * max(1, n_columns))
 
 
-def _named_to_fit(figure: MapFigure, style: FigureStyle) -> MapFigure:
-    """Return a map whose rows have their names where there is room for each, else what stands for them."""
-    room = (style.height or _MOST_ROWS * style.em) - 4.2 * style.em
-    if not figure.short_rows or len(figure.rows) * _LEAST_ROW * style.em <= room:
+def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
+    """Return a map whose rows have their short texts if there is no room for the name of each."""
+    room = (style.height or _MAX_MAP_HEIGHT * style.em) - 4.2 * style.em
+    if not figure.short_rows or len(figure.rows) * _MIN_ROW_HEIGHT * style.em <= room:
         return figure
     return replace(figure, rows=figure.short_rows, row_title=figure.short_title)
 
 
 def _map_height(figure: MapFigure, style: FigureStyle) -> float:
-    """Return how high rows are: as their names ask for, or less where these have an order and are many."""
+    """Return the height of all rows: that of their names, or less if the rows are ordered and many."""
     n = max(1, len(figure.rows))
     usual = (2.0 if figure.written else ROW) * style.em
     if figure.short_rows and not figure.row_title:
-        return n * max(min(usual, _USUAL_ROWS * style.em / n), _LEAST_ROW * style.em)
+        return n * max(min(usual, _USUAL_MAP_HEIGHT * style.em / n), _MIN_ROW_HEIGHT * style.em)
     return n * (min(usual, 0.62 * style.width / n) if figure.row_title else usual)
 
 
@@ -549,11 +554,11 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     """
     style = page.style
     low, high = color_range(figure)
-    shades = [style.heat(step / (_SHADES - 1), first_dark=figure.first_dark) for step in range(_SHADES)]
+    shades = [style.heat(step / (_N_SHADES - 1), first_dark=figure.first_dark) for step in range(_N_SHADES)]
     colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
     n_rows = len(figure.rows)
     n_columns = len(figure.columns)
-    over = 0.0 if figure.written else _OVERLAP
+    over = 0.0 if figure.written else _CELL_OVERLAP
     corners = np.array([[-0.5, -0.5], [0.5 + over, -0.5], [0.5 + over, 0.5 + over], [-0.5, 0.5 + over]])
     middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
     outlines = np.minimum(middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5])
@@ -635,8 +640,8 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     page.fitters.append(fit)
 
 
-def _named_rows(page: FigurePage, figure: MapFigure, high: float) -> range:
-    """Return the rows whose names are written: at equal steps if they have an order and stand close."""
+def _labelled_rows(page: FigurePage, figure: MapFigure, high: float) -> range:
+    """Return the rows whose names are written: at equal steps if they are ordered and close together."""
     n = len(figure.rows)
     step = max(1, math.ceil(1.15 * page.style.em * n / high)) if figure.row_title else 1
     return range(0, n, step)
@@ -655,8 +660,11 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     page.area.set_xticks(columns, [page.elided(figure.columns[column], cell * apart) for column in columns])
 
 
-def _bar_ticks(figure: MapFigure) -> Ticks:
-    """Return values of the bar and what stands beside them; its ends say where values lie beyond."""
+def _color_bar_ticks(figure: MapFigure) -> Ticks:
+    """Return the values of the colour bar and their texts.
+
+    The ends say if values lie beyond them.
+    """
     if figure.ends:
         return figure.ends
     low, high = color_range(figure)
@@ -675,7 +683,7 @@ def _bar_ticks(figure: MapFigure) -> Ticks:
     return bar_ticks
 
 
-def _paint_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> None:
+def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> None:
     """Paint the bar of colours with its numbers and what they measure; the first of ranks is at its top."""
     em = page.style.em
     style = page.style
@@ -684,7 +692,7 @@ def _paint_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> No
     colors.outline.set_visible(False)
     assert colors.solids is not None  # there are none of a map of lines alone
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)  # no seams, and no picture
-    bar_ticks = _bar_ticks(figure)
+    bar_ticks = _color_bar_ticks(figure)
     bar.set_yticks([value for value, _ in bar_ticks], [text for _, text in bar_ticks])
     bar.tick_params(length=0, pad=0.4 * em, labelcolor=style.muted)
     if figure.first_dark:
@@ -697,7 +705,7 @@ def _paint_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> No
         return Bbox.from_bounds(area.x1 + em / across, area.y1 - length / up, em / across, length / up)
 
     def fit(_: float, high: float) -> None:
-        length = min(max(high, _LEAST_BAR * em), _MOST_BAR * em)
+        length = min(max(high, _MIN_COLOR_BAR * em), _MAX_COLOR_BAR * em)
         bar.set_axes_locator(lambda *_: place(length))
         title = page.wrapped(figure.color.text, length)
         bar.set_ylabel(title, color=style.text, labelpad=0.5 * em)

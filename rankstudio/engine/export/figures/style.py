@@ -40,7 +40,7 @@ COLORS: tuple[Colors, ...] = ("light", "print")
 _MILLIMETRE = 72 / 25.4
 # For print the hues of the screen, ordered so that neighbours are far apart in lightness too, from black on:
 # 0, 55, 30, 68, 40, 15, 60 of 100.
-_PRINT = ("#000000", "#d9730d", "#14508f", "#8fa3b0", "#7a2a6b", "#4d4d4d", "#2f9e6e")
+_PRINT_PALETTE = ("#000000", "#d9730d", "#14508f", "#8fa3b0", "#7a2a6b", "#4d4d4d", "#2f9e6e")
 
 _VIRIDIS = VIRIDIS[:-2:2]  # without its last part, which vanishes on white
 _GREYS = ("1a1a1a", "e4e4e4")
@@ -102,12 +102,12 @@ class FigureStyle:
 
     def category(self, number: int) -> str:
         """Return the colour of a style number, from 0; colours repeat after seven."""
-        palette = _PRINT if self.print else CATEGORIES
+        palette = _PRINT_PALETTE if self.print else CATEGORIES
         return palette[number % len(palette)]
 
     def ordered(self, share: float) -> str:
         """Return the colour of a line at a position in an order: dark for 0, light for 1, both visible."""
-        return _mixed(_GREYS, share * 0.72) if self.print else _mixed(_VIRIDIS, share * 0.68)
+        return _mixed_color(_GREYS, share * 0.72) if self.print else _mixed_color(_VIRIDIS, share * 0.68)
 
     def series(self, number: int, order: float | None) -> str:
         """Return the colour of a series: that of its style, or of its position in an order."""
@@ -116,8 +116,8 @@ class FigureStyle:
     def heat(self, share: float, *, first_dark: bool = False) -> str:
         """Return the colour of a cell at a position in the range; for print, larger values are darker."""
         if not self.print:
-            return _mixed(_VIRIDIS, share)
-        return _mixed(_GREYS, share if first_dark else 1 - share)
+            return _mixed_color(_VIRIDIS, share)
+        return _mixed_color(_GREYS, share if first_dark else 1 - share)
 
 
 def on_ground(color: str) -> str:
@@ -135,9 +135,9 @@ PRESETS: dict[str, tuple[float, float]] = {
 }
 """Widths in millimetres and sizes of text in points, by what a figure is for."""
 
-_WIDTHS = (20.0, 2000.0)
-_FONTS = (4.0, 100.0)
-_UNITS = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
+_WIDTH_RANGE = (20.0, 2000.0)
+_FONT_RANGE = (4.0, 100.0)
+_MILLIMETRES_BY_UNIT = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
 
 
 def style_of(
@@ -163,8 +163,8 @@ def style_of(
     wide, size = PRESETS.get(width.strip().lower(), (0.0, 8.0))
     wide = wide or _millimetres("width", width)
     size = size if font is None else font
-    if not _FONTS[0] <= size <= _FONTS[1]:
-        raise ParameterError("font", size, f"points from {_FONTS[0]:g} to {_FONTS[1]:g}")
+    if not _FONT_RANGE[0] <= size <= _FONT_RANGE[1]:
+        raise ParameterError("font", size, f"points from {_FONT_RANGE[0]:g} to {_FONT_RANGE[1]:g}")
     color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
     if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))
@@ -174,15 +174,15 @@ def style_of(
 
 def _millimetres(name: str, text: str) -> float:
     read = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
-    value = float(read[1]) * _UNITS[read[2]] if read else 0.0
-    if not _WIDTHS[0] <= value <= _WIDTHS[1]:
+    value = float(read[1]) * _MILLIMETRES_BY_UNIT[read[2]] if read else 0.0
+    if not _WIDTH_RANGE[0] <= value <= _WIDTH_RANGE[1]:
         presets_text = f", or {', '.join(PRESETS)}" if name == "width" else ""
         raise ParameterError(name, text, f"a length from 20mm to 2000mm in mm, cm, in or pt{presets_text}")
     return value
 
 
-def _mixed(colors: tuple[str, ...], share: float) -> str:
-    """Return the colour at a share of the way along others."""
+def _mixed_color(colors: tuple[str, ...], share: float) -> str:
+    """Return the colour at a share, from 0 to 1, of the way from the first to the last of some colours."""
     position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     start = min(int(position), len(colors) - 2)
     first, last = (bytes.fromhex(colors[i]) for i in (start, start + 1))

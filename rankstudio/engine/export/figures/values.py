@@ -152,7 +152,7 @@ class CurvesFigure:
     @property
     def empty(self) -> bool:
         """Whether the figure is empty."""
-        return not any(_finite(series.x, series.y) for series in self.series)
+        return not any(_has_finite_point(series.x, series.y) for series in self.series)
 
     def table(self) -> Table:
         """Return the plotted values, one row per point."""
@@ -160,7 +160,7 @@ class CurvesFigure:
         header = ["series", self.x.text, self.y.text, *(["low", "high"] if has_ranges else [])]
         rows: list[list[Cell]] = []
         for series in self.series:
-            ends = _padded(series.low, series), _padded(series.high, series)
+            ends = _nan_if_empty(series.low, series), _nan_if_empty(series.high, series)
             for index, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
                 rows.append(
                     [series.label or series.note, x, y, *([e[index] for e in ends] if has_ranges else [])]
@@ -362,9 +362,9 @@ class MapFigure:
 Figure = CurvesFigure | RowsFigure | MapFigure
 
 
-def _finite(x: Sequence[float], y: Sequence[float]) -> bool:
+def _has_finite_point(x: Sequence[float], y: Sequence[float]) -> bool:
     return any(abs(a) < float("inf") and abs(b) < float("inf") for a, b in zip(x, y, strict=True))
 
 
-def _padded(values: tuple[float, ...], series: Series) -> tuple[float, ...]:
+def _nan_if_empty(values: tuple[float, ...], series: Series) -> tuple[float, ...]:
     return values or (float("nan"),) * len(series.x)

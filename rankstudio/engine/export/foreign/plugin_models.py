@@ -13,10 +13,10 @@ from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.plugin_formats import KIND, readable_formats
 from rankstudio.engine.language import tr
 
-_OTHERS = frozenset((".json", ".toml", ".py", ".rankstudio"))
-_FOREIGN = "foreign"  # as of the models that are parsed
-_ROWS = 8  # documents on which a reader is tried
-_MOST_BYTES = 1 << 28
+_OTHER_ENDINGS = frozenset((".json", ".toml", ".py", ".rankstudio"))
+_FOREIGN_METHOD = "foreign"  # as of the models that are parsed
+_N_TRIAL_ROWS = 8  # documents on which a reader is tried
+_MAX_MODEL_BYTES = 1 << 28
 
 
 def is_plugin_model(path: Path) -> bool:
@@ -28,7 +28,9 @@ def is_plugin_model(path: Path) -> bool:
 def may_be_plugin_model(path: Path) -> bool:
     """Return whether a file that is said to be a model has the ending of a plug-in's format."""
     ending = path.suffix.lower()
-    return ending not in _OTHERS and any(form.entry.suffix.lower() == ending for form in readable_formats())
+    return ending not in _OTHER_ENDINGS and any(
+        form.entry.suffix.lower() == ending for form in readable_formats()
+    )
 
 
 def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
@@ -55,7 +57,7 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         packages = {"first": forms[0].package, "second": forms[1].package}
         raise DatasetError(text.format(path=shown_path(path), **packages))
     form = forms[0]
-    content = _content(path)
+    content = _read_model_file(path)
     ids = dataset.feature_ids.tolist()
     beyond = {
         "kind": KIND,
@@ -67,17 +69,20 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     }
     weights = tuple(Weight(i, name, 1 / len(ids)) for i, name in zip(ids, dataset.feature_names, strict=True))
     origin = {"program": f"{form.entry.label}, {form.package} {form.version}"}
-    model = Model(weights, _FOREIGN, {}, origin, beyond, source=str(path))
-    model.predict(dataset.folds[0].train.X[:_ROWS], dataset.feature_ids)  # raises a fault now
+    model = Model(weights, _FOREIGN_METHOD, {}, origin, beyond, source=str(path))
+    model.predict(dataset.folds[0].train.X[:_N_TRIAL_ROWS], dataset.feature_ids)  # raises a fault now
     return model
 
 
-def _content(path: Path) -> bytes:
-    """Return the contents of a regular file of a size that a model may have."""
+def _read_model_file(path: Path) -> bytes:
+    """Return the bytes of a regular file.
+
+    DatasetError if it is larger than a model may be.
+    """
     size = regular_file_size(path)
-    if size > _MOST_BYTES:
+    if size > _MAX_MODEL_BYTES:
         text = tr("{path}: found {size} bytes, expected a model of at most {most}.")
-        raise DatasetError(text.format(path=shown_path(path), size=size, most=_MOST_BYTES))
+        raise DatasetError(text.format(path=shown_path(path), size=size, most=_MAX_MODEL_BYTES))
     try:
         return path.read_bytes()
     except OSError as error:

@@ -25,8 +25,8 @@ from rankstudio.engine.language import tr
 
 _XGBOOST = "XGBoost"
 _CATBOOST = "CatBoost"
-_NUMBERED = re.compile(r"f[0-9]{1,7}")
-_MOST_DEPTH = 16  # of an oblivious tree, which CatBoost allows, too
+_NUMBERED_NAME = re.compile(r"f[0-9]{1,7}")
+_MAX_DEPTH = 16  # of an oblivious tree, which CatBoost allows, too
 
 
 def lightgbm_model(text: str) -> ParsedModel:
@@ -95,7 +95,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
         values = nodes[node]
         if "leaf" in values:
             return finite(_XGBOOST, values["leaf"])
-        below, above = (_child(values, values[side]) for side in ("yes", "no"))
+        below, above = (_child_with_id(values, values[side]) for side in ("yes", "no"))
         for child in (below, above):
             nodes[id(child)] = child
         number = numbers.setdefault(str(values["split"]), len(numbers))
@@ -108,7 +108,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
             score_trees.append(flat_tree(_XGBOOST, id(tree), look))
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump")) from error
-    if all(map(_NUMBERED.fullmatch, numbers)):  # the library's own names are columns
+    if all(map(_NUMBERED_NAME.fullmatch, numbers)):  # the library's own names are columns
         columns = {number: int(name[1:]) for name, number in numbers.items()}
         return ParsedModel(_XGBOOST, trees=tuple(_with_columns(tree, columns) for tree in score_trees))
     return ParsedModel(_XGBOOST, trees=tuple(score_trees), names=tuple(numbers))
@@ -118,7 +118,7 @@ def _with_columns(tree: ScoreTree, columns: Mapping[int, int]) -> ScoreTree:
     return replace(tree, splits=tuple((columns[c], t, low, high) for c, t, low, high in tree.splits))
 
 
-def _child(node: Mapping[str, Any], number: object) -> Mapping[str, Any]:
+def _child_with_id(node: Mapping[str, Any], number: object) -> Mapping[str, Any]:
     for child in node["children"]:
         if child["nodeid"] == number:
             return child  # type: ignore[no-any-return]
@@ -138,9 +138,9 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
         scale, *_ = values.get("scale_and_bias") or [1.0]
         scale = finite(_CATBOOST, scale[0] if isinstance(scale, list) else scale)
         if "oblivious_trees" in values:
-            trees = tuple(_symmetric(tree, columns, scale) for tree in values["oblivious_trees"])
+            trees = tuple(_symmetric_tree(tree, columns, scale) for tree in values["oblivious_trees"])
         else:
-            trees = tuple(_other(tree, columns, scale) for tree in values["trees"])
+            trees = tuple(_asymmetric_tree(tree, columns, scale) for tree in values["trees"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(_CATBOOST, tr("the JSON of save_model")) from error
     n = 1 + max(labels, default=-1)
@@ -148,16 +148,17 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
     return ParsedModel(_CATBOOST, trees=trees, names=names if any(names) else (), n_features=n)
 
 
-def _border(split: Mapping[str, Any], columns: Mapping[int, int]) -> tuple[int, float]:
+def _parsed_split(split: Mapping[str, Any], columns: Mapping[int, int]) -> tuple[int, float]:
     if split.get("split_type", "FloatFeature") != "FloatFeature":
         raise unreadable(_CATBOOST, tr("splits of numbers, no categories"))
     return columns[split["float_feature_index"]], greatest_up_to(finite(_CATBOOST, split["border"]))
 
 
-def _symmetric(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
-    splits = [_border(split, columns) for split in tree["splits"] or ()]
+def _symmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
+    """Return a tree of CatBoost whose nodes of one level share a split, with its leaves scaled."""
+    splits = [_parsed_split(split, columns) for split in tree["splits"] or ()]
     leaves = [scale * finite(_CATBOOST, value) for value in tree["leaf_values"]]
-    if len(splits) > _MOST_DEPTH or len(leaves) != 2 ** len(splits):
+    if len(splits) > _MAX_DEPTH or len(leaves) != 2 ** len(splits):
         raise unreadable(_CATBOOST, tr("one value for each leaf"))
 
     def look(key: Any) -> Split | float:
@@ -169,7 +170,7 @@ def _symmetric(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float
     return flat_tree(_CATBOOST, (len(splits) - 1, 0), look)
 
 
-def _other(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
+def _asymmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
     nodes: dict[int, Any] = {id(tree): tree}
 
     def look(key: Any) -> Split | float:
@@ -178,6 +179,6 @@ def _other(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) ->
             return scale * finite(_CATBOOST, node["value"])
         for child in (node["left"], node["right"]):
             nodes[id(child)] = child
-        return (*_border(node["split"], columns), id(node["left"]), id(node["right"]))
+        return (*_parsed_split(node["split"], columns), id(node["left"]), id(node["right"]))
 
     return flat_tree(_CATBOOST, id(tree), look)

@@ -14,8 +14,8 @@ from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
 from rankstudio.engine.support.escaping import comment_text
 
-_LINEAR = "## Coordinate Ascent"
-_TREES = "## LambdaMART"
+_LINEAR_HEADER = "## Coordinate Ascent"
+_TREES_HEADER = "## LambdaMART"
 
 
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
@@ -26,17 +26,17 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
     ]
     if function.linear:
         terms = " ".join(f"{n}:{w!r}" for n, w in zip(numbers, function.weights, strict=True))
-        return "\n".join([_LINEAR, *about, "", terms]) + "\n"
-    lines = [_TREES, *about, f"## No. of trees = {len(function.trees)}", "", "<ensemble>"]
+        return "\n".join([_LINEAR_HEADER, *about, "", terms]) + "\n"
+    lines = [_TREES_HEADER, *about, f"## No. of trees = {len(function.trees)}", "", "<ensemble>"]
     for number, tree in enumerate(function.trees, start=1):
         lines.append(f'\t<tree id="{number}" weight="1.0">')
-        lines += _split(tree.nested(), numbers, "", "\t\t")
+        lines += _node_lines(tree.nested(), numbers, "", "\t\t")
         lines.append("\t</tree>")
     return "\n".join([*lines, "</ensemble>"]) + "\n"
 
 
-def _split(node: Node, numbers: Sequence[int], side: str, indent: str) -> list[str]:
-    """Return the lines of a node."""
+def _node_lines(node: Node, numbers: Sequence[int], side: str, indent: str) -> list[str]:
+    """Return the lines of a node and of the nodes below it."""
     head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if not isinstance(node, tuple):
         return [head, f"{indent}\t<output> {node!r} </output>", f"{indent}</split>"]
@@ -45,8 +45,8 @@ def _split(node: Node, numbers: Sequence[int], side: str, indent: str) -> list[s
         head,
         f"{indent}\t<feature> {numbers[column]} </feature>",
         f"{indent}\t<threshold> {threshold!r} </threshold>",
-        *_split(below, numbers, "left", indent + "\t"),
-        *_split(above, numbers, "right", indent + "\t"),
+        *_node_lines(below, numbers, "left", indent + "\t"),
+        *_node_lines(above, numbers, "right", indent + "\t"),
         f"{indent}</split>",
     ]
 
@@ -54,20 +54,20 @@ def _split(node: Node, numbers: Sequence[int], side: str, indent: str) -> list[s
 def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
     """Score documents with RankLib's text, given the feature numbers of the columns."""
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
-    if text.startswith(_LINEAR):
+    if text.startswith(_LINEAR_HEADER):
         pairs = [pair.split(":") for pair in body.split()]
         weights = [(columns[int(number)], float(weight)) for number, weight in pairs]
         X = documents.X.astype(documents.dtype).astype(np.float64)  # its weights and sums are doubles
         return weighted_sum(X, weights, np.float64)
-    trees = [_node(tree[0], columns) for tree in ElementTree.fromstring(body)]
+    trees = [_parsed_node(tree[0], columns) for tree in ElementTree.fromstring(body)]
     return tree_sum(documents.X, trees, documents.dtype)
 
 
-def _node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
+def _parsed_node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
     output = split.findtext("output")
     if output is not None:
         return float(output)
     below, above = split.findall("split")
     feature = split.findtext("feature", "")
     threshold = split.findtext("threshold", "")
-    return columns[int(feature)], float(threshold), _node(below, columns), _node(above, columns)
+    return columns[int(feature)], float(threshold), _parsed_node(below, columns), _parsed_node(above, columns)

@@ -20,7 +20,7 @@ from rankstudio.engine.support.escaping import one_line
 SECONDS = 300.0
 """On the clock, for each process."""
 
-_SHOWN = 500  # characters of what a compiler says
+_MAX_ERROR_LENGTH = 500  # characters of what a compiler says
 
 
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
@@ -39,12 +39,12 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
     rows = np.arange(X.shape[0])
     for tree in trees:
         outputs = np.zeros_like(total)
-        _evaluate(tree, values, rows, outputs)
+        _write_node_values(tree, values, rows, outputs)
         total = total + outputs
     return total
 
 
-def _evaluate(node: Node, X: Floats, rows: Any, added: Floats) -> None:
+def _write_node_values(node: Node, X: Floats, rows: Any, added: Floats) -> None:
     """Write the value of a node for some rows to their positions in ``added``."""
     if not isinstance(node, tuple):
         added[rows] = node
@@ -53,7 +53,7 @@ def _evaluate(node: Node, X: Floats, rows: Any, added: Floats) -> None:
     low = X[rows, column] <= X.dtype.type(threshold)
     for child, is_inside in ((below, low), (above, ~low)):
         if is_inside.any():
-            _evaluate(child, X, rows[is_inside], added)
+            _write_node_values(child, X, rows[is_inside], added)
 
 
 class Trial:
@@ -116,7 +116,7 @@ class Trial:
                 tr("{program} failed with status {status}: {said}").format(
                     program=Path(command[0]).name,
                     status=process.returncode,
-                    said=one_line(process.stderr.decode(errors="replace")[:_SHOWN]),
+                    said=one_line(process.stderr.decode(errors="replace")[:_MAX_ERROR_LENGTH]),
                 )
             )
 

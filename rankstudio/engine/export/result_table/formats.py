@@ -18,8 +18,8 @@ _LATEX_RANKS: dict[Rank, str] = {"best": r"\textbf{%s}", "second": r"\underline{
 _LATEX_MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 _MARKDOWN_RANKS: dict[Rank, str] = {"best": "**%s**", "second": "<ins>%s</ins>", "": "%s"}
 _EXCEL_RANKS: dict[Rank, dict[str, Any]] = {"best": {"bold": True}, "second": {"underline": 1}, "": {}}
-_WIDEST = 60
-_MOST = 32_767  # characters of a cell
+_MAX_COLUMN_WIDTH = 60
+_MAX_CELL_LENGTH = 32_767  # characters of a cell
 
 
 def latex_table(table: ResultTable, style: TableStyle) -> str:
@@ -132,27 +132,27 @@ class _Sheet:
         """Write everything."""
         table = self._table
         sheet = self._sheet
-        sheet.write_string(0, 0, _text(table.caption), self._format(bold=True))
+        sheet.write_string(0, 0, _cell_text(table.caption), self._format(bold=True))
         sheet_row = 2
         if table.groups():
             self._write_groups(sheet_row)
             sheet_row += 1
-        sheet.write_string(sheet_row, 0, _text(table.corner), self._format(bottom=1))
+        sheet.write_string(sheet_row, 0, _cell_text(table.corner), self._format(bottom=1))
         for column, title in enumerate(self._titles(), start=1):
-            sheet.write_string(sheet_row, column, _text(title), self._format(bottom=1, align="right"))
+            sheet.write_string(sheet_row, column, _cell_text(title), self._format(bottom=1, align="right"))
         sheet.freeze_panes(sheet_row + 1, 1)
         for caption, rows in table.styled_blocks(self._style):
             if caption:
                 sheet_row += 1
-                sheet.write_string(sheet_row, 0, _text(caption), self._format(italic=True))
+                sheet.write_string(sheet_row, 0, _cell_text(caption), self._format(italic=True))
             for row, cells in rows:
                 sheet_row += 1
-                sheet.write_string(sheet_row, 0, _text(row.title))
+                sheet.write_string(sheet_row, 0, _cell_text(row.title))
                 self._write_cells(sheet_row, cells)
         for sheet_row, note in enumerate(table.notes_of(self._style), start=sheet_row + 2):  # noqa: B020 - goes on
-            sheet.write_string(sheet_row, 0, _text(note), self._format(italic=True))
+            sheet.write_string(sheet_row, 0, _cell_text(note), self._format(italic=True))
         titles = [table.corner, *(row.title for row in table.rows)]
-        sheet.set_column(0, 0, min(_WIDEST, 2 + max(map(len, titles))))
+        sheet.set_column(0, 0, min(_MAX_COLUMN_WIDTH, 2 + max(map(len, titles))))
 
     def _titles(self) -> list[str]:
         """Return the title of every column of numbers, from left to right."""
@@ -170,7 +170,7 @@ class _Sheet:
             style = self._format(bottom=1, align="center")
             if wide > 1:
                 self._sheet.merge_range(row, first, row, first + wide - 1, "", style)
-            self._sheet.write_string(row, first, _text(group), style)
+            self._sheet.write_string(row, first, _cell_text(group), style)
             first = first + wide
             column = column + width
 
@@ -198,9 +198,9 @@ class _Sheet:
         return self._formats[key]
 
 
-def _text(text: str) -> str:
-    """Return a text as a cell has room for it."""
-    return clean_text(one_line(text))[:_MOST]
+def _cell_text(text: str) -> str:
+    """Return a text on one line, cut to the length that a cell of Excel can hold."""
+    return clean_text(one_line(text))[:_MAX_CELL_LENGTH]
 
 
 def parquet_table(table: ResultTable, style: TableStyle) -> bytes:

@@ -229,7 +229,7 @@ class ResultTable:
         for column_index, column in enumerate(self.columns):
             for suffix, kind in kinds:
                 cells: list[str | float | None] = [
-                    _plain(getattr(row.cells[column_index], kind), style, kind) for row in self.rows
+                    _rounded_or_none(getattr(row.cells[column_index], kind), style, kind) for row in self.rows
                 ]
                 if kind == "mean" or any(value is not None for value in cells):
                     header.append(column.name + suffix)
@@ -237,7 +237,7 @@ class ResultTable:
         return header, [list(row) for row in zip(*values, strict=True)]
 
 
-def _plain(value: float, style: TableStyle, kind: str) -> float | None:
+def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None:
     if isnan(value):
         return None
     return value if style.digits is None or kind == "p" else round(value, style.digits)

@@ -23,13 +23,13 @@ Cell = str | int | float | None
 Form = str | Callable[[Any], str]
 """How a number is written: a form as of :func:`format`, or a function."""
 
-_OWN = "rankstudio."  # begins the modules of the program
+_OWN_PACKAGE = "rankstudio."  # begins the modules of the program
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
-_LONGEST_LABEL = 60
-_LONGEST_SUMMARY = 200
-_LONGEST_DESCRIPTION = 4000
-_FIXED = 1e-3, 1e4  # numbers with four decimals
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_MAX_LABEL_LENGTH = 60
+_MAX_SUMMARY_LENGTH = 200
+_MAX_DESCRIPTION_LENGTH = 4000
+_FIXED_POINT_RANGE = 1e-3, 1e4  # numbers with four decimals
 
 
 class Needs(Enum):
@@ -162,7 +162,7 @@ def cell_text(cell: Cell) -> str:
             return NOTHING
         return cell.form(cell) if callable(cell.form) else f"{cell:{cell.form}}"
     if isinstance(cell, float):
-        form = ".4f" if cell == 0 or _FIXED[0] <= abs(cell) < _FIXED[1] else ".4g"
+        form = ".4f" if cell == 0 or _FIXED_POINT_RANGE[0] <= abs(cell) < _FIXED_POINT_RANGE[1] else ".4g"
         return "" if math.isnan(cell) else f"{cell:{form}}"
     return "" if cell is None else str(cell)
 
@@ -223,7 +223,7 @@ class Analysis:
     def is_own(self) -> bool:
         """Whether it is RankStudio's own code, which is called without a guard."""
         return all(
-            entry_point.startswith(_OWN)
+            entry_point.startswith(_OWN_PACKAGE)
             for entry_point in (self.compute, self.terminal, self.words)
             if entry_point
         )
@@ -284,25 +284,27 @@ def _problem(entry: object, other_commands: Collection[str]) -> str:
     if problem or not isinstance(entry, Analysis):
         return problem
     for entry_point in (entry.compute, entry.words or entry.compute):
-        if not isinstance(entry_point, str) or not _PLACE.fullmatch(entry_point):
+        if not isinstance(entry_point, str) or not _MODULE_AND_NAME.fullmatch(entry_point):
             text = tr('{key}: expected "module:name", got {place}.')
             return text.format(key=entry.key, place=shown(entry_point))
     if not isinstance(entry.terminal, str) or (entry.terminal and not _MODULE.fullmatch(entry.terminal)):
         text = tr("{key}: expected the name of a module, got {module}.")
         return text.format(key=entry.key, module=one_line(shown(entry.terminal)))
-    for name, max_length in (("label", _LONGEST_LABEL), ("summary", _LONGEST_SUMMARY)):
+    for name, max_length in (("label", _MAX_LABEL_LENGTH), ("summary", _MAX_SUMMARY_LENGTH)):
         value = getattr(entry, name)
         if not isinstance(value, str) or not 0 < len(value.strip()) <= max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
             return text.format(key=entry.key, field=name, most=max_length, value=shown(value))
     if not _is_printable_text(entry.description):
         text = tr("{key}: description: expected a printable text of at most {most} characters, got {value}.")
-        return text.format(key=entry.key, most=_LONGEST_DESCRIPTION, value=one_line(shown(entry.description)))
+        return text.format(
+            key=entry.key, most=_MAX_DESCRIPTION_LENGTH, value=one_line(shown(entry.description))
+        )
     return _problem_of_parameters(entry)
 
 
 def _is_printable_text(value: object) -> bool:
-    if not isinstance(value, str) or len(value) > _LONGEST_DESCRIPTION:
+    if not isinstance(value, str) or len(value) > _MAX_DESCRIPTION_LENGTH:
         return False
     return all(one_line(line) == line for line in value.split("\n"))
 

@@ -23,9 +23,9 @@ _DESCRIPTION_TEXTS = ("citation", "title", "summary", "formula")
 _CRITERION_FLAGS = ("per_document", "measured")
 _PARAMETER_TEXTS = ("name", "label", "help", "symbol", "source", "option", "none_label")
 _PARAMETER_FLAGS = ("open_low", "ranks", "changes_criterion", "basic")
-_MOST_PARAMETERS = 200
-_MOST_CHOICES = 200
-_LONGEST = 2000
+_MAX_PARAMETERS = 200
+_MAX_CHOICES = 200
+_MAX_LINE_LENGTH = 2000
 
 
 def description_of(entry: Method) -> dict[str, Any]:
@@ -69,25 +69,25 @@ def described_method(values: Mapping[str, Any]) -> Method:
     ValueError, KeyError, TypeError, PlanError, ParameterError
         If the values do not describe a method.
     """
-    texts: dict[str, Any] = {name: _text(values[name]) for name in _TEXTS}
-    description = {name: _text(values[name]) for name in _DESCRIPTION_TEXTS}
-    criterion_flags = {name: _flag(values[name]) for name in _CRITERION_FLAGS}
+    texts: dict[str, Any] = {name: _checked_line(values[name]) for name in _TEXTS}
+    description = {name: _checked_line(values[name]) for name in _DESCRIPTION_TEXTS}
+    criterion_flags = {name: _checked_flag(values[name]) for name in _CRITERION_FLAGS}
     parameters = values["parameters"]
-    if type(parameters) is not list or len(parameters) > _MOST_PARAMETERS:
+    if type(parameters) is not list or len(parameters) > _MAX_PARAMETERS:
         raise ValueError("expected a list of parameters")
     origin = values["origin"]
     kind = OriginKind(origin["kind"])
     entry = Method(
         **texts,
         description=Description(**description),
-        criterion=Criterion(_text(values["criterion"]), **criterion_flags),
-        traits=("drops_features",) if _flag(values["drops_features"]) else (),
+        criterion=Criterion(_checked_line(values["criterion"]), **criterion_flags),
+        traits=("drops_features",) if _checked_flag(values["drops_features"]) else (),
         estimator="",
         step_kind=StepKind(values["step_kind"]),
         takes=tuple(name for name in values["takes"] if name in ("convention", "seed", "groups")),
-        candidate_score=_score(values["candidate_score"]),
-        origin=Origin(kind, _text(origin["name"]), _text(origin["version"]), present=False),
-        parameters=tuple(map(_parameter, parameters)),
+        candidate_score=_parsed_score(values["candidate_score"]),
+        origin=Origin(kind, _checked_line(origin["name"]), _checked_line(origin["version"]), present=False),
+        parameters=tuple(map(_parsed_parameter, parameters)),
     )
     refuse_invalid(entry)
     return entry
@@ -97,62 +97,62 @@ def _parameter_values(p: Parameter) -> dict[str, Any]:
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
-        "default": _plain(p.default),
+        "default": _as_lists(p.default),
         "low": None if p.low == -inf else p.low,
         "high": None if p.high == inf else p.high,
         "choices": [list(choice) for choice in p.choices],
-        "only_with": [p.only_with[0], _plain(p.only_with[1])] if p.only_with else [],
+        "only_with": [p.only_with[0], _as_lists(p.only_with[1])] if p.only_with else [],
     }
 
 
-def _parameter(values: Mapping[str, Any]) -> Parameter:
-    texts: dict[str, Any] = {name: _text(values[name]) for name in _PARAMETER_TEXTS}
+def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
+    texts: dict[str, Any] = {name: _checked_line(values[name]) for name in _PARAMETER_TEXTS}
     flags: dict[str, Any] = {
-        name: _flag(values[name]) for name in ("open_low", "ranks", "changes_criterion", "basic")
+        name: _checked_flag(values[name]) for name in ("open_low", "ranks", "changes_criterion", "basic")
     }
     choices = values["choices"]
-    if type(choices) is not list or len(choices) > _MOST_CHOICES:
+    if type(choices) is not list or len(choices) > _MAX_CHOICES:
         raise ValueError("expected a list of choices")
     only_with = values["only_with"]
     return Parameter(
         **texts,
         **flags,
         kind=Kind(values["kind"]),
-        default=_hashable(values["default"]),
+        default=_as_tuples(values["default"]),
         low=-inf if values["low"] is None else float(values["low"]),
         high=inf if values["high"] is None else float(values["high"]),
-        choices=tuple((_text(key), _text(label)) for key, label in choices),
-        only_with=(_text(only_with[0]), _hashable(only_with[1])) if only_with else (),
+        choices=tuple((_checked_line(key), _checked_line(label)) for key, label in choices),
+        only_with=(_checked_line(only_with[0]), _as_tuples(only_with[1])) if only_with else (),
     )
 
 
-def _score(values: Any) -> CandidateScore | None:
+def _parsed_score(values: Any) -> CandidateScore | None:
     if values is None:
         return None
     source = ScoreSource[values["source"]]
-    flags: dict[str, Any] = {name: _flag(values[name]) for name in ("least", "from_zero")}
-    return CandidateScore(_text(values["name"]), _text(values["unit"]), source, **flags)
+    flags: dict[str, Any] = {name: _checked_flag(values[name]) for name in ("least", "from_zero")}
+    return CandidateScore(_checked_line(values["name"]), _checked_line(values["unit"]), source, **flags)
 
 
-def _text(value: Any) -> str:
-    if type(value) is not str or len(value) > _LONGEST or not value.isprintable():
+def _checked_line(value: Any) -> str:
+    if type(value) is not str or len(value) > _MAX_LINE_LENGTH or not value.isprintable():
         raise ValueError("expected a line")
     return value
 
 
-def _flag(value: Any) -> bool:
+def _checked_flag(value: Any) -> bool:
     if type(value) is not bool:
         raise ValueError("expected true or false")
     return value
 
 
-def _plain(value: Any) -> Any:
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _hashable(value: Any) -> Any:
+def _as_tuples(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(_hashable(item) for item in value)
+        return tuple(_as_tuples(item) for item in value)
     if value is not None and type(value) not in (bool, int, float, str):
         raise ValueError("expected a plain value")
     return value

@@ -36,7 +36,7 @@ An entry declares ``exact_exchange`` if the method selects by the exact left-out
 TRAITS = ("learns_preferences", "left_out", "live", "drops_features", "combines")
 """Traits of methods; :class:`Method` has a property with the meaning of each."""
 
-_LOADER = "rankstudio.engine.methods.foreign.estimators"
+_LOADER_MODULE = "rankstudio.engine.methods.foreign.estimators"
 _ROUNDING = 1e-12  # of a criterion before a step: less than this is only the rounding of its sum
 
 
@@ -146,10 +146,10 @@ class StepKind(Enum):
     @property
     def limit(self) -> str:
         """Name of the parameter that limits the number of steps of a path."""
-        return _LIMITS[self]
+        return _LENGTH_PARAMETERS[self]
 
 
-_LIMITS = {
+_LENGTH_PARAMETERS = {
     StepKind.FEATURES: "n_features_to_select",
     StepKind.ITERATIONS: "max_iter",
     StepKind.ROUNDS: "n_rounds",
@@ -493,6 +493,6 @@ class Method:
         if self.lacking:
             raise PlanError(self.lacking)
         if self.origin is not None:  # imported by its name, because it stands on this module
-            return import_module(_LOADER).load(self)  # type: ignore[no-any-return]
+            return import_module(_LOADER_MODULE).load(self)  # type: ignore[no-any-return]
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

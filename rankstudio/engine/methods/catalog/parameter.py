@@ -71,20 +71,22 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
             return value.split("|") if "|" in value else None
         if kind is Kind.TEXT:
             return [item.strip() for item in value.split("|")] if "|" in value else None
-        return _numbers(kind, value, name) if kind in (Kind.INTEGER, Kind.NUMBER) else _words(value)
+        return (
+            _parsed_numbers(kind, value, name) if kind in (Kind.INTEGER, Kind.NUMBER) else _split_list(value)
+        )
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
         return None
     items = list(value)
-    return items if not lists or any(_is_value(kind, item) for item in items) else None
+    return items if not lists or any(_is_whole_value(kind, item) for item in items) else None
 
 
-def _words(text: str) -> list[Any] | None:
+def _split_list(text: str) -> list[Any] | None:
     return [item.strip() for item in text.split(",") if item.strip()] if "," in text else None
 
 
-def _numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
-    """Return the numbers of a text, ranges written out; None where it is at most one number."""
-    items = _words(text)
+def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
+    """Return the numbers in a text, with its ranges written out; None without commas and ranges."""
+    items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
         return None
     numbers: list[Any] = []
@@ -95,8 +97,8 @@ def _numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
     return numbers
 
 
-def _is_value(kind: Kind, item: Any) -> bool:
-    """Return whether an element is a whole value, a set of features or of costs, and not one id or cost."""
+def _is_whole_value(kind: Kind, item: Any) -> bool:
+    """Return whether an element is a value by itself, like a set of features, and no id or cost."""
     if isinstance(item, str) or not isinstance(item, Iterable):
         return kind is Kind.COSTS and item == MILLISECONDS
     if kind is Kind.FEATURES or isinstance(item, Mapping):
@@ -105,14 +107,14 @@ def _is_value(kind: Kind, item: Any) -> bool:
     return isinstance(first, Iterable) and not isinstance(first, str)
 
 
-_YES = ("yes", "true", "on", "1")
-_NO = ("no", "false", "off", "0")
+_TRUE_WORDS = ("yes", "true", "on", "1")
+_FALSE_WORDS = ("no", "false", "off", "0")
 _INFINITE = (inf, -inf)
 
 OWN_FILE = ".csv"
 """Ending of files with own values for a choice."""
 
-_LONGEST_TEXT = 1000
+_MAX_TEXT_LENGTH = 1000
 
 GREATEST_INTEGER = 2**63 - 1
 """The greatest whole number that TOML and the kernels have."""
@@ -386,9 +388,9 @@ class Parameter:
 
     def _validate_switch(self, value: Any) -> bool:
         word = str(value).strip().lower()
-        if word not in _YES + _NO:
+        if word not in _TRUE_WORDS + _FALSE_WORDS:
             raise ParameterError(self.label, value, self.expected)
-        return word in _YES
+        return word in _TRUE_WORDS
 
     def _validate_measure(self, value: Any) -> str | None:
         if self.none_label and value in (None, "", self.none_label):
@@ -402,7 +404,7 @@ class Parameter:
         return named_measure.name
 
     def _validate_text(self, value: Any) -> str:
-        if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not value.isprintable():
+        if not isinstance(value, str) or len(value) > _MAX_TEXT_LENGTH or not value.isprintable():
             raise ParameterError(self.label, value, self.expected)
         return value.strip()
 
@@ -413,7 +415,7 @@ class Parameter:
             are_whole = all(isinstance(item, str) or int(item) == item for item in items)
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
-        if not are_whole or not _ids(ids):
+        if not are_whole or not _are_distinct_ids(ids):
             expected = tr("{expected}, each 1 or larger and given once").format(expected=self.expected)
             raise ParameterError(self.label, value, expected)
         return ids
@@ -432,7 +434,7 @@ class Parameter:
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
         ids = [i for i, _ in pairs]
-        if not _ids(ids) or not all(0 < cost < inf for _, cost in pairs):
+        if not _are_distinct_ids(ids) or not all(0 < cost < inf for _, cost in pairs):
             expected = tr("{expected}, each id once, 1 or larger").format(expected=self.expected)
             raise ParameterError(self.label, value, expected)
         return tuple(sorted(pairs))
@@ -488,6 +490,6 @@ class Parameter:
                 return str(value)
 
 
-def _ids(ids: Sequence[int]) -> bool:
+def _are_distinct_ids(ids: Sequence[int]) -> bool:
     """Return whether numbers are ids of features, each once."""
     return all(1 <= i <= GREATEST_INTEGER for i in ids) and len(set(ids)) == len(ids)

@@ -24,7 +24,7 @@ from rankstudio.engine.plugins.origin import Origin, OriginKind
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _OPTION = re.compile(r"--[A-Za-z0-9][A-Za-z0-9-]{0,63}")
-_LONGEST = {"citation": 200, "title": 300, "summary": 2000, "formula": 500}
+_MAX_LENGTHS = {"citation": 200, "title": 300, "summary": 2000, "formula": 500}
 
 
 class MethodRegistry:
@@ -102,7 +102,7 @@ class MethodRegistry:
     def _entries(self) -> dict[str, Method]:
         with self._lock:
             if self._listed is None:
-                self._listed = _by_kind(_of_plugins())
+                self._listed = _by_kind(_methods_of_plugins())
             return self._listed
 
 
@@ -112,7 +112,7 @@ def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
     return {entry.key: entry for entry in sorted(by_key.values(), key=lambda entry: not entry.selects)}
 
 
-def _of_plugins() -> list[Method]:
+def _methods_of_plugins() -> list[Method]:
     """Return the methods of all plug-ins, and warn of those that cannot be used."""
     entries: list[Method] = []
     exists = tr("A method with the key {key} exists already. Choose another key.")
@@ -161,7 +161,9 @@ def _refuse_texts(entry: Method) -> None:
             text = tr("{key}: {field}: expected {kind}, got {value}.")
             raise PlanError(text.format(key=entry.key, field=name, kind=kind.__name__, value=shown(value)))
     lines = [("label", entry.label, 80), ("criterion", entry.criterion.name, 200)]
-    lines += [(name, getattr(entry.description, name), max_length) for name, max_length in _LONGEST.items()]
+    lines += [
+        (name, getattr(entry.description, name), max_length) for name, max_length in _MAX_LENGTHS.items()
+    ]
     for name, value, max_length in lines:
         if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")

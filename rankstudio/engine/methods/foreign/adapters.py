@@ -36,7 +36,7 @@ NONE = "none"
 
 SEED = ("random_state", "seed")
 
-_LINEAR = 1e-9  # of the largest score: the rounding of sums of some thousand terms
+_LINEARITY_TOLERANCE = 1e-9  # of the largest score: the rounding of sums of some thousand terms
 
 
 class Wrapped:
@@ -283,7 +283,7 @@ class WrappedRanker(Wrapped, LinearRanker):
         model = self.trained(data, data.X.shape[1])
         n = data.X.shape[1]
         all_columns = tuple(range(n))
-        weights = _weights(model, n)
+        weights = _model_weights(model, n)
         no_criterion = float("nan")
         no_candidates = np.empty(0)
         if weights is not None and _is_linear(model, weights, data.X):
@@ -297,7 +297,7 @@ class WrappedRanker(Wrapped, LinearRanker):
         )
 
 
-def _weights(model: Any, n: int) -> Floats | None:
+def _model_weights(model: Any, n: int) -> Floats | None:
     """Return the weights of a model, None if it has none for n features."""
     values = getattr(model, "coef_", None)
     if values is None:
@@ -313,7 +313,7 @@ def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     sums = X @ weights
     rest = scores - sums
     largest = max(float(np.abs(sums).max()), float(np.abs(scores).max()), np.finfo(np.float64).tiny)
-    return bool(np.ptp(rest) <= _LINEAR * largest)
+    return bool(np.ptp(rest) <= _LINEARITY_TOLERANCE * largest)
 
 
 def adapter(target: Callable[..., Any], entry: Method, size_argument: str) -> type[LinearRanker]:

@@ -35,14 +35,14 @@ from rankstudio.engine.support.stop_request import stop_if_asked
 
 SUFFIX = ".py"
 _MOST_BYTES = 4 << 20
-_DIGITS = 12  # of a file's checksum in the method's key
-_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_CHECKSUM_DIGITS = 12  # of a file's checksum in the method's key
+_DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 PATIENCE = 60.0
 """Seconds that a file may take to run, or a library to be imported; some libraries take half a minute."""
 
-_IMPORTING: dict[str, threading.RLock] = {}  # by what is imported, which may take long
+_IMPORT_LOCKS: dict[str, threading.RLock] = {}  # by what is imported, which may take long
 
-_CENTRED = Parameter(
+_CENTRED_PARAMETER = Parameter(
     CENTRED,
     translatable("centred features"),
     Kind.SWITCH,
@@ -75,7 +75,7 @@ class Code:
     def key(self) -> str:
         """Key in plans: ``my_method.py:MRMR@`` and the beginning of its SHA-256, or the import path."""
         if self.origin.kind is OriginKind.FILE:
-            return f"{self.origin.name}:{self.name}@{self.origin.version[:_DIGITS]}"
+            return f"{self.origin.name}:{self.name}@{self.origin.version[:_CHECKSUM_DIGITS]}"
         return self.name
 
     def target(self) -> Callable[..., Any]:
@@ -87,8 +87,8 @@ class Code:
             If it cannot be imported; the text has the line of the file.
         """
         is_file = self.origin.kind is OriginKind.FILE
-        with _IMPORTING.setdefault(self.origin.version if is_file else self.name, threading.RLock()):
-            return _target(self)
+        with _IMPORT_LOCKS.setdefault(self.origin.version if is_file else self.name, threading.RLock()):
+            return _class_or_function(self)
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ class LocalMethod(Method):
         """Import and return the estimator's class; see :meth:`Method.load`."""
         if self.lacking or self.code is None:
             raise PlanError(self.lacking)
-        return _estimator(self)
+        return _guarded_estimator(self)
 
 
 @cache
-def _estimator(entry: LocalMethod) -> type[Any]:
+def _guarded_estimator(entry: LocalMethod) -> type[Any]:
     from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - as below
 
     assert entry.code is not None
@@ -153,7 +153,7 @@ def changed_since(path: Path) -> PlanError:
 
 def names_code(key: str) -> bool:
     """Return whether a method's key names code, and not an entry of the catalog."""
-    return key.startswith(PREFIX) or names_file(key) or _PATH.fullmatch(key) is not None
+    return key.startswith(PREFIX) or names_file(key) or _DOTTED_NAME.fullmatch(key) is not None
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ def file_key(key: str) -> FileKey:
     return FileKey(path.name, name, key.rpartition("@")[2] if "@" in key else "")
 
 
-def _read(path: Path) -> tuple[Origin, str]:
-    """Return where a file is, with its checksum, and its text."""
+def _origin_and_source(path: Path) -> tuple[Origin, str]:
+    """Return the origin of a Python file, with its checksum, and its text."""
     try:
         source = read_text(path, _MOST_BYTES)
     except (OSError, ValueError) as error:
@@ -230,8 +230,8 @@ def code_of_file(path: Path, name: str = "") -> Code:
     PlanError
         If the file cannot be read or run, or has no such name.
     """
-    origin, source = _read(path)
-    module = _module(origin, source)
+    origin, source = _origin_and_source(path)
+    module = _run_file(origin, source)
     names = [candidate for candidate, _ in _candidates(module)]
     if name and not hasattr(module, name):
         close = nearest(name, names)
@@ -258,8 +258,8 @@ def codes_of_file(path: Path, fits: Callable[[object], bool] | None = None) -> t
     PlanError
         If the file cannot be read or run.
     """
-    origin, source = _read(path)
-    public = _public(_module(origin, source))
+    origin, source = _origin_and_source(path)
+    public = _public(_run_file(origin, source))
     return tuple(Code(origin, name, source) for name, value in public if (fits or _can_be_method)(value))
 
 
@@ -271,7 +271,7 @@ def code_of_import(path: str) -> Code:
     PlanError
         If it cannot be imported.
     """
-    if not _PATH.fullmatch(path):
+    if not _DOTTED_NAME.fullmatch(path):
         text = tr(
             "{path}: expected a method of the catalog, a Python file, or an import path such as {example}."
         )
@@ -352,15 +352,16 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
         criterion=LEAVE_QUERY_OUT,
         ranks_with="RankRLS",
         candidate_score=CandidateScore(tr("score"), "", from_zero=False),
-        parameters=(RANKING_LAMBDA, SIZE, *parameters, _CENTRED),
+        parameters=(RANKING_LAMBDA, SIZE, *parameters, _CENTRED_PARAMETER),
         takes=("groups", *seed),
     )
 
 
 @cache
-def _target(code: Code) -> Callable[..., Any]:
+def _class_or_function(code: Code) -> Callable[..., Any]:
+    """Return the class or function of a method's code; PlanError if it cannot be imported."""
     if code.origin.kind is OriginKind.FILE:
-        return getattr(_module(code.origin, code.source), code.name)  # type: ignore[no-any-return]
+        return getattr(_run_file(code.origin, code.source), code.name)  # type: ignore[no-any-return]
     module, _, name = code.name.rpartition(".")
     try:
         target = called(lambda: getattr(import_module(module), name), PATIENCE, stop_if_asked)
@@ -379,9 +380,9 @@ def _target(code: Code) -> Callable[..., Any]:
 
 
 @cache
-def _module(origin: Origin, source: str) -> ModuleType:
-    """Run a Python file, once per text of it."""
-    name = f"rankstudio_file_{origin.version[:_DIGITS]}"
+def _run_file(origin: Origin, source: str) -> ModuleType:
+    """Run the text of a Python file as a new module, and return this."""
+    name = f"rankstudio_file_{origin.version[:_CHECKSUM_DIGITS]}"
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
     module.__file__ = origin.path
     file = origin.path or origin.name

@@ -37,7 +37,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
 
     class Guarded(cls):  # type: ignore[misc, valid-type]
         def learn(self, data: GivenData) -> Iterator[Step]:
-            _protect(data)
+            _make_read_only(data)
             yield from super().learn(data)
 
         def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
@@ -65,7 +65,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
                 raise MethodError(entry.label, tr("it yields no step"))
 
         def __reduce__(self) -> tuple[Any, ...]:
-            return _again, (entry, vars(self))
+            return _unpickled_estimator, (entry, vars(self))
 
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(Guarded, name, getattr(cls, name))
@@ -73,15 +73,15 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
     return cast("type[LinearRanker]", Guarded)
 
 
-def _again(entry: Method, attributes: dict[str, Any]) -> LinearRanker:
-    """Return an estimator that was pickled."""
+def _unpickled_estimator(entry: Method, attributes: dict[str, Any]) -> LinearRanker:
+    """Return the estimator of an entry with these attributes, when it is unpickled."""
     cls: Any = entry.load()
     estimator: LinearRanker = cls.__new__(cls)
     vars(estimator).update(attributes)
     return estimator
 
 
-def _protect(data: Any) -> None:
+def _make_read_only(data: Any) -> None:
     """Make the arrays of grouped documents read-only: other methods and folds use the same ones."""
     for name in ("X", "y", "ptr"):
         values = getattr(data, name, None)

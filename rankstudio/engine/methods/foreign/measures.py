@@ -66,7 +66,7 @@ def measure_of_file(reference: str) -> FileMeasure:
     """
     path, _, name = reference.rpartition(":")
     code = code_of_file(Path(path), name)
-    arguments = _arguments(code.target())
+    arguments = _argument_names(code.target())
     if not arguments or arguments[:2] == ["X", "y"]:
         text = tr("{name}: expected a function of the labels of a query, from the first rank down.")
         raise PlanError(text.format(name=reference))
@@ -76,7 +76,7 @@ def measure_of_file(reference: str) -> FileMeasure:
 def measure_of_code(code: Code) -> FileMeasure:
     """Return the measure that a function of a Python file is."""
     function = code.target()
-    arguments = _arguments(function)
+    arguments = _argument_names(function)
     return FileMeasure(
         key=f"{code.name}-{code.origin.version[:_DIGITS]}",
         label=code.name,
@@ -90,10 +90,10 @@ def measure_of_code(code: Code) -> FileMeasure:
 
 def can_be_measure(value: object) -> bool:
     """Return whether an unlisted function of a file is a measure: its first argument is ``labels``."""
-    return inspect.isfunction(value) and _arguments(value)[:1] == ["labels"]
+    return inspect.isfunction(value) and _argument_names(value)[:1] == ["labels"]
 
 
-def _arguments(function: Callable[..., Any]) -> list[str]:
+def _argument_names(function: Callable[..., Any]) -> list[str]:
     """Return the names of a function's arguments; none for what is no function."""
     if isinstance(function, type) or not callable(function):
         return []

@@ -141,7 +141,7 @@ def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
 
 def is_allowed_file(path: Path) -> bool:
     """Return whether this user named a file with the present text of this one before."""
-    return digest_of(path) in _allowed()
+    return digest_of(path) in _allowed_code()
 
 
 def allow(entry: Method | MeasureEntry) -> None:
@@ -150,20 +150,20 @@ def allow(entry: Method | MeasureEntry) -> None:
     assert origin is not None
     is_file = origin.kind is OriginKind.FILE
     name = origin.version if is_file else entry.key
-    allowed = _allowed()
+    allowed = _allowed_code()
     if allowed.get(name) == origin.path:
         return
     with suppress(OSError, OutputError):  # it is asked for again then
         data_folder().mkdir(parents=True, exist_ok=True)
-        write_text(_record(), json.dumps({**allowed, name: origin.path}, indent=1, sort_keys=True))
+        write_text(_record_path(), json.dumps({**allowed, name: origin.path}, indent=1, sort_keys=True))
 
 
 def is_allowed(key: str) -> bool:
     """Return whether the code that a plan names by a method's key was named by this user before."""
     if not names_file(key):
-        return key in _allowed() or _is_of_own_library(key)
+        return key in _allowed_code() or _is_of_own_library(key)
     digest = file_key(key).digest
-    return bool(digest) and any(name.startswith(digest) for name in _allowed())
+    return bool(digest) and any(name.startswith(digest) for name in _allowed_code())
 
 
 def _is_of_own_library(key: str) -> bool:
@@ -205,7 +205,7 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
             continue
         if not (allow_code or is_allowed(key)):
             raise CodeNotAllowedError(key)
-        entry = entry_of(_found_code(key, folders)) if names_file(key) else method_of(key)
+        entry = entry_of(_find_code(key, folders)) if names_file(key) else method_of(key)
         add_entry(entry)
         if allow_code:
             allow(entry)
@@ -223,18 +223,18 @@ def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool)
         return
     if not (allow_code or is_allowed(code_key)):
         raise CodeNotAllowedError(code_key)
-    code = _found_code(code_key, folders)
+    code = _find_code(code_key, folders)
     added = MEASURES.add(measure_of_file(f"{code.origin.path}:{code.name}"))
     if allow_code:
         allow(added)
 
 
-def _found_code(key: str, folders: Sequence[Path]) -> Code:
-    """Return the code of a file with the checksum that a key has."""
+def _find_code(key: str, folders: Sequence[Path]) -> Code:
+    """Find the file of a key in folders or among the allowed files, and return its code."""
     file = file_key(key)
     places = [folder / file.name for folder in folders]
     places += [
-        Path(path) for name, path in _allowed().items() if path and name.startswith(file.digest or "-")
+        Path(path) for name, path in _allowed_code().items() if path and name.startswith(file.digest or "-")
     ]
     changed_path: Path | None = None
     for path in places:
@@ -249,14 +249,14 @@ def _found_code(key: str, folders: Sequence[Path]) -> Code:
     raise PlanError(text.format(file=file.name))
 
 
-def _record() -> Path:
+def _record_path() -> Path:
     return data_folder() / "allowed-code.json"
 
 
-def _allowed() -> dict[str, str]:
-    """Return the allowed code; nothing where the record is missing or damaged."""
+def _allowed_code() -> dict[str, str]:
+    """Return the path of each allowed code by its key or checksum; {} if the record is absent or damaged."""
     with suppress(OSError, ValueError, RecursionError):
-        values = json.loads(read_text(_record(), _MOST_BYTES))
+        values = json.loads(read_text(_record_path(), _MOST_BYTES))
         if isinstance(values, dict):
             return {str(name): path for name, path in values.items() if isinstance(path, str)}
     return {}

@@ -34,11 +34,11 @@ THEN = ";"
 
 NUMBERS = ("k", "seed")
 _PROGRESS = re.compile(rb"\s*progress\s+([0-9.]+)\s*")
-_POLL = 0.05  # seconds between polls of the program, and so until Stop ends it
-_GRACE = 2.0  # seconds for a program to end by itself
+_POLL_SECONDS = 0.05  # seconds between polls of the program, and so until Stop ends it
+_GRACE_SECONDS = 2.0  # seconds for a program to end by itself
 _MOST_MESSAGES = 20_000  # bytes of what a program prints that are kept
 _MOST_RESULT = 64 << 20
-_LONGEST = 1000
+_MAX_LENGTH = 1000
 
 
 def command_words(key: str) -> list[str]:
@@ -51,7 +51,7 @@ def command_words(key: str) -> list[str]:
     """
     text = key.removeprefix(PREFIX)
     try:
-        words = shlex.split(text) if key.isprintable() and len(key) <= _LONGEST else []
+        words = shlex.split(text) if key.isprintable() and len(key) <= _MAX_LENGTH else []
     except ValueError:
         words = []
     if not words:
@@ -81,7 +81,7 @@ class RunsProgram:
     def run_words(self, words: Sequence[str], folder: Path, k: int) -> Waiting[str]:
         """Run a command, with its progress; return what it printed, on one line."""
         activity = tr("running {label}").format(label=self.entry.label)
-        with _started(self._arguments(words, folder, k), folder, self.entry.label) as program:
+        with _running_program(self._arguments(words, folder, k), folder, self.entry.label) as program:
             ends_at = time.monotonic() + float(self.values.get(TIME_LIMIT, 3600.0))
             yield WorkProgress(activity, 0.0)
             while program.process.poll() is None:
@@ -89,9 +89,9 @@ class RunsProgram:
                     seconds = self.values.get(TIME_LIMIT, 3600.0)
                     text = tr("it took more than {seconds:g} seconds and was ended")
                     raise MethodError(self.entry.label, text.format(seconds=seconds))
-                time.sleep(_POLL)
+                time.sleep(_POLL_SECONDS)
                 yield WorkProgress(activity, program.share)
-            program.reader.join(_GRACE)
+            program.reader.join(_GRACE_SECONDS)
             messages = program.messages()
             if program.process.returncode:
                 text = tr("it ended with status {status}: {messages}")
@@ -170,12 +170,12 @@ class _Program:
     def messages(self) -> str:
         """Return the printed lines without progress, on one line."""
         text = self._printed[:_MOST_MESSAGES].decode("utf-8", "replace")
-        return one_line(" ".join(text.split()))[:_LONGEST]
+        return one_line(" ".join(text.split()))[:_MAX_LENGTH]
 
 
 @contextmanager
-def _started(arguments: list[str], folder: Path, label: str) -> Iterator[_Program]:
-    """Run a program in a process group of its own, which ends with the block, however that ends."""
+def _running_program(arguments: list[str], folder: Path, label: str) -> Iterator[_Program]:
+    """Run a program in a process group of its own, which is killed at the end of the block."""
     try:
         process = subprocess.Popen(
             arguments,
@@ -193,13 +193,13 @@ def _started(arguments: list[str], folder: Path, label: str) -> Iterator[_Progra
     try:
         yield program
     finally:
-        _end(process)
-        program.reader.join(_GRACE)
+        _kill_with_children(process)
+        program.reader.join(_GRACE_SECONDS)
         if process.stdout is not None:
             process.stdout.close()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
     """End a program and all processes that it started."""
     kill_group = getattr(os, "killpg", None)
     with suppress(OSError):  # all have ended

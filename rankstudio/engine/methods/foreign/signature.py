@@ -17,10 +17,10 @@ DATA = ("X", "y", "qid")
 SIZES = ("n_features_to_select", "k_features", "num_features", "n_selected_features", "k")
 """Names of a parameter with the number of features, which the form has under one name."""
 
-_IGNORED = ("self", "cls", "n_jobs", "verbose")
+_IGNORED_ARGUMENTS = ("self", "cls", "n_jobs", "verbose")
 _LONGEST_HELP = 600
 _SECTION = re.compile(r"^-{3,}\s*$")
-_DOCUMENTED = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::\s*(.*))?$")
+_NAMES_AND_TYPE = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::\s*(.*))?$")
 
 
 def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple[Parameter, ...]:
@@ -39,25 +39,25 @@ def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple
         In the order of the signature. Their kinds come from annotations, scikit-learn's
         ``_parameter_constraints``, or defaults; their help from the docstring.
     """
-    documentation = _documentation(target)
+    documentation = _documented_parameters(target)
     annotations = _annotations(target)
     constraints = getattr(target, "_parameter_constraints", {}) if isinstance(target, type) else {}
-    skipped_names = {*_IGNORED, *SIZES, *skip}
+    skipped_names = {*_IGNORED_ARGUMENTS, *SIZES, *skip}
     return tuple(
-        _parameter(
+        _inferred_parameter(
             argument,
             annotations.get(argument.name, inspect.Parameter.empty),
             constraints.get(argument.name, ()) if isinstance(constraints, Mapping) else (),
             documentation.get(argument.name, ""),
         )
-        for argument in _arguments(target)
+        for argument in _named_arguments(target)
         if argument.name not in skipped_names and not argument.name.startswith("_")
     )
 
 
 def size_argument(target: Callable[..., Any]) -> str:
     """Return the name of the argument with the number of features; "" without one."""
-    names = [argument.name for argument in _arguments(target)]
+    names = [argument.name for argument in _named_arguments(target)]
     return next((name for name in SIZES if name in names), "")
 
 
@@ -68,7 +68,7 @@ def summary_of(target: object) -> str:
     return first[:_LONGEST_HELP]
 
 
-def _arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
     try:
         signature = inspect.signature(target)
     except (TypeError, ValueError):  # of a compiled callable
@@ -87,14 +87,15 @@ def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
         return {}
 
 
-def _parameter(
+def _inferred_parameter(
     argument: inspect.Parameter, annotation: Any, constraints: Sequence[Any], text: str
 ) -> Parameter:
+    """Return the parameter for an argument: its kind by the default, the annotation and the constraints."""
     default = None if argument.default is inspect.Parameter.empty else argument.default
     name = argument.name
     label = name.replace("_", " ")
     about = text or label
-    members = _members(annotation)
+    members = _union_members(annotation)
     choices = _choices(members, constraints)
     if isinstance(default, bool) or bool in members:
         return Parameter(name, label, Kind.SWITCH, bool(default), about)
@@ -110,11 +111,11 @@ def _parameter(
             about,
             choices=choice_labels,
         )
-    numeric = _numeric(default, members, constraints)
+    numeric = _number_type(default, members, constraints)
     if numeric is not None:
         is_integer = numeric is int
         optional = default is None
-        low, high, open_low = _range(constraints, is_integer)
+        low, high, open_low = _number_range(constraints, is_integer)
         return Parameter(
             name,
             label,
@@ -126,10 +127,10 @@ def _parameter(
             open_low=open_low,
             none_label="none" if optional else "",
         )
-    return Parameter(name, label, Kind.TEXT, _text(default), about)
+    return Parameter(name, label, Kind.TEXT, _default_text(default), about)
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
+def _union_members(annotation: Any) -> tuple[Any, ...]:
     """Return the alternatives of an annotation: the types of a union, or the annotation itself."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         return typing.get_args(annotation)
@@ -151,8 +152,8 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
     return ()
 
 
-def _numeric(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -> type | None:
-    """Return int or float for a number, None for anything else."""
+def _number_type(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -> type | None:
+    """Return int or float for an argument that is always a number, None for any other."""
     if any(
         hasattr(constraint, "options") or isinstance(constraint, str | list) for constraint in constraints
     ):
@@ -172,7 +173,7 @@ def _numeric(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -
     return int if "Integral" in getattr(intervals[0].type, "__name__", "") else float
 
 
-def _range(constraints: Sequence[Any], is_integer: bool) -> tuple[float, float, bool]:
+def _number_range(constraints: Sequence[Any], is_integer: bool) -> tuple[float, float, bool]:
     """Return the range of scikit-learn's constraint: low, high, and whether low is excluded."""
     for constraint in constraints:
         if hasattr(constraint, "left") and hasattr(constraint, "closed"):
@@ -182,7 +183,7 @@ def _range(constraints: Sequence[Any], is_integer: bool) -> tuple[float, float, 
     return (float(-GREATEST_INTEGER) if is_integer else float("-inf")), float("inf"), False
 
 
-def _text(default: Any) -> str:
+def _default_text(default: Any) -> str:
     """Return a default as a text: a function or a class by its name."""
     if default is None:
         return ""
@@ -192,7 +193,7 @@ def _text(default: Any) -> str:
     return default if isinstance(default, str) else repr(default)
 
 
-def _documentation(target: object) -> dict[str, str]:
+def _documented_parameters(target: object) -> dict[str, str]:
     """Return the text of each parameter in a numpydoc docstring."""
     lines = (inspect.getdoc(target) or "").splitlines()
     start = next((i for i, line in enumerate(lines) if line.strip() == "Parameters"), None)
@@ -203,17 +204,17 @@ def _documentation(target: object) -> dict[str, str]:
     for number, line in enumerate(lines[start + 2 :], start=start + 2):
         if number + 1 < len(lines) and _SECTION.match(lines[number + 1]):
             break
-        heading = _DOCUMENTED.match(line) if line and not line[0].isspace() else None
+        heading = _NAMES_AND_TYPE.match(line) if line and not line[0].isspace() else None
         if heading:
             names = [name.strip("* ") for name in heading[1].split(",")]
             texts.update({name: [] for name in names})
             continue
         for name in names:
             texts[name].append(line.strip())
-    return {name: _shortened(words) for name, words in texts.items()}
+    return {name: _first_paragraph(words) for name, words in texts.items()}
 
 
-def _shortened(lines: Sequence[str]) -> str:
+def _first_paragraph(lines: Sequence[str]) -> str:
     """Return the first paragraph of a parameter's text on one line."""
     paragraph = "\n".join(lines).strip().split("\n\n")[0]
     text = " ".join(paragraph.replace("`", "").split())

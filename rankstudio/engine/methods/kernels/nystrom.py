@@ -92,7 +92,7 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
     O(r³); pivots are used only if the plain factorisation fails.
     """
     all_positions = np.arange(len(gram), dtype=np.int64)
-    plain = _factor(gram)
+    plain = _cholesky_or_none(gram)
     if plain is not None:
         return all_positions, plain
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
@@ -105,8 +105,8 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
     return positions, np.asarray(np.linalg.cholesky(gram[np.ix_(positions, positions)]))
 
 
-def _factor(gram: Floats) -> Floats | None:
-    """Return the Cholesky factor, None where a pivot says that a vector depends on those before it."""
+def _cholesky_or_none(gram: Floats) -> Floats | None:
+    """Return the Cholesky factor of a Gram matrix; None if a vector depends on those before it."""
     try:
         factor: Floats = np.asarray(np.linalg.cholesky(gram))
     except np.linalg.LinAlgError:
@@ -136,7 +136,7 @@ def basis_of(owner: Any) -> tuple[int | None, str, int]:
 
 
 _BLOCK = 1 << 17  # values of a block of features, which stays in the cache
-_MATRICES = 4  # of m × r at the same time
+_N_MATRICES = 4  # of m × r at the same time
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,18 +321,18 @@ def kernel_need(
     cached_bytes = min(2e9, 8.0 * n_other_kernels * shape.m * min(shape.m, n_basis or shape.m))
     free = shape.free - shape.read
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
-    fits = f"n_basis={_fitting(shape.m, free)}" if fewer_fit else ""
+    fits = f"n_basis={_max_basis_size(shape.m, free)}" if fewer_fit else ""
     least = shape.read + needed_bytes
     return MemoryNeed(least, usual=least + cached_bytes, fits=fits)
 
 
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
     r = m if n_basis is None else min(n_basis, m)
-    return 8.0 * (5 * m**2 if exact else _MATRICES * (m * r + r**2))
+    return 8.0 * (5 * m**2 if exact else _N_MATRICES * (m * r + r**2))
 
 
-def _fitting(m: int, free: float) -> int:
-    """Return how many basis vectors fit, 1,000 at most."""
+def _max_basis_size(m: int, free: float) -> int:
+    """Return the number of basis vectors that fit into free memory, from 1 to 1,000."""
     max_basis = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
     return max(1, min(max_basis, 1000))
 
@@ -350,7 +350,7 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     size_text = f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
     raise OutOfMemoryError(
         f"The kernel of {size_text} needs {memory.size(needed_bytes)} of memory, and {memory.size(free)} are "
-        f"free. Use n_basis={_fitting(m, free)}."
+        f"free. Use n_basis={_max_basis_size(m, free)}."
     )
 
 

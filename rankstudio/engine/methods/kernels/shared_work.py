@@ -11,8 +11,8 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support import memory
 
-_MOST_BYTES = 2e9  # kept of one fold
-_SHARE = 0.25  # of the memory that is free
+_MAX_BYTES = 2e9  # kept of one fold
+_MEMORY_SHARE = 0.25  # of the memory that is free
 
 
 class _Sized(Protocol):
@@ -54,7 +54,7 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
         return decompositions[full_key]  # type: ignore[no-any-return]
     new_work = make()
     used_bytes = sum(work.n_bytes for work in list(decompositions.values()))
-    if used_bytes + new_work.n_bytes <= min(_MOST_BYTES, _SHARE * (memory.available() + used_bytes)):
+    if used_bytes + new_work.n_bytes <= min(_MAX_BYTES, _MEMORY_SHARE * (memory.available() + used_bytes)):
         decompositions[full_key] = new_work
     return new_work
 

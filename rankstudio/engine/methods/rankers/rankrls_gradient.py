@@ -27,8 +27,8 @@ SOLVERS = ("auto", "direct", "cg")
 _MOST_ITERATIONS = 10_000_000  # without rounding n would do; a greater number is taken for a slip
 
 
-_WHAT = "solving the normal equations"
-_LAST = 1e-31  # of the first squared residual: what rounding leaves
+_PROGRESS_TEXT = "solving the normal equations"
+_ROUNDING_SHARE = 1e-31  # of the first squared residual: what rounding leaves
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class ConjugateGradients:
         for last in self.iterations(data, labels, regularization):
             first = first or last.gap
             if not last.converged:
-                yield WorkProgress(_WHAT, _share(last.gap / first))
+                yield WorkProgress(_PROGRESS_TEXT, _progress_share(last.gap / first))
         if not last.converged:
             yield self._unconverged(last)
         return last
@@ -132,6 +132,6 @@ class ConjugateGradients:
         return Note(sentence, kind=ConvergenceWarning)
 
 
-def _share(decrease: float) -> float:
-    """Return the share of the work done when the squared residual has decreased to a share of the first."""
-    return min(1.0, math.log(max(decrease, _LAST)) / math.log(_LAST))
+def _progress_share(decrease: float) -> float:
+    """Return the share of the work that is done; ``decrease`` is the squared residual by the first one."""
+    return min(1.0, math.log(max(decrease, _ROUNDING_SHARE)) / math.log(_ROUNDING_SHARE))

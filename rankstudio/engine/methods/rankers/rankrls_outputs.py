@@ -24,7 +24,7 @@ from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradient
 from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.query_ids import checked_ids
 
-_OUTPUTS = 16  # label vectors of one product
+_OUTPUTS_PER_PRODUCT = 16  # label vectors of one product
 
 Sums = tuple[Floats, Floats]
 """X^'X^ (n, n) and X^'y^ (n,) or (n, v)."""
@@ -224,11 +224,11 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
         criteria = np.empty((labels.shape[0], 1))
 
         def learn(first: int) -> None:
-            part = slice(first, first + _OUTPUTS)
+            part = slice(first, first + _OUTPUTS_PER_PRODUCT)
             rest = models.residuals(np.ascontiguousarray(centred[:, part]))
             criteria[part, 0] = np.einsum("mv,mv->v", rest, rest)
 
-        share(learn, range(0, labels.shape[0], _OUTPUTS))
+        share(learn, range(0, labels.shape[0], _OUTPUTS_PER_PRODUCT))
         return list(criteria)
 
     return paths

@@ -74,12 +74,12 @@ class Selector(LinearRanker):
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the selected features, shape (k,)."""
-        names: NDArray[np.object_] = _as_selector().get_feature_names_out(self, input_features)
+        names: NDArray[np.object_] = _selector_mixin().get_feature_names_out(self, input_features)
         return names
 
     def transform(self, X: ArrayLike) -> Any:
         """Return the selected features of documents, shape (m, k)."""
-        return _as_selector().transform(self, X)
+        return _selector_mixin().transform(self, X)
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike, **arguments: Any) -> Any:
         """Select features, and return those of the same documents.
@@ -90,7 +90,7 @@ class Selector(LinearRanker):
 
     def inverse_transform(self, X: ArrayLike) -> Any:
         """Return the documents with unselected features set to 0, shape (m, n)."""
-        return _as_selector().inverse_transform(self, X)
+        return _selector_mixin().inverse_transform(self, X)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Set the output of ``transform``: arrays, "default", or frames of "pandas" or "polars"."""
@@ -107,10 +107,10 @@ class Selector(LinearRanker):
 
     def _transform(self, X: Any) -> Any:
         """Return the selected columns of checked documents; scikit-learn calls it."""
-        return _as_selector()._transform(self, X)
+        return _selector_mixin()._transform(self, X)
 
 
-def _as_selector() -> Any:
+def _selector_mixin() -> Any:
     from sklearn.feature_selection import SelectorMixin  # noqa: PLC0415 - where it is needed
 
     return SelectorMixin

@@ -47,7 +47,7 @@ class ColumnGroups:
             For an empty group, or an invalid or repeated column.
         """
         if not groups:
-            return cls(*_alone(n))
+            return cls(*_single_groups(n))
         sorted_groups = [tuple(sorted(int(column) for column in group)) for group in groups]
         columns = [column for group in sorted_groups for column in group]
         if (
@@ -110,6 +110,6 @@ class ColumnGroups:
 
 
 @lru_cache(maxsize=4)
-def _alone(n: int) -> tuple[tuple[Columns, ...], Ints]:
-    """Return each of n features as a group, and the position of each; many plans ask for them."""
+def _single_groups(n: int) -> tuple[tuple[Columns, ...], Ints]:
+    """Return a group for each of n features, and the group of each feature; cached, as many plans need it."""
     return tuple((column,) for column in range(n)), unwritable(np.arange(n))

@@ -79,8 +79,8 @@ class Constraints:
         ParameterError names the invalid one.
         """
         n = groups.of_column.size
-        first = groups.containing(_columns("pinned", pinned, n))
-        columns = _columns("banned", banned, n)
+        first = groups.containing(_checked_columns("pinned", pinned, n))
+        columns = _checked_columns("banned", banned, n)
         conflicts = sorted(column for column in columns if groups.of_column[column] in first)
         if conflicts:
             raise ParameterError("banned", list(columns), f"features that are not pinned ({conflicts[0]} is)")
@@ -94,7 +94,7 @@ class Constraints:
         allowed = np.ones(len(groups.groups), dtype=bool)
         allowed[list(never)] = False
         prices = None if costs is None else groups.sums(prices_of(costs, n))
-        purse = _budget(budget, prices, allowed, first)
+        purse = _checked_budget(budget, prices, allowed, first)
         return cls(k, first, allowed, n_candidates, seed, prices, purse, size_penalty)
 
     def affordable(self, remaining: Bools, spent: float) -> Ints:
@@ -109,14 +109,17 @@ def worth(gains: Floats, prices: Floats) -> Floats:
     return np.where(gains > 0, gains / prices, gains * prices)
 
 
-def _columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
+def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
     chosen = tuple(int(c) for c in columns)
     if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):
         raise ParameterError(name, list(chosen), f"different columns from 0 to {n - 1}")
     return chosen
 
 
-def _budget(budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]) -> float:
+def _checked_budget(
+    budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]
+) -> float:
+    """Return the budget, infinite for None; ParameterError unless a feature or the pinned ones fit in it."""
     if budget is None:
         return float(np.inf)
     if not isinstance(budget, int | float | np.number) or isinstance(budget, bool) or not budget > 0:

@@ -68,10 +68,10 @@ def single_feature_gains(
     """
     name = find_measure(measure).name
     gains = data.shared.of(_Comparisons).gains
-    return (yield from once(gains, (name, convention), _gains(data, name, convention)))
+    return (yield from once(gains, (name, convention), _gains_of_features(data, name, convention)))
 
 
-def _gains(data: TrainingData, measure: str, convention: str) -> Waiting[Floats]:
+def _gains_of_features(data: TrainingData, measure: str, convention: str) -> Waiting[Floats]:
     values, _ = yield from measuring_features(data, measure, objective(convention))
     gains = values if find_measure(measure).higher_is_better else 1.0 - values
     return np.nan_to_num(gains, nan=0.0)

@@ -187,7 +187,7 @@ class FSBFS(PathSelector):
             n_informative = len(remaining)
             while remaining:
                 search_events = search.best_subset(remaining, singles)
-                node = yield from _telling(search_events, 1.0 - len(remaining) / n_informative)
+                node = yield from _with_progress(search_events, 1.0 - len(remaining) / n_informative)
                 remaining = [feature for feature in remaining if feature not in node.features]
                 yield node
 
@@ -245,8 +245,8 @@ class FSBFS(PathSelector):
         return np.array([f"fsbfs{t}" for t in range(len(self.subsets_))], dtype=object)
 
 
-def _telling(looking: Generator[object, None, Node], share: float) -> Waiting[Node]:
-    """Give a sign of life for everything that a search tells."""
+def _with_progress(looking: Generator[object, None, Node], share: float) -> Waiting[Node]:
+    """Yield progress for each event of a search, and return its result."""
     return told_as(looking, lambda _: WorkProgress(tr("searching for a subset"), share))
 
 

@@ -499,7 +499,7 @@ class FSMSVM(_OfFSMRank):
 
 
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
-_RULES = "letor4"  # of NDCG@10: the paper measures LETOR's data
+_CONVENTION = "letor4"  # of NDCG@10: the paper measures LETOR's data
 
 
 def importance(data: QueryData, kind: str) -> Floats:
@@ -529,7 +529,9 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
     elif kind == "none":
         importances = np.ones(2 * data.X.shape[1])
     elif kind != "pearson":
-        downwards, upwards = yield from directed_measures(data, _MEASURES[kind], convention(_RULES).objective)
+        downwards, upwards = yield from directed_measures(
+            data, _MEASURES[kind], convention(_CONVENTION).objective
+        )
         assert upwards is not None  # asked for
         importances = np.concatenate((downwards, upwards))
     else:
@@ -589,22 +591,22 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     if cache.found is None:
         activity = "correlating features"
         origin = np.append(data.X[0], data.y[0])
-        total, different = yield from summed(data, activity, _totals, origin, by_blocks=True)
+        total, different = yield from summed(data, activity, _shifted_sums, origin, by_blocks=True)
         mean = total / data.y.size
-        (products,) = yield from summed(data, activity, _products, origin, mean, by_blocks=True)
+        (products,) = yield from summed(data, activity, _centred_products, origin, mean, by_blocks=True)
         length = np.sqrt(np.diag(products))
         length[length == 0] = 1.0
         cache.found = products / length / length[:, None], different[:-1] > 0
     return cache.found
 
 
-def _totals(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
-    """Return the sums of the features' and the labels' differences from a document's, and how many differ."""
+def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of features and labels, less those of one document, and the counts of differences."""
     shifted = np.column_stack((data.X, data.y)) - origin
     return shifted.sum(axis=0), np.count_nonzero(shifted, axis=0).astype(np.float64)
 
 
-def _products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
+def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
     """Return the products of features and labels, each minus its mean."""
     # The document goes before the mean does, so that a constant column leaves no rounding behind.
     shifted = np.column_stack((data.X, data.y))

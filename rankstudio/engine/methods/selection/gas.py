@@ -128,7 +128,7 @@ class GAS(PathSelector):
         is_unranked = np.ones(scores.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
         compared = np.empty((k, scores.size))
-        with _given(matrix) if matrix is not None else kendall_similarity(data) as between:
+        with _lookup_in(matrix) if matrix is not None else kendall_similarity(data) as between:
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
                 candidates = is_unranked & varies if (is_unranked & varies).any() else is_unranked
@@ -147,7 +147,7 @@ class GAS(PathSelector):
         if isinstance(self.importance, str):
             values = measured_alone(data, MEASURES[self.importance], objective(self.convention))
         else:  # given: no query has a part in it
-            values = _no_parts(data.X.shape[1], data.ptr.size - 1)
+            values = _zeros_without_progress(data.X.shape[1], data.ptr.size - 1)
         return compared_means(self, data, n_features, values)
 
     def weighed_features(
@@ -163,15 +163,15 @@ class GAS(PathSelector):
         return FeaturePenalties(importance[columns], importance[columns], similarity)
 
 
-def _no_parts(n: int, n_queries: int) -> Waiting[Floats]:
+def _zeros_without_progress(n: int, n_queries: int) -> Waiting[Floats]:
     """Return zeros (n, Q) without any progress."""
     yield from ()
     return np.zeros((n, n_queries))
 
 
 @contextmanager
-def _given(matrix: Floats) -> Iterator[Between]:
-    """Provide a function that reads similarities off a matrix (n, n)."""
+def _lookup_in(matrix: Floats) -> Iterator[Between]:
+    """Provide a function that reads the similarities of a feature from a matrix (n, n)."""
 
     def between(feature: int, other_features: Ints) -> Waiting[Floats]:
         yield from ()

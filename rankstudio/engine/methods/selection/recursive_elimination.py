@@ -20,7 +20,7 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 
 Weights = Callable[[Ints], Waiting[Floats]]
 
-_TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
+_TIE_TOLERANCES = {"rankrls": 1e-10, "ranksvm": 1e-6}
 """Relative to the greatest importance: two that differ by no more are equal but for rounding, or for
 what is left of the duality gap."""
 _TOL = 1e-10
@@ -100,7 +100,7 @@ class RecursiveElimination(PathSelector):
         scale = deviation if importance == "scaled" else np.ones(deviation.size)
         least_squares = nullcontext(_rankrls_weights(gram, right, regularization))
         with least_squares if ranker == "rankrls" else ranksvm_weights(data, C) as weights:
-            order, compared = yield from _eliminating(weights, squares == 0, scale, _TIES[ranker], k)
+            order, compared = yield from _eliminate(weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k)
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(order[:k], compared, {"ranking_": ranking})
@@ -188,10 +188,10 @@ def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
         yield weights
 
 
-def _eliminating(
+def _eliminate(
     weights: Weights, constant: Bools, scale: Floats, tie: float, k: int
 ) -> Waiting[tuple[Ints, Floats]]:
-    """Return the columns in the opposite order of their elimination, and the importances at the first k."""
+    """Return the columns in the opposite order of elimination, and the importances of the first k."""
     # In the order in which they would come back; what is dropped is at the end.
     dropped = np.flatnonzero(constant).tolist()
     remaining = np.flatnonzero(~constant)

@@ -240,7 +240,7 @@ class MutualInformation(ScoredSelector):
 
     def statistic(self, counts: Floats) -> float:
         """Return the statistic of a feature from the documents of each bin and label (bins, labels)."""
-        return _information(counts)
+        return _mutual_information(counts)
 
     def gains(self, counts: Floats) -> Floats:
         """Return the first-order part of a document of each bin and label: (bins, labels).
@@ -259,10 +259,12 @@ class MutualInformation(ScoredSelector):
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
         scores = np.empty(data.X.shape[1])
-        edges, labels = yield from _edges(data, self.checked("n_bins"))
+        edges, labels = yield from _bin_edges(data, self.checked("n_bins"))
         for columns in data.portions():
-            yield WorkProgress(_COUNTING, columns.start / scores.size)
-            (counts,) = yield from summed(data, _COUNTING, _joint_counts, columns, edges[columns], labels)
+            yield WorkProgress(_PROGRESS_TEXT, columns.start / scores.size)
+            (counts,) = yield from summed(
+                data, _PROGRESS_TEXT, _joint_counts, columns, edges[columns], labels
+            )
             scores[columns] = [self.statistic(joint) for joint in counts]
         return Ordering(best_first(scores, k), scores, {"scores_": scores})
 
@@ -323,7 +325,7 @@ class ChiSquared(MutualInformation):
         return derivatives
 
 
-_COUNTING = "comparing features with labels"
+_PROGRESS_TEXT = "comparing features with labels"
 
 
 def statistic_by_query(estimator: MutualInformation, data: TrainingData) -> Waiting[Floats]:
@@ -331,26 +333,30 @@ def statistic_by_query(estimator: MutualInformation, data: TrainingData) -> Wait
 
     It is the sum over the query's documents of :meth:`MutualInformation.gains`.
     """
-    edges, labels = yield from _edges(data, estimator.checked("n_bins"))
+    edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
     parts = np.empty((n, data.ptr.size - 1))
     for columns in data.portions():
-        yield WorkProgress(_COUNTING, columns.start / n)
+        yield WorkProgress(_PROGRESS_TEXT, columns.start / n)
         column_edges = edges[columns]
-        (counts,) = yield from summed(data, _COUNTING, _joint_counts, columns, column_edges, labels)
+        (counts,) = yield from summed(data, _PROGRESS_TEXT, _joint_counts, columns, column_edges, labels)
         gains = np.array([estimator.gains(joint) for joint in counts])
-        (parts[columns],) = yield from summed(data, _COUNTING, _gained, columns, column_edges, labels, gains)
+        (parts[columns],) = yield from summed(
+            data, _PROGRESS_TEXT, _gains_by_query, columns, column_edges, labels, gains
+        )
     return parts
 
 
-def _edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
+def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
     """Return the upper edges of the bins of each feature but the last, and the distinct labels."""
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
-    return (yield from order_statistics(data, ranks, _COUNTING)), labels_of(data)
+    return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)
 
 
-def _gained(data: QueryData, columns: slice, edges: Floats, labels: Floats, gains: Floats) -> tuple[Joined]:
-    """Return the part of each query, of some features with the gain of each bin and label."""
+def _gains_by_query(
+    data: QueryData, columns: slice, edges: Floats, labels: Floats, gains: Floats
+) -> tuple[Joined]:
+    """Return each query's sum of the gains of its documents, by bin and label, for some features."""
     number = np.searchsorted(labels, data.y)
     out = np.empty((edges.shape[0], data.ptr.size - 1))
     for row, gain, feature_edges, values in zip(out, gains, edges, data.X[:, columns].T, strict=True):
@@ -379,7 +385,7 @@ def _quantiles(n_bins: int) -> Floats:
     return np.asarray(np.arange(1, n_bins) / n_bins)
 
 
-def _information(counts: Floats) -> float:
+def _mutual_information(counts: Floats) -> float:
     """Return the mutual information of bins and labels, in nats, of the documents of each (bins, labels)."""
     joint = counts / counts.sum()
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)

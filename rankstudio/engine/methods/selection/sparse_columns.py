@@ -14,7 +14,7 @@ from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.names import measure as find_measure
 
 _VALUES = 1 << 22  # scores that are measured at a time: 32 MB
-_FEWER = 0.7  # of the documents, with which the rest of the queries is measured apart
+_REST_SHARE = 0.7  # of the documents, with which the rest of the queries is measured apart
 
 
 class _Entries(NamedTuple):
@@ -88,9 +88,11 @@ def measure_sums(
     ties = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading).per_query(
         np.zeros(data.y.size)
     )[measure]
-    begins = _begins(all_nonzeros, data.query)
+    begins = _starts_of_runs(all_nonzeros, data.query)
     of_run = all_nonzeros.column[begins], data.query[all_nonzeros.row[begins]]
-    alike, is_kept = _alike(all_nonzeros, begins, 2 * data.y.size if find_measure(measure).by_rank else 0)
+    alike, is_kept = _merged_runs(
+        all_nonzeros, begins, 2 * data.y.size if find_measure(measure).by_rank else 0
+    )
     inside = is_kept[np.cumsum(begins) - 1]
     nonzeros = _Entries(*(a[inside] for a in all_nonzeros))
     begins = begins[inside]
@@ -105,7 +107,7 @@ def measure_sums(
     places_of_entries = entry_place[entries]
     places_of_runs = run_place[runs]
     values = np.empty((len(signs), run_query.size))
-    for first, last, queries in _passes(np.diff(data.ptr), count):
+    for first, last, queries in _passes_over_features(np.diff(data.ptr), count):
         rows, ptr = rows_of_queries(data.ptr, queries)
         evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
         of_row = np.empty(data.y.size, dtype=np.int64)
@@ -134,21 +136,21 @@ def measure_sums(
     return total, count_of
 
 
-def _begins(cells: _Entries, query: Ints) -> Bools:
-    """Return which entries are the first of a feature in a query: there a run of them begins."""
+def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
+    """Return which entries are the first of a feature in a query, where a run of its entries begins."""
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)
     begins[1:] = (entry_query[1:] != entry_query[:-1]) | (cells.column[1:] != cells.column[:-1])
     return begins
 
 
-def _alike(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
+def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     """Return for each run the place among those kept of one that ranks its query alike, and which are kept.
 
     Parameters
     ----------
     cells, begins
-        As of :func:`_begins`.
+        As of :func:`_starts_of_runs`.
     n_ways : int
         Twice the number of documents, each of which may be above all others or below; 0 to keep every run.
     """
@@ -165,7 +167,7 @@ def _alike(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     return (np.cumsum(is_kept) - 1)[number], is_kept
 
 
-def _passes(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
+def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
     """Yield first and last + 1 of places, and the queries that have features there.
 
     Parameters
@@ -176,7 +178,7 @@ def _passes(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
     first = 0
     while (queries := np.flatnonzero(count > first)).size:
         ends = np.sort(count[queries])
-        threshold = _FEWER * sizes[queries].sum()
+        threshold = _REST_SHARE * sizes[queries].sum()
         remaining = np.cumsum(sizes[queries][np.argsort(count[queries], kind="stable")][::-1])[::-1]
         last = int(ends[np.count_nonzero(remaining >= threshold) - 1])
         yield first, last, queries

@@ -24,8 +24,8 @@ from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting
 
-_EVALUATOR = 80  # bytes a document
-_MEASURING = 35.0  # nanoseconds for the score of a document
+_EVALUATOR_BYTES = 80  # bytes a document
+_MEASURING_NANOSECONDS = 35.0  # nanoseconds for the score of a document
 
 
 @contextmanager
@@ -43,15 +43,15 @@ def ascent_search(
     """
     target = find_measure(measure)
     with data.session(StateWork(_Measuring, (target.name, convention))) as session:
-        yield _beginning(session, data, 1.0 if target.higher_is_better else -1.0)
+        yield _start_ascent(session, data, 1.0 if target.higher_is_better else -1.0)
 
 
-def _beginning(session: ShardSession, data: TrainingData, sign: float) -> Waiting[AscentSearch]:
-    (squares,) = yield from summed(data, "measuring models", _squares, by_blocks=True)
+def _start_ascent(session: ShardSession, data: TrainingData, sign: float) -> Waiting[AscentSearch]:
+    (squares,) = yield from summed(data, "measuring models", _sums_of_squares, by_blocks=True)
     return Ascent(session, np.sqrt(squares / data.y.size), sign)
 
 
-def _squares(data: QueryData) -> tuple[Floats]:
+def _sums_of_squares(data: QueryData) -> tuple[Floats]:
     return ((data.centred[0] ** 2).sum(axis=0),)
 
 
@@ -87,7 +87,7 @@ class Ascent(AscentSearch):
 
 def bytes_of_shard(m: int, n: int) -> int:
     """Return the bytes of what a shard keeps: a row for each feature, and an evaluator."""
-    return m * (8 * n + _EVALUATOR)
+    return m * (8 * n + _EVALUATOR_BYTES)
 
 
 class _Measuring:
@@ -106,7 +106,7 @@ class _Measuring:
         scores = linear_scores(columns, coef[None, :])
         if changes.size:
             scores = scores + changes[:, None] * columns[feature]
-        with pool(worthwhile(_MEASURING * scores.size)) as (executor, workers):
+        with pool(worthwhile(_MEASURING_NANOSECONDS * scores.size)) as (executor, workers):
             parts = np.array_split(scores, min(workers, scores.shape[0]))
             measured = list((executor.map if executor else map)(evaluator.per_query_many, parts))
         values = np.concatenate([part[self._measure] for part in measured])

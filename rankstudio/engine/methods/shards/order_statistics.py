@@ -17,7 +17,7 @@ from rankstudio.engine.support.work import Waiting
 
 Keys = NDArray[np.uint64]
 
-_SIGN = np.uint64(1 << 63)
+_SIGN_BIT = np.uint64(1 << 63)
 _MOST_COUNTS = 2_000_000  # that a shard answers with
 
 
@@ -59,13 +59,13 @@ def order_statistics(
 
 def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
     if data.sparse:
-        return (_of_entries(data.X.kept(features), ranks),)
+        return (_sparse_values_at_ranks(data.X.kept(features), ranks),)
     columns = (np.ascontiguousarray(data.X[:, j]) for j in features)
     return (np.stack([np.partition(column, ranks)[ranks] for column in columns]),)
 
 
-def _of_entries(X: SparseRows, ranks: Ints) -> Floats:
-    """Return the values of some ranks of each sparse column: zeros stand between negative and positive ones.
+def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
+    """Return the values at some ranks of each sparse column; zeros are between negative and positive ones.
 
     O(N log N) for N entries.
     """
@@ -97,15 +97,15 @@ def _counts(data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: i
 def _keys(values: Floats) -> Keys:
     """Return whole numbers in the order of the values: their bits, all turned for negative ones."""
     bits = values.view(np.uint64)
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    return np.where(bits & _SIGN_BIT, ~bits, bits | _SIGN_BIT)
 
 
 def _values(keys: Keys) -> Floats:
     """Return the values of :func:`_keys`."""
-    return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
+    return np.where(keys & _SIGN_BIT, keys ^ _SIGN_BIT, ~keys).view(np.float64)
 
 
-_FINDING = "finding thresholds"
+_PROGRESS_TEXT = "finding thresholds"
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class Thresholds:
 
     def narrowed(self, columns: tuple[int, ...]) -> Thresholds:
         """Return the thresholds of some features."""
-        return _joined([self.of(column) for column in columns], self.fewer[list(columns)])
+        return _joined_thresholds([self.of(column) for column in columns], self.fewer[list(columns)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ class FewValues:
     def _union(self, left: Floats, right: Floats) -> Floats:
         if not (left.size and right.size):
             return np.empty(0)
-        return _few(np.union1d(left, right), self.most)
+        return _values_if_few(np.union1d(left, right), self.most)
 
 
 def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
@@ -173,7 +173,9 @@ def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thres
         return (yield from thresholds(data.source, max_values, ranks)).narrowed(data.columns)
     return (
         yield from once(
-            data.shared.of(_FoundThresholds).found, (max_values, ranks), _found(data, max_values, ranks)
+            data.shared.of(_FoundThresholds).found,
+            (max_values, ranks),
+            _find_thresholds(data, max_values, ranks),
         )
     )
 
@@ -185,30 +187,33 @@ class _FoundThresholds:
     found: dict[tuple[int, int], Thresholds] = field(default_factory=dict)
 
 
-def _found(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
-    (distinct,) = yield from summed(data, _FINDING, _few_values, max_values)
+def _find_thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
+    """Return the thresholds of each feature: its values, or its values at some ranks where they are many."""
+    (distinct,) = yield from summed(data, _PROGRESS_TEXT, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
     many: Ints = np.flatnonzero([not values.size for values in distinct.values])
     if many.size:
         rank_positions = np.arange(1, ranks + 1) * data.y.size // (ranks + 1) - 1
-        at_ranks = yield from order_statistics(data, rank_positions, _FINDING, many)
+        at_ranks = yield from order_statistics(data, rank_positions, _PROGRESS_TEXT, many)
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
             feature_thresholds[feature] = np.unique(values + 0.0)
     fewer = np.zeros(len(feature_thresholds), dtype=np.bool_)
     fewer[many] = True
-    return _joined(feature_thresholds, fewer)
+    return _joined_thresholds(feature_thresholds, fewer)
 
 
-def _joined(feature_thresholds: list[Floats], fewer: Bools) -> Thresholds:
+def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresholds:
     starts = np.cumsum([0, *(values.size for values in feature_thresholds)]).astype(np.int64)
     return Thresholds(np.concatenate(feature_thresholds), starts, fewer)
 
 
 def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
     columns = (np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1]))
-    return (FewValues(max_values, tuple(_few(np.unique(column), max_values) for column in columns)),)
+    return (
+        FewValues(max_values, tuple(_values_if_few(np.unique(column), max_values) for column in columns)),
+    )
 
 
-def _few(values: Floats, max_values: int) -> Floats:
-    """Return different values, empty where they are more; 0 has no sign."""
+def _values_if_few(values: Floats, max_values: int) -> Floats:
+    """Return the different values with unsigned zeros; none where they are more than ``max_values``."""
     return values + 0.0 if values.size <= max_values else np.empty(0)

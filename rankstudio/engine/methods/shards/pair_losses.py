@@ -30,9 +30,9 @@ from rankstudio.engine.methods.shards.work import Greatest, StateWork
 from rankstudio.engine.support.threads import pool
 from rankstudio.engine.support.work import Waiting
 
-_SAMPLE = 4_096  # documents of a shard from which the preconditioner is estimated, at most
+_MAX_SAMPLE = 4_096  # documents of a shard from which the preconditioner is estimated, at most
 
-_LEARNING = "learning from pairs"
+_PROGRESS_TEXT = "learning from pairs"
 
 
 class _Message(Protocol):
@@ -110,10 +110,10 @@ class _HingeOnLine:
             return line.at_start, np.zeros_like(self.w)
         hinge = problem.pairs.hinge_from(line.order, line.scores + self.t * line.d)
         gradient = problem.weigh(hinge.slopes) if self.plane else np.zeros_like(self.w)
-        return _numbers(hinge, line.d), gradient
+        return _line_numbers(hinge, line.d), gradient
 
 
-def _numbers(hinge: Hinge, d: Floats) -> Floats:
+def _line_numbers(hinge: Hinge, d: Floats) -> Floats:
     return np.array([hinge.loss, hinge.offset, dot(hinge.slopes, d)])
 
 
@@ -130,7 +130,7 @@ class _DegreeGram:
     """Ask for :meth:`PairProblem.degree_gram`, from a sample of documents at equal steps."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        step = -(-problem.X.shape[0] // _SAMPLE)
+        step = -(-problem.X.shape[0] // _MAX_SAMPLE)
         rows: Ints = np.arange(0, problem.X.shape[0], step)
         degrees = step * problem.pairs.degrees[rows]
         return (gram_or_diagonal(problem.centred(rows) * np.sqrt(degrees)[:, None]),)
@@ -212,7 +212,7 @@ class _PairState:
             scores[:] = problem.scores(w)
             d[:] = problem.scores(p)
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
-            self._line = key, _LineScores(scores, d, order, _numbers(hinge, d))
+            self._line = key, _LineScores(scores, d, order, _line_numbers(hinge, d))
         return self._line[1]
 
 
@@ -340,7 +340,7 @@ class ShardedPairs:
         return self._known[message]
 
     def _sum(self, message: _Message) -> Waiting[Any]:
-        return (yield from self._session.sum(message, _LEARNING))
+        return (yield from self._session.sum(message, _PROGRESS_TEXT))
 
 
 class _HingeLine:

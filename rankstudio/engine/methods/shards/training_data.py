@@ -37,20 +37,20 @@ from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_UNASKED = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
+_UNCHECKED_BYTES = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
 _ENTRIES_AT_ONCE = 1 << 22  # of sparse columns
 _VALUES_AT_ONCE = 1_000_000  # of a few columns: what is done with them takes some tenths of a second
 
 
 Sums = tuple[Floats, ...]
 
-_READING = "reading the data by shards"
+_PROGRESS_TEXT = "reading the data by shards"
 
 
 class ShardSession(Protocol):
     """A work on all shards of some data."""
 
-    def sum(self, message: Any, activity: str = _READING) -> Waiting[Sums]:
+    def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
         Progress events in between, one per shard if there are several; ``activity`` describes the work.
@@ -96,7 +96,7 @@ class InProcess:
 
     def _shared_room(self, data: TrainingData) -> Room:
         if not data.several:
-            return Room(self._room, unasked=_UNASKED)
+            return Room(self._room, unasked=_UNCHECKED_BYTES)
         # The budget is one of this thread, and those that work on shards would ask for another.
         n_bytes = self._room()
         return Room(lambda: n_bytes)
@@ -117,7 +117,7 @@ class _Session:
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
 
-    def sum(self, message: Any, activity: str = _READING) -> Waiting[Sums]:
+    def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         if not self._data.several:
             return self._answer(0, message)
         count = len(self._states)

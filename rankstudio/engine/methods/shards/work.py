@@ -139,7 +139,7 @@ class TreeSum:
         arrays = tuple(summands)
         while self._partial and self._partial[-1][0] == level:
             _, before = self._partial.pop()
-            arrays = _added(before, arrays)
+            arrays = _elementwise_sums(before, arrays)
             level += 1
         self._partial.append((level, arrays))
 
@@ -148,9 +148,9 @@ class TreeSum:
         partial = [arrays for _, arrays in self._partial]
         total = partial.pop()
         while partial:
-            total = _added(partial.pop(), total)
+            total = _elementwise_sums(partial.pop(), total)
         return total
 
 
-def _added(left: tuple[Floats, ...], right: tuple[Floats, ...]) -> tuple[Floats, ...]:
+def _elementwise_sums(left: tuple[Floats, ...], right: tuple[Floats, ...]) -> tuple[Floats, ...]:
     return tuple(a + b for a, b in zip(left, right, strict=True))

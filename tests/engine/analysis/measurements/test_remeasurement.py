@@ -174,7 +174,7 @@ def test_rankings_that_are_prepared_are_all_there_are(
                 np.testing.assert_array_equal(path.validation[name], its_path.validation[name])
 
 
-@pytest.mark.parametrize("left_out", ["_SCORES", "_KEPT"])
+@pytest.mark.parametrize("left_out", ["_MAX_SCORES", "_MAX_RANKING_BYTES"])
 def test_what_is_too_large_to_be_prepared_is_ranked_when_it_is_asked_for(
     data: FoldedDataset, left_out: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,7 +194,7 @@ def test_without_room_for_rankings_the_measures_are_the_same(
 ) -> None:
     first, wanted = finished(GREEDY, data), Measurement("ranklib", "NDCG@3")
     roomy = Remeasurement().run(first, data, wanted)
-    monkeypatch.setattr(remeasurement, "_KEPT", kept)
+    monkeypatch.setattr(remeasurement, "_MAX_RANKING_BYTES", kept)
     narrow = Remeasurement()
     for _ in range(2):
         same(narrow.run(first, data, wanted), roomy)

@@ -21,7 +21,7 @@ from rankstudio.engine.support.memory import within
 def _small_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(csv_text, "CHUNK", 60)
-    monkeypatch.setattr("rankstudio.engine.data.source_file._PIECE", 50)
+    monkeypatch.setattr("rankstudio.engine.data.source_file._PIECE_BYTES", 50)
 
 
 def lines(seed: int = 0, rows: int = 60, delimiter: str = ",") -> list[str]:

@@ -48,7 +48,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def pieces_of(chunk: int, piece: int) -> Iterator[None]:
     """Have text cut into chunks and pieces of so many bytes."""
     with (
-        mock.patch.object(source_file, "_PIECE", chunk),
+        mock.patch.object(source_file, "_PIECE_BYTES", chunk),
         mock.patch.object(source_file.text_chunks, "__defaults__", (chunk,)),
         mock.patch.object(parser, "_PIECE", piece),
     ):
@@ -146,7 +146,7 @@ def write(path: Path, text: str) -> Path:
 
 def test_a_table_is_found_again_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "train.txt", "".join(f"1 qid:{i // 3} 1:{i} 2:0.5 # {i}\n" for i in range(50)))
-    monkeypatch.setattr(store, "_YOUNG", 0)
+    monkeypatch.setattr(store, "_MIN_AGE_NANOSECONDS", 0)
     first = by_pieces(path, Treatment(), 64)
     monkeypatch.setattr(StreamedFile, "pieces", None)
     again = by_pieces(path, Treatment(), 64)
@@ -206,7 +206,7 @@ def test_no_damage_of_the_cache_reaches_a_number(
         damaged[place] ^= 1 << rng.randrange(8)
         (entry / file).write_bytes(damaged)
         os.utime(entry / file, ns=(status.st_atime_ns, status.st_mtime_ns))
-        monkeypatch.setattr(store, "_READ", {})  # as in another process
+        monkeypatch.setattr(store, "_VERIFIED_DIGESTS", {})  # as in another process
         assert_equal(by_pieces(path, Treatment(), 64), expected)
         assert (entry / file).read_bytes() == content or file == "manifest.json"
     (entry / file).unlink()

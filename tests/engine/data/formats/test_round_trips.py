@@ -83,8 +83,8 @@ def test_data_on_the_disk_are_written_piece_by_piece(
     save_dataset(data, whole, form)
     np.save(tmp_path / "X.npy", data.X)
     mapped = replace(data, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
-    monkeypatch.setattr(dataset_writer, "_PIECE", 7)
-    monkeypatch.setattr(writer, "_PIECE", 7)
+    monkeypatch.setattr(dataset_writer, "_DOCUMENTS_AT_ONCE", 7)
+    monkeypatch.setattr(writer, "_DOCUMENTS_AT_ONCE", 7)
     if form.key in ("parquet", "arrow"):
         monkeypatch.setattr("rankstudio.plugins.tables.arrow._BATCH_VALUES", 5 * data.n_features)
     pieces = tmp_path / f"pieces{form.ending}{packed}"

@@ -80,7 +80,7 @@ def test_columns_of_text_are_refused_after_a_look_at_each_cell(tmp_path: Path) -
     header = ",".join(["label", "qid", *(f"c{i}" for i in range(n))])
     path.write_text("\n".join([header, *(",".join(["1", "1", *["abc"] * n]) for _ in range(3))]))
     with (
-        patch.object(documents, "_number", wraps=documents._number) as looked_at,
+        patch.object(documents, "_parsed_number", wraps=documents._parsed_number) as looked_at,
         pytest.raises(ColumnValueError) as caught,
     ):
         load_data(path)

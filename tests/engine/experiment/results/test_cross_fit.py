@@ -181,7 +181,7 @@ def test_blocks_do_not_change_choices(rule: str, monkeypatch: pytest.MonkeyPatch
     values = rng.choice(5, size=(40, 31)) / 4.0
     plan, path = PLAN.changed(rule=rule), path_of(0, [k // 4 + 1 for k in range(40)])
     whole = choose_on_subsets(plan, path, [values])
-    monkeypatch.setattr(cross_fit, "_VALUES", 100)
+    monkeypatch.setattr(cross_fit, "_MAX_VALUES", 100)
     blocks = choose_on_subsets(plan, path, [values])
     assert whole is not None and blocks is not None
     assert whole.positions.tobytes() == blocks.positions.tobytes()

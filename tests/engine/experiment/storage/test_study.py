@@ -304,7 +304,7 @@ def test_data_in_memory_are_told_apart_by_their_numbers(path: Path) -> None:
 def test_a_new_study_needs_no_journal_that_an_end_in_the_middle_would_leave(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, seen = study_file._own, set()
+    own, seen = study_file._take_ownership, set()
 
     def owned(db: sqlite3.Connection, place: Path) -> None:
         # What is on the disk at every step of SQLite while the study is taken.
@@ -313,7 +313,7 @@ def test_a_new_study_needs_no_journal_that_an_end_in_the_middle_would_leave(
         own(db, place)
         db.set_progress_handler(None, 0)
 
-    monkeypatch.setattr(study_file, "_own", owned)
+    monkeypatch.setattr(study_file, "_take_ownership", owned)
     Study.create(path).close()
     assert path.name in seen
     assert not any(name.endswith("-journal") for name in seen)

@@ -159,8 +159,10 @@ def test_what_is_undefined_in_one_query_is_left_out_of_the_mean() -> None:
 
 def test_the_data_are_hashed_once_and_any_change_of_them_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[int] = []
-    of_arrays = fingerprints._of_arrays
-    monkeypatch.setattr(fingerprints, "_of_arrays", lambda p: hashed.append(p.n_documents) or of_arrays(p))
+    of_arrays = fingerprints._arrays_checksum
+    monkeypatch.setattr(
+        fingerprints, "_arrays_checksum", lambda p: hashed.append(p.n_documents) or of_arrays(p)
+    )
     first = fingerprint(leave_query_out(one_file()))
     m = one_file().folds[0].train.n_documents
     assert sum(hashed) == 2 * m  # the whole, and every query alone

@@ -182,9 +182,10 @@ def _in_whitened_coordinates(
     return turned @ R, H, (turned @ z)[:, :, 0], (turned @ e)[:, :, 0]
 
 
-_PARTS = 4  # of the candidates at least, for threads to share
+_MIN_PARTS = 4  # of the candidates at least, for threads to share
 _MULTIPLICATION = 0.2  # nanoseconds
-_AT_ONCE = 1 << 17  # candidates times queries that a thread compares in one go, a megabyte a number
+# candidates times queries that a thread compares in one go, a megabyte a number
+_MAX_PAIRS_PER_PART = 1 << 17
 
 
 class OnDemandSearch:
@@ -231,7 +232,7 @@ class OnDemandSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
         # Parts that do not depend on the number of threads, each for one thread: nor do the numbers then.
-        count = max(_PARTS, candidates.size * self._products.n_queries // _AT_ONCE)
+        count = max(_MIN_PARTS, candidates.size * self._products.n_queries // _MAX_PAIRS_PER_PART)
         parts = np.array_split(candidates, count)
         changes = [np.empty(0)] * count
         with STEADY, self._threads(candidates.size) as (executor, workers):

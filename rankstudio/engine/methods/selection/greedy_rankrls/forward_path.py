@@ -152,7 +152,7 @@ class Statistics:
         rights = np.empty_like(rights)
         total = self.total.copy()
         products(X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None])
-        total[-1, :-1] = total[:-1, -1] = _over_queries(rights)
+        total[-1, :-1] = total[:-1, -1] = _sum_over_queries(rights)
         return replace(self, known=(squares, rights, self.known[2]), total=total)
 
 
@@ -221,7 +221,7 @@ class GreedyState:
                 products(X, X, feature, ptr, 0, 1, work, gram[block : block + 1])
             if not self._work.by_blocks and (len(cached_rows) + 1) * gram.nbytes <= KEPT_ROWS:
                 cached_rows[feature] = gram[:, 0].copy()
-        return _over_queries(gram[:, 0])
+        return _sum_over_queries(gram[:, 0])
 
     def _select(self, feature: int, total: Floats) -> None:
         self._left = self._left[self._left != feature]
@@ -259,7 +259,7 @@ def statistics_of(
     cache = data.shared.of(KnownStatistics).found
     key = (with_gram, cost)
     if key not in cache:
-        cache[key] = _statistics(data, cost, with_gram, by_blocks, scratch)
+        cache[key] = _query_statistics(data, cost, with_gram, by_blocks, scratch)
     scratch.share(cache[key].gram)
     return cache[key]
 
@@ -269,9 +269,10 @@ def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistic
     return statistics_of(data, cost, True, False, Scratch(Room(lambda: float("inf"))))
 
 
-def _statistics(
+def _query_statistics(
     data: QueryData, cost: PairCost, with_gram: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
+    """Compute the squares, the label products and, if requested, the Gram matrices of all queries."""
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)
     shapes = [(n,), (n,), (), (n + 1, n + 1) if with_gram else ()]
@@ -283,7 +284,7 @@ def _statistics(
             total += grams.sum(axis=0)
             of_squares = np.diagonal(grams, axis1=1, axis2=2)[:, :n]
             of_labels = grams[:, n]
-            _put((squares, rights, labels), block, of_squares, of_labels)
+            _write_block((squares, rights, labels), block, of_squares, of_labels)
     else:
         room = np.empty((0, n))  # for products: fresh memory for each would cost more than what is computed
         for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
@@ -293,15 +294,15 @@ def _statistics(
                 (np.add.reduceat(products, ptr[:-1]), np.add.reduceat(y * y, ptr[:-1]))
             )
             of_squares = np.add.reduceat(np.multiply(X, X, out=products), ptr[:-1])
-            _put((squares, rights, labels), block, of_squares, of_labels)
-        total[np.diag_indices(n)] = _over_queries(squares)
-        total[n, :n] = total[:n, n] = _over_queries(rights)
+            _write_block((squares, rights, labels), block, of_squares, of_labels)
+        total[np.diag_indices(n)] = _sum_over_queries(squares)
+        total[n, :n] = total[:n, n] = _sum_over_queries(rights)
         total[n, n] = labels.sum()
     return Statistics((squares, rights, labels), total, gram)
 
 
-def _put(arrays: Known, block: int, of_squares: Floats, of_labels: Floats) -> None:
-    """Put the squares (width, n) and the products with the labels (width, n + 1) of a block's queries."""
+def _write_block(arrays: Known, block: int, of_squares: Floats, of_labels: Floats) -> None:
+    """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries."""
     width = of_labels.shape[0]
     for array, values in zip(arrays, (of_squares, of_labels[:, :-1], of_labels[:, -1]), strict=True):
         array[block, ..., :width] = values.T
@@ -356,7 +357,7 @@ def cut_blocks(
     return [part.reshape(blocks, *shape, BLOCK) for part, shape in zip(parts, shapes, strict=True)]
 
 
-def _over_queries(blocks: Floats) -> Floats:
+def _sum_over_queries(blocks: Floats) -> Floats:
     totals: Floats = blocks.sum(axis=0).sum(axis=-1)
     return totals
 

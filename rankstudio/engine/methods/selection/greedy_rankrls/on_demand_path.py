@@ -239,7 +239,7 @@ def on_demand_path(
     if search == "best":
         with data.session(work) as session:
             total = yield from totals(session, data, True, cost)
-        check_sizes(_varying(groups, total), rules)
+        check_sizes(_varying_groups(groups, total), rules)
     greedy: list[Step] = []
     if search != "forward":
         without = replace(rules, size_penalty=0.0)
@@ -257,20 +257,20 @@ def on_demand_path(
             case "swap":
                 yield from swap_path(greedy, of_groups, rules)
             case "best":
-                grams = yield from _all_matrices(data, cost)
+                grams = yield from _all_gram_matrices(data, cost)
                 problem = SubsetProblem.of_matrices(
                     total, grams, data.ptr.size - 1, regularization, groups, rules
                 )
                 yield from best_path(greedy, of_groups, rules, problem)
 
 
-def _varying(groups: ColumnGroups, total: Floats) -> Bools:
+def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
     """Return which groups vary inside some query."""
     varying = groups.of_column[np.diagonal(total)[:-1] > 0]
     return np.isin(np.arange(len(groups.groups)), varying)
 
 
-def _all_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
+def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK)."""
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram
@@ -308,7 +308,7 @@ class OnDemandGroups:
         self._total = total
         self._regularization = regularization
         self._groups = groups
-        self.informative = _varying(groups, total)
+        self.informative = _varying_groups(groups, total)
         self.selected: tuple[int, ...] = ()
         self._criterion: float | None = criterion
 
@@ -318,19 +318,19 @@ class OnDemandGroups:
 
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
-        return self._ask(Compare(self.selected, _NONE, removals=True))[2]
+        return self._ask(Compare(self.selected, _NO_COLUMNS, removals=True))[2]
 
     def criterion(self) -> float:
         """Return the criterion of the current selection."""
         if self._criterion is None:
-            self._ask(Compare(self.selected, _NONE))
+            self._ask(Compare(self.selected, _NO_COLUMNS))
         assert self._criterion is not None  # asked just now
         return self._criterion
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
         """Add a group, with a progress event per shard."""
         self.move_to((*self.selected, feature))
-        sums = yield from self._session.sum(Compare(self.selected, _NONE), WHAT)
+        sums = yield from self._session.sum(Compare(self.selected, _NO_COLUMNS), WHAT)
         self._criterion = float(sums[0][0])
 
     def move_to(self, selected: tuple[int, ...]) -> None:
@@ -349,4 +349,4 @@ class OnDemandGroups:
         return sums
 
 
-_NONE = np.empty(0, dtype=np.int64)
+_NO_COLUMNS = np.empty(0, dtype=np.int64)

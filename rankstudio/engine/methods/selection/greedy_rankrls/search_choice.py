@@ -28,13 +28,15 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
 
-_DELAY = 16  # steps: with fewer the matrices are written more often, with more each step reads more
-_MOST_COPIED = 4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
-_MOST_MAPPED = 32e9  # those of shards, which are in a file where the memory limit is less
+_MAX_DELAY = 16  # steps: with fewer the matrices are written more often, with more each step reads more
+_MAX_COPIED_BYTES = (
+    4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
+)
+_MAX_MAPPED_BYTES = 32e9  # those of shards, which are in a file where the memory limit is less
 KEPT_ROWS = 1e9  # bytes of rows of Gram matrices that data of one shard keep for other λ
 # Whole Gram matrices may take some multiples of the documents' numbers where n is at most a multiple of k:
 # with more, the rows of k features are computed sooner. By two measurements, of few and of many documents.
-_WHOLE = (2, 16), (4, 3)
+_GRAM_CONDITIONS = (2, 16), (4, 3)
 
 
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
@@ -42,7 +44,7 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
-    is_whole = any(Q * (n + 1) <= factor * m and n <= features * k for factor, features in _WHOLE)
+    is_whole = any(Q * (n + 1) <= factor * m and n <= features * k for factor, features in _GRAM_CONDITIONS)
     return "statistics" if is_whole else "rows"
 
 
@@ -54,7 +56,7 @@ def delay(n: int, k: int, with_gram: bool) -> int:
     """
     if 2 * k < n:
         return 0
-    return min(_DELAY, k) if with_gram else k
+    return min(_MAX_DELAY, k) if with_gram else k
 
 
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
@@ -70,12 +72,12 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     statistics_kind = kept_statistics(algorithm, (m, n, Q), k)
     is_whole = statistics_kind == "statistics"
     lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if is_whole else 0))
-    states = NUMBER * Q * (4 * n + 1 + _selected(n, k, is_whole))
+    states = NUMBER * Q * (4 * n + 1 + _n_kept_numbers(n, k, is_whole))
     made_bytes = NUMBER * Q * (n + 1) ** 2 if is_whole else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
-    return replace(_need(shape, states, lasting, made_bytes), algorithm=statistics_kind)
+    return replace(_memory_need(shape, states, lasting, made_bytes), algorithm=statistics_kind)
 
 
-def _need(shape: DataShape, states: float, lasting: float, result_bytes: float) -> MemoryNeed:
+def _memory_need(shape: DataShape, states: float, lasting: float, result_bytes: float) -> MemoryNeed:
     """Return the memory needed.
 
     One shard keeps centred documents and ``result_bytes`` bytes of results.
@@ -93,12 +95,12 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
-    need = replace(_need(shape, states, lasting, lasting), algorithm="statistics")
+    need = replace(_memory_need(shape, states, lasting, lasting), algorithm="statistics")
     return need.plus(lasting) if best and shape.sharded else need
 
 
-def _selected(n: int, k: int, with_gram: bool) -> float:
-    """Return how many numbers are kept of the selected features in a query."""
+def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
+    """Return the number of numbers kept in each query for the selected features."""
     steps = delay(n, k, with_gram)
     if steps == 0:
         return k * (k + 1) / 2 + (0 if with_gram else k * n)
@@ -107,8 +109,10 @@ def _selected(n: int, k: int, with_gram: bool) -> float:
 
 
 # Bytes that are taken without asking the system what is free, which takes longer than a short path.
-_LARGE = 1e8
-_FEW = 4  # times the features: fewer candidates in a path than that are found faster each for itself
+_UNCHECKED_BYTES = 1e8
+_MIN_SEARCHES_PER_FEATURE = (
+    4  # times the features: fewer candidates in a path than that are found faster each for itself
+)
 _MOST_STATISTICS = 8  # times the documents' numbers: Gram matrices may take that much, of the disk if need be
 
 
@@ -140,7 +144,7 @@ class Shape:
 
     def few_candidates(self, max_candidates: int) -> bool:
         """Return whether a path with few candidates per step is faster candidate by candidate."""
-        return max_candidates < self.n and max_candidates * self.k < _FEW * self.n
+        return max_candidates < self.n and max_candidates * self.k < _MIN_SEARCHES_PER_FEATURE * self.n
 
     def by_gram_matrices(self, algorithm: str) -> bool:
         """Return whether a search on demand uses Gram matrices: if requested, or if they are small enough."""
@@ -168,7 +172,7 @@ class Shape:
     def check(self, algorithm: str) -> None:
         """Raise OutOfMemoryError if there is not enough memory for such an algorithm."""
         needed = self.memory()[algorithm]
-        if needed > _LARGE and needed > (free := memory.available()):
+        if needed > _UNCHECKED_BYTES and needed > (free := memory.available()):
             raise OutOfMemoryError(
                 f"Greedy RankRLS (algorithm {algorithm}): {self.m:,} documents of {self.Q:,} queries with "
                 f"{self.n:,} features need {memory.size(needed)} of memory, and {memory.size(free)} are "
@@ -266,14 +270,14 @@ def whole_search(
 
 def sums_fit(data: TrainingData) -> bool:
     """Return whether the Gram matrices of all queries, and a copy, are small enough for paths from sums."""
-    return _matrices(data) <= (_MOST_MAPPED if data.several else _MOST_COPIED)
+    return _gram_bytes(data) <= (_MAX_MAPPED_BYTES if data.several else _MAX_COPIED_BYTES)
 
 
 def each_left_out(data: TrainingData) -> bool:
     """Return whether the queries are few enough for a path without each, which copies from all others."""
-    return _matrices(data) <= _MOST_COPIED
+    return _gram_bytes(data) <= _MAX_COPIED_BYTES
 
 
-def _matrices(data: TrainingData) -> float:
-    """Return the bytes of the Gram matrices of all queries, and a copy."""
+def _gram_bytes(data: TrainingData) -> float:
+    """Return the bytes of the Gram matrices of all queries, and of a copy."""
     return 16.0 * int(data.ptr.size - 1) * int(data.X.shape[1] + 1) ** 2

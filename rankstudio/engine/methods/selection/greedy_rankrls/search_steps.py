@@ -59,7 +59,7 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     remaining = rules.allowed.copy()
     spent = 0.0
     for number in range(1, rules.k + 1):
-        candidates = _draw(
+        candidates = _drawn_candidates(
             prefer(rules.affordable(remaining, spent), search.informative), rules.n_candidates, rng
         )
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
@@ -68,7 +68,7 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         costs = search.costs(candidates)
         compared = np.full(remaining.size, np.nan)
         compared[candidates] = costs
-        best = _best(candidates, costs, before, empty, rules) if pinned is None else pinned
+        best = _best_candidate(candidates, costs, before, empty, rules) if pinned is None else pinned
         if best is None:
             break
         yield from search.select(best) or ()
@@ -92,15 +92,17 @@ def prefer(candidates: Ints, informative: Bools) -> Ints:
     return better if better.size else candidates
 
 
-def _draw(candidates: Ints, count: int | None, rng: np.random.Generator) -> Ints:
+def _drawn_candidates(candidates: Ints, count: int | None, rng: np.random.Generator) -> Ints:
     """Return ``count`` random candidates in ascending order, or all if there are no more."""
     if count is None or count >= candidates.size:
         return candidates
     return np.sort(rng.choice(candidates, count, replace=False))
 
 
-def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: Constraints) -> int | None:
-    """Return the first of the best candidates, equal but for rounding.
+def _best_candidate(
+    candidates: Ints, costs: Floats, before: float, empty: float, rules: Constraints
+) -> int | None:
+    """Return the first of the candidates that are best up to rounding.
 
     None where none is worth its place.
     """

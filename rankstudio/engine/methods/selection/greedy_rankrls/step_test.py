@@ -20,17 +20,19 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
 
-_WHAT = "permuting residuals"
-_AT_ONCE = 16  # permutations between two partial results, and those whose steps share what has no labels
-_UNASKED = 1e8  # bytes of scores: to ask what is free takes longer
-_SHARE = 64  # bytes of the memory limit for one of them, and what is made of it
+_PROGRESS_TEXT = "permuting residuals"
+_MAX_PERMUTATIONS = (
+    16  # permutations between two partial results, and those whose steps share what has no labels
+)
+_UNCHECKED_BYTES = 1e8  # bytes of scores: to ask what is free takes longer
+_BUDGET_PER_PRODUCT = 64  # bytes of the memory limit for one of them, and what is made of it
 _MOST_PRODUCTS = 2e7  # of features with labels, of all queries and permutations at a time
 
 
-def _scores(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
-    """Return the scores of the centred documents by no model, and by each of some, (k + 1, m)."""
+def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
+    """Return the centred documents' scores by no model, which are 0, and by each model, (k + 1, m)."""
     limit = budget() / 2
-    out = Scratch(Room(lambda: limit, unasked=_UNASKED)).empty(len(coefs) + 1, data.y.size)
+    out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(len(coefs) + 1, data.y.size)
     out[0] = 0.0
 
     def score(index: int, shard: Shard, rows: QueryData) -> None:
@@ -38,7 +40,7 @@ def _scores(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
         for row, coef in zip(out[1:], coefs, strict=True):
             row[shard.rows] = X @ coef
 
-    for _ in data.visited(score, _WHAT):
+    for _ in data.visited(score, _PROGRESS_TEXT):
         pass
     return out
 
@@ -62,7 +64,7 @@ class ResidualTest:
         steps = paths.path()
         self.selected: tuple[int, ...] = steps[-1].selected
         self._labels = centre(data.y[:, None], data.ptr)[:, 0]
-        self._fitted = _scores(data, [step.coef for step in steps[: len(self.selected) - 1]])
+        self._fitted = _scores_of_models(data, [step.coef for step in steps[: len(self.selected) - 1]])
         self.drops: Floats = np.array([step.before - step.criterion for step in steps[: len(self.selected)]])
         self.empty: float = steps[0].before
 
@@ -70,8 +72,10 @@ class ResidualTest:
     def at_once(self) -> int:
         """How many permutations are compared at a time."""
         products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
-        max_products = min(_MOST_PRODUCTS, budget() / _SHARE) if self._data.several else _MOST_PRODUCTS
-        return int(min(_AT_ONCE, max(1, max_products // products)))
+        max_products = (
+            min(_MOST_PRODUCTS, budget() / _BUDGET_PER_PRODUCT) if self._data.several else _MOST_PRODUCTS
+        )
+        return int(min(_MAX_PERMUTATIONS, max(1, max_products // products)))
 
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
         """Return by how much a step, from 0, lowers the error with each permutation of the residuals."""

@@ -39,7 +39,7 @@ from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import at_most
 from rankstudio.engine.support.work import WorkProgress
 
-_UNASKED = 1e8  # bytes of copies: to ask what is free takes longer than a path
+_UNCHECKED_BYTES = 1e8  # bytes of copies: to ask what is free takes longer than a path
 _COST = PairCost()  # of rows, whatever that of the documents is
 
 
@@ -141,7 +141,7 @@ class SummedPaths:
         self._rows = summed_rows(data, cost)
         self.statistics: Statistics = gram_statistics(self._rows)
         self.n_queries = int(data.ptr.size) - 1
-        self._room = Room(lambda: budget() / 4, unasked=_UNASKED)
+        self._room = Room(lambda: budget() / 4, unasked=_UNCHECKED_BYTES)
         self._copies: dict[int, list[Floats]] = {}
 
     @property
@@ -294,7 +294,7 @@ class SummedPaths:
         if some_queries is not None and work.delay:
             some_queries.fill_all()
             some_queries = None
-        with at_most(1), _standing_for(statistics).session(work) as session:
+        with at_most(1), _data_of_statistics(statistics).session(work) as session:
             search = _FillingSearch(session, work, self._groups, some_queries)
             for _ in search.start(statistics.total):
                 pass
@@ -303,7 +303,7 @@ class SummedPaths:
     def errors(self, first: Sequence[int]) -> QueryErrors:
         """Return the errors of all queries after some features."""
         n = self.statistics.total.shape[0] - 1
-        data = _standing_for(self.statistics).shard(0)
+        data = _data_of_statistics(self.statistics).shard(0)
         work = GreedyWork(self.regularization, max(1, len(first)), True, _COST, by_blocks=False)
         scratch = Scratch(Room(lambda: float("inf")))
         state: GreedyState = work.begin(data, scratch)
@@ -317,8 +317,8 @@ class SummedPaths:
         return query_errors
 
 
-def _standing_for(statistics: Statistics) -> TrainingData:
-    """Return training data of which nothing is there but the statistics: a path asks for no more."""
+def _data_of_statistics(statistics: Statistics) -> TrainingData:
+    """Return training data of zeros that hold these statistics, as a path reads nothing else."""
     n = statistics.total.shape[0] - 1  # with those of no documents
     n_queries = statistics.gram.shape[0] * BLOCK
     zeros = np.broadcast_to(0.0, (n_queries, n))

@@ -114,11 +114,12 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
         return summed_rows(data, cost)
     by_cost = data.shared.of(_Known).by_cost
     if cost not in by_cost:
-        by_cost[cost] = SummedRows.of(data, (yield from _statistics(data, cost)))
+        by_cost[cost] = SummedRows.of(data, (yield from _summed_statistics(data, cost)))
     return by_cost[cost]
 
 
-def _statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
+def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
+    """Compute the squares, the label products and the Gram matrices of all queries, by shards."""
     n = data.X.shape[1]
     Q = data.ptr.size - 1
     limit = budget() / 2

@@ -48,7 +48,7 @@ def swap_features(
             if selected[position] in rules.pinned:
                 continue
             rest = selected[:position] + selected[position + 1 :]
-            candidates = _candidates(search.informative, selected, rest, rules)
+            candidates = _swap_candidates(search.informative, selected, rest, rules)
             if not candidates.size:
                 continue
             search.move_to(rest)
@@ -69,10 +69,10 @@ def swap_features(
     return selected, criterion
 
 
-def _candidates(
+def _swap_candidates(
     informative: Bools, selected: tuple[int, ...], rest: tuple[int, ...], rules: Constraints
 ) -> Ints:
-    """Return the candidates in place of the selected feature that is not in the rest."""
+    """Return the candidates for the place of the one selected feature that is not in ``rest``."""
     remaining = rules.allowed & informative
     remaining[list(selected)] = False
     spent = 0.0 if rules.costs is None else float(rules.costs[list(rest)].sum())

@@ -89,7 +89,7 @@ def test_best_search_has_the_matrices_of_all_shards_in_memory() -> None:
 
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_choice, "_LARGE", 0.0)
+    monkeypatch.setattr(search_choice, "_UNCHECKED_BYTES", 0.0)
     monkeypatch.setattr(search_choice.memory, "available", lambda: 1e6)
     with pytest.raises(OutOfMemoryError) as refused:
         list(GreedyRankRLS(10, algorithm="algorithm1").work(data(600, 100, 20)))

@@ -16,10 +16,12 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _su
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 from rankstudio.engine.support.threads import available
 
-_BRANCH = 500_000  # sets below one branch, about
-_BRANCHES = 20_000  # at most, for which bounds are computed beforehand
-_AT_ONCE = 8  # branches that know the same best set, whatever the number of threads: results depend on it
-_PAUSE = 0.1  # seconds between two signs of progress
+_SETS_PER_BRANCH = 500_000  # sets below one branch, about
+_MAX_BRANCHES = 20_000  # at most, for which bounds are computed beforehand
+_BRANCHES_PER_ROUND = (
+    8  # branches that know the same best set, whatever the number of threads: results depend on it
+)
+_PROGRESS_SECONDS = 0.1  # seconds between two signs of progress
 
 NO_REFERENCE: Floats = np.empty((0, BLOCK))
 """For the kernel: what is wanted is the best set."""
@@ -86,8 +88,8 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     length = 0
     while (
         length < n_wanted - 2
-        and comb(free - length, n_wanted - length) > _BRANCH
-        and comb(free, length + 1) <= _BRANCHES
+        and comb(free - length, n_wanted - length) > _SETS_PER_BRANCH
+        and comb(free, length + 1) <= _MAX_BRANCHES
     ):
         length += 1
     prefixes, bounds = _bounds(problem, size, length, limit)
@@ -137,11 +139,11 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
     """
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:
-            for first in range(0, count, _AT_ONCE):
-                last = min(count, first + _AT_ONCE)
+            for first in range(0, count, _BRANCHES_PER_ROUND):
+                last = min(count, first + _BRANCHES_PER_ROUND)
                 waiting = {executor.submit(job, number) for number in range(first, last)}
                 while True:
-                    finished, waiting = wait(waiting, timeout=_PAUSE)
+                    finished, waiting = wait(waiting, timeout=_PROGRESS_SECONDS)
                     for future in finished:
                         future.result()
                     if not waiting:
