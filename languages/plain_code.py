@@ -42,7 +42,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "rankstudio/plugins/drift": (0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 40.0),
     "rankstudio/plugins/evidence": (0.3, 3.5, 0.9, 0.0, 0.4, 0.1, 41.0),
     "rankstudio/plugins/exports": (0.0, 2.5, 0.0, 0.0, 0.0, 0.0, 39.0),
-    "rankstudio/plugins/features": (0.0, 3.0, 0.0, 0.0, 1.0, 0.0, 42.0),
+    "rankstudio/plugins/features": (0.0, 3.0, 0.0, 0.0, 1.0, 0.0, 42.5),
     "rankstudio/plugins/foreign_models": (0.0, 6.0, 0.0, 0.0, 0.0, 0.0, 44.5),
     "rankstudio/plugins/judges": (0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 39.5),
     "rankstudio/plugins/kernels": (0.0, 8.5, 0.0, 0.0, 0.0, 0.0, 41.0),

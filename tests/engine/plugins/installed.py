@@ -89,7 +89,7 @@ def forget() -> None:
     data_formats.cache_clear()
     model_formats.cache_clear()
     model_format_entries.cache_clear()
-    entries._warned.clear()
+    entries._given_warnings.clear()
     block_reader._failed_formats.clear()
     invalidate_caches()
 
