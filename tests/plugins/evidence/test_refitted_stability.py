@@ -198,8 +198,10 @@ if __name__ == "__main__":
 @pytest.mark.thorough
 @pytest.mark.parametrize("executor", ["on_threads(1)", "on_processes(2)"])
 def test_a_killed_process_loses_no_half_that_was_told_of(executor: str, tmp_path: Path) -> None:
-    here, study = Path(__file__).parent, tmp_path / "halves.rankstudio"
-    paths = [str(here), str(here.parents[1]), str(here.parents[3])]
+    folder = Path(__file__).parent
+    study = tmp_path / "halves.rankstudio"
+    tests = folder.parents[1]
+    paths = [str(folder), str(tests / "engine"), str(tests), str(tests.parent)]
     program = tmp_path / "halves.py"
     program.write_text(KILLED.format(paths=paths, study=str(study), executor=executor))
     with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as running:
