@@ -84,7 +84,7 @@ _SHOWN = set(
     """.split()  # noqa: SIM905
 )
 _SHOWN_KEYWORDS = set(
-    "label help tooltip title caption text said tip names none_label placeholder units hint".split()  # noqa: SIM905
+    "label help tooltip title caption text said accessible_name tip names none_label placeholder units hint".split()  # noqa: SIM905
 )
 _SHOWN_VARIABLES = set(
     """
@@ -240,7 +240,7 @@ _PROGRAM = {
         "_SLOT =",
         "_NAMES =",
         "USUAL =",
-        "_USUAL =",
+        "_USUAL_PROTOCOLS =",
         "OFFERED =",
         "_FILES =",
         "_log",
