@@ -84,7 +84,9 @@ _SHOWN = set(
     """.split()  # noqa: SIM905
 )
 _SHOWN_KEYWORDS = set(
-    "label help tooltip title caption text said accessible_name tip names none_label placeholder units hint".split()  # noqa: SIM905
+    """
+    label help tooltip title caption text said accessible_name tip names none_label placeholder units hint
+    """.split()  # noqa: SIM905
 )
 _SHOWN_VARIABLES = set(
     """
