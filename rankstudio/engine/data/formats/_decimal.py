@@ -7,9 +7,10 @@ asks the caller to use ``float()`` itself.
 
 Text is read by address, eight bytes at a time: what lets one core parse some hundred megabytes a second. The
 kernels hand addresses to each other, not arrays: at every call that takes an array numba counts references,
-with atomic operations that cost more than parsing a number does. Whoever calls them keeps the text alive and
-ends it with newlines. The order of bytes is that of little-endian machines, as every machine is that numba
-compiles for.
+with atomic operations. The same parser with indices into an array, inlined everywhere, takes a third more
+time. The loads are made by what numba and llvmlite document for extensions. Whoever calls the kernels keeps
+the text alive and ends it with newlines. The order of bytes is that of little-endian machines, as every
+machine is that numba compiles for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -56,18 +56,6 @@ def word_at(typing_context: Any, address: Any) -> Any:
         return builder.load(pointer, align=1)
 
     return types.uint64(types.int64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def copy_bytes(typing_context: Any, source: Any, target: Any, length: Any) -> Any:
-    """Copy bytes from one address to another; the two stretches must not overlap."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        places = [builder.inttoptr(address, ir.IntType(8).as_pointer()) for address in args[:2]]
-        cgutils.raw_memcpy(builder, dst=places[1], src=places[0], count=args[2], itemsize=1)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

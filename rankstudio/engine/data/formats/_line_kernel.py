@@ -14,7 +14,6 @@ from rankstudio.engine.data.formats._decimal import (
     NOT_A_NUMBER,
     OK,
     byte_at,
-    copy_bytes,
     next_newline,
     read_number,
     read_six_decimals,
@@ -415,7 +414,6 @@ def parse(
 @kernel
 def gather(text: Bytes, begin: Ints, end: Ints, offsets: Ints, out: Bytes) -> None:
     """Copy the spans ``text[begin[r]:end[r]]`` to ``out[offsets[r]:offsets[r + 1]]``."""
-    source = text.ctypes.data
-    target = out.ctypes.data
     for r in range(begin.shape[0]):
-        copy_bytes(source + begin[r], target + offsets[r], end[r] - begin[r])
+        for offset in range(end[r] - begin[r]):
+            out[offsets[r] + offset] = text[begin[r] + offset]
