@@ -2,6 +2,10 @@
 
 python languages/catalogs.py           template and catalogs say what the source says; what is new is open
 python languages/catalogs.py --check   only tell what is not as it should be
+python languages/catalogs.py --check --release   as before a release: a text without translation fails, too
+
+A text without translation is shown in English. It is told and no failure, as not every contributor knows every
+language.
 """
 
 from __future__ import annotations
@@ -237,29 +241,33 @@ def _empty(language: str | None = None) -> Catalog:
     )
 
 
-def main(check: bool) -> int:
-    """Write all catalogs, or tell what is to be written or translated; return the exit status."""
+def main(check: bool, release: bool = False) -> int:
+    """Write all catalogs, or only check them; print what is missing or wrong, and return the exit status.
+
+    Texts without translation are printed. They count as wrong before a release only.
+    """
     source = template()
     files = {TEMPLATE: written(source)}
+    untranslated: list[str] = []
     wrong: list[str] = []
     for language in LANGUAGES:
         made = updated(language, source)
         files[HERE / f"{language}.po"] = written(made)
         files[SHIPPED / f"{language}.mo"] = compiled(made)
-        wrong += [f"{language}.po: not translated: {text}" for text in open_texts(made)]
+        untranslated += [f"{language}.po: not translated: {text}" for text in open_texts(made)]
         wrong += [f"{language}.po: fields, mnemonic or ends differ: {text}" for text in broken_texts(made)]
     for path, content in files.items():
-        there = path.read_bytes() if path.exists() else b""
-        if there == content:
+        current_content = path.read_bytes() if path.exists() else b""
+        if current_content == content:
             continue
         if check:
             wrong.append(f"{path.relative_to(ROOT)} is not what the source says: run languages/catalogs.py")
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-    sys.stdout.write("".join(f"{line}\n" for line in wrong))
-    return 1 if wrong else 0
+    sys.stdout.write("".join(f"{line}\n" for line in [*untranslated, *wrong]))
+    return 1 if wrong or (release and untranslated) else 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main("--check" in sys.argv[1:]))
+    raise SystemExit(main("--check" in sys.argv[1:], "--release" in sys.argv[1:]))
