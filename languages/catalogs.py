@@ -4,8 +4,8 @@ python languages/catalogs.py           template and catalogs say what the source
 python languages/catalogs.py --check   only tell what is not as it should be
 python languages/catalogs.py --check --release   as before a release: a text without translation fails, too
 
-A text without translation is shown in English. It is told and no failure, as not every contributor knows every
-language.
+A text without translation is shown in English. It is told and no failure, as not every contributor knows
+every language.
 """
 
 from __future__ import annotations

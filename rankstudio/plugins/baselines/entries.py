@@ -148,7 +148,20 @@ RANKBOOST = Method(
     traits=("drops_features",),
     estimator="rankstudio.plugins.baselines.rankboost:RankBoost",
     seconds=Seconds(0.0, 0.27, 5.3),
-    parameters=(rounds(300, "Freund et al. 2003, Figure 1"),),
+    parameters=(
+        rounds(300, "Freund et al. 2003, Figure 1"),
+        Parameter(
+            "n_thresholds",
+            "thresholds",
+            Kind.INTEGER,
+            None,
+            "Divides the range of each feature into this many intervals and tries the values between them.",
+            low=2,
+            high=65_536,
+            none_label="all values",
+            source="10 in RankLib (option -tc)",
+        ),
+    ),
 )
 
 SVM_MAP = Method(

@@ -14,7 +14,7 @@ from rankstudio.engine.errors import FewerThresholdsWarning
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
-from rankstudio.engine.methods.shards.order_statistics import Thresholds, thresholds
+from rankstudio.engine.methods.shards.order_statistics import Thresholds, even_thresholds, thresholds
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
 from rankstudio.engine.methods.shards.work import StateWork
@@ -100,10 +100,17 @@ class RankBoost(LinearRanker):
     For a feature with up to 65,536 different values, all of them are tried as thresholds; otherwise the
     values at 255 evenly spaced ranks, with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
+    RankLib instead tries, unless it is told otherwise, 10 thresholds for each feature: the largest value, and
+    steps of a tenth of the range below it (its option ``-tc``). ``n_thresholds=10`` gives the same weak
+    rankers, as no document is above the largest value.
+
     Parameters
     ----------
     n_rounds : int, default 300
         Number of weak rankers, 1 to 100,000.
+    n_thresholds : int, optional
+        Number of intervals of equal width into which the thresholds divide the range of a feature, 2 to
+        65,536. By default all values are tried.
 
     Attributes
     ----------
@@ -134,6 +141,7 @@ class RankBoost(LinearRanker):
     loss_: float = field(init=False)
 
     n_rounds: int = 300
+    n_thresholds: int | None = None
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
@@ -151,11 +159,15 @@ class RankBoost(LinearRanker):
         coef = np.zeros(data.X.shape[1])
         features = dict[int, None]()
         data = training_data(data)
-        cutoffs = yield from thresholds(data, MOST_VALUES, RANKS)
+        n_thresholds = self.checked("n_thresholds")
+        if n_thresholds is None:
+            cutoffs = yield from thresholds(data, MOST_VALUES, RANKS)
+        else:
+            cutoffs = yield from even_thresholds(data, n_thresholds)
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
-            if rounds.fewer:
+            if rounds.fewer and n_thresholds is None:
                 text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
                     "different values, instead of all values."

@@ -7,6 +7,7 @@ from ordering import ranking_problem
 from strategies import Problem, problems
 
 from rankstudio.engine import RankBoost
+from rankstudio.engine.errors import ParameterError
 
 
 def pairs_of(y: np.ndarray, qid: np.ndarray) -> list[tuple[int, int]]:
@@ -14,18 +15,30 @@ def pairs_of(y: np.ndarray, qid: np.ndarray) -> list[tuple[int, int]]:
     return [(a, b) for a in rows for b in rows if qid[a] == qid[b] and y[a] < y[b]]
 
 
-@given(problems())
-def test_every_round_is_the_best_there_is(problem: Problem) -> None:
+def thresholds_of(values: np.ndarray, n_thresholds: int | None) -> list[float]:
+    """Return what is tried: all values but the largest, or what divides the range evenly."""
+    low, high = min(values), max(values)
+    if low == high:
+        return []
+    if n_thresholds is None:
+        return sorted(set(values))[:-1]
+    shares = [k / n_thresholds for k in range(1, n_thresholds)]
+    return [(1 - share) * low + share * high for share in shares]
+
+
+@pytest.mark.parametrize("n_thresholds", [None, 2, 5])
+@given(problem=problems())
+def test_every_round_is_the_best_there_is(n_thresholds: int | None, problem: Problem) -> None:
     X, y, qid, _ = problem
     pairs = pairs_of(y, qid)
-    method = RankBoost(n_rounds=6)
+    method = RankBoost(n_rounds=6, n_thresholds=n_thresholds)
     D = dict.fromkeys(pairs, 1.0 / max(1, len(pairs)))
     H = np.zeros(len(y))
     before = 0
     for step in method.steps(X, y, qid=qid):
         r_of = {}
         for j in range(X.shape[1]):
-            for theta in sorted(set(X[:, j]))[:-1]:
+            for theta in thresholds_of(X[:, j], n_thresholds):
                 h = X[:, j] > theta
                 r_of[j, theta] = sum(w * (int(h[b]) - int(h[a])) for (a, b), w in D.items())
         best = max(map(abs, r_of.values()), default=0.0)
@@ -67,3 +80,21 @@ def test_it_ends_where_every_pair_is_in_order_or_none_can_be() -> None:
     alike = list(RankBoost().steps(np.ones((4, 2)), np.arange(4.0), qid=np.ones(4)))
     assert [s.thresholds for s in alike] == [()]
     assert (RankBoost().fit(X, np.ones(120), qid=qid).predict(X) == 0).all()
+
+
+def test_ten_thresholds_are_those_of_ranklib() -> None:
+    """RankLib starts from the largest value and goes down by a tenth of the range."""
+    X, y, qid = ranking_problem()
+    step = (X.max(axis=0) - X.min(axis=0)) / 10
+    tried = X.max(axis=0) - step * np.arange(10)[:, None]
+    method = RankBoost(n_rounds=30, n_thresholds=10).fit(X, y, qid=qid)
+    for weak in method.thresholds_:
+        assert np.abs(tried[:, weak.feature] - weak.theta).min() < 1e-12
+    assert len({(weak.feature, weak.theta) for weak in method.thresholds_}) <= 6 * 9
+
+
+@pytest.mark.parametrize("n_thresholds", [1, 65_537, 2.5])
+def test_a_wrong_number_of_thresholds_is_refused(n_thresholds: float) -> None:
+    X, y, qid = ranking_problem()
+    with pytest.raises(ParameterError, match="n_thresholds"):
+        RankBoost(n_thresholds=n_thresholds).fit(X, y, qid=qid)  # type: ignore[arg-type]

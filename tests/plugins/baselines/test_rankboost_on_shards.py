@@ -33,12 +33,14 @@ def rounds(found: list[Step]) -> list[BoostStep]:
     return [step for step in found if isinstance(step, BoostStep)]
 
 
+@pytest.mark.parametrize("n_thresholds", [None, 6])
 @settings(max_examples=6)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
-def test_rounds_are_those_of_the_whole(documents: int, seed: int) -> None:
+def test_rounds_are_those_of_the_whole(n_thresholds: int | None, documents: int, seed: int) -> None:
     data = problem(seed=seed, rounded=False)
+    method = RankBoost(8, n_thresholds=n_thresholds)
     with threads.at_most(1):
-        whole, sharded = (rounds(steps(RankBoost(8), d)) for d in (data, cut(data, documents)))
+        whole, sharded = (rounds(steps(method, d)) for d in (data, cut(data, documents)))
     assert [step.selected for step in sharded] == [step.selected for step in whole]
     m, before = data.y.size, 0.0
     for one, other in zip(whole[-1].thresholds, sharded[-1].thresholds, strict=True):
