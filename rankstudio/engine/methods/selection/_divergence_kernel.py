@@ -105,7 +105,7 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
 
 @inlined
 def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
-    """Return 2 JS(p, q), (5) of the module's docstring, for densities at values that occur ``counts`` times."""
+    """Return 2 JS(p, q) by (5) of the module's docstring, for values that occur ``counts`` times."""
     divergence = 0.0
     for i in range(counts.shape[0]):
         p = p_of[i]

@@ -21,7 +21,7 @@ _RUN = 12  # up to this length insertion is faster than merging
 
 @kernel
 def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
-    """Sort ``values[begin:end]`` and return how many pairs were in the wrong order; ``spare`` is work space."""
+    """Sort ``values[begin:end]``, with ``spare`` as work space; return how many pairs were in wrong order."""
     swaps = 0
     # Insertion sort of short runs.
     for start in range(begin, end, _RUN):

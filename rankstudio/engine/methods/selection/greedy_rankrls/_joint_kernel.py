@@ -38,7 +38,7 @@ def follow(
     joint: Floats,
     products: Floats,
 ) -> None:
-    """Update the pairs of ``remaining`` features after the selection of the feature at the kept step ``h``."""
+    """Update the pairs of ``remaining`` features with the selected feature whose step is kept at ``h``."""
     rows, halves, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):

@@ -379,7 +379,7 @@ class BackFittingSearch(OnDemandSearch):
         super().__init__(self._columns, regularization)
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to the change of the criterion if other weights stay the same."""
+        """Return the function from candidates to the change of the criterion if only their weight changes."""
         t = len(self.selected)
         columns = self._columns.columns
         models = np.empty((self._columns.n_queries, t))

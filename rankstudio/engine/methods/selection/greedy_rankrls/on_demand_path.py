@@ -169,7 +169,7 @@ class _BackFitting(_OnScratch):
     """The same search with back-fitting, from Gram matrices; see :class:`BackFittingSearch`."""
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to the change of the criterion if other weights stay the same."""
+        """Return the function from candidates to the change of the criterion if only their weight changes."""
         products = self._products
         regularization = self._regularization
         assert isinstance(products, GramProducts)
