@@ -1,9 +1,9 @@
 """Compiled inner loops of leave-pair-out: a system of two equations for each pair.
 
-With H the hat matrix and r = y^ - Hy^, the residuals e of a pair U that was held out solve
+With H the hat matrix of all m documents and r = y^ - Hy^, the residuals e of a held-out pair U solve
 
 (1) Me = r_U, where
-(2) M = I - H_UU (I + 11'/c) for squared differences, c documents being left (``inverse_count`` = 1/c), or
+(2) M = I - H_UU (I + 11'/c) for squared differences with c training documents (``inverse_count`` = 1/c), or
 (3) M = I - H_UU - 11'/m for squared errors of documents, with a bias (``border`` = 1/m).
 
 The predictions without the pair are y^_U - e. O(1) for a pair.
@@ -20,7 +20,7 @@ def _solve(
     a: float, b: float, d: float, r: float, s: float, inverse_count: float, border: float
 ) -> tuple[float, float]:
     """Solve (1) for the two residuals, from the entries (a, b; b, d) of H and (r, s) of the residuals."""
-    # (2) or (3)
+    # M by (2), where border is 0, or by (3), where inverse_count is 0.
     first = inverse_count * (a + b) + border
     second = inverse_count * (b + d) + border
     m11 = 1.0 - a - first
@@ -43,9 +43,9 @@ def all_pairs(
     last: int,
     out: Floats,
 ) -> None:
-    """Write the prediction of i without i and j to ``out[i, j]``, for the rows i first … last - 1 and j > i.
+    """Write the predictions of all pairs i < j with i in first … last - 1, by the model without i and j.
 
-    That of j goes to ``out[j, i]``.
+    The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``.
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
@@ -85,10 +85,10 @@ def pair_losses(
     first: int,
     out: Floats,
 ) -> None:
-    """Write to ``out[i]`` the squared errors of the differences of document i and all j > i, without both.
+    """Write to ``out[i]`` the sum over j > i of the squared error of the difference of i and j, without both.
 
-    ``hat`` has the rows ``first`` … of H, of which ``leverages`` is the diagonal. The hat matrix that counts
-    is H + scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its own.
+    ``hat`` has the rows of H from ``first`` on, and ``leverages`` is the diagonal of H. The hat matrix is
+    H + scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its own.
     """
     for row in range(hat.shape[0]):
         i = first + row
@@ -117,10 +117,10 @@ def pair_orders(
     rounding: float,
     out: Floats,
 ) -> None:
-    """Write to ``out[i]`` how many documents j > i of another kind are in order with i, without both.
+    """Write to ``out[i]`` how many pairs of i and j > i of another kind are ordered correctly without both.
 
-    ``hat`` and ``leverages`` are as in :func:`pair_losses`. Scores that differ by no more than ``rounding``
-    of what they are computed from are tied, and count half: those of equal documents, or of a model of zeros.
+    ``hat`` and ``leverages`` are as in :func:`pair_losses`. Scores that differ by at most ``rounding`` times
+    the size of their terms are ties, and count one half: such as the scores of equal documents.
     """
     for row in range(hat.shape[0]):
         i = first + row

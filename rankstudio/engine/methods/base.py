@@ -1,4 +1,4 @@
-"""Base of all methods: they learn step by step, and ``fit`` runs through every step."""
+"""Base classes of all methods: a method learns step by step, and ``fit`` runs through every step."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 Sign = TypeVar("Sign", bound=WorkProgress)
 
-_MAX_STEP_BYTES = 1 << 26  # bytes of weights
+_MAX_STEP_BYTES = 1 << 26  # bytes of the weights of all iterations that are yielded before only some are
 
 MOST_SEED = 2**32 - 1
-"""The greatest seed that numpy's generators take as it is."""
+"""The greatest seed that numpy's generators use unchanged."""
 
 
 class LinearRanker(Capabilities, Estimator):
     """Base class of methods that learn one weight per feature.
 
-    Subclasses implement :meth:`learn`, a generator of steps over grouped data. It knows no progress bar,
+    Subclasses implement :meth:`learn`, a generator of steps over grouped data. It needs no progress bar,
     thread or callback; to cancel it, stop iterating. Methods with slow steps, or with sums over shards,
-    implement :meth:`work` instead, and yield progress events in between.
+    implement :meth:`work` instead, and yield progress events between the steps.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class LinearRanker(Capabilities, Estimator):
     """
 
     entry: ClassVar[Method]
-    """Its entry in the catalog: which parameters it has, and what each may be."""
+    """The method's entry in the catalog: which parameters it has, and which values each may have."""
     accepts_sparse: ClassVar[bool] = False
     """Whether X may be a sparse matrix of scipy."""
 
@@ -66,16 +66,13 @@ class LinearRanker(Capabilities, Estimator):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory requirements of :meth:`work` for data of a shape, before the data are read.
 
-        It also states how the method goes over the documents, and therefore whether workers share its shards.
-        Methods with their own :meth:`work` implement it; :meth:`learn` receives all documents at once.
+        They also say whether the method needs all documents at once or processes shards, which workers can
+        share. Methods with their own :meth:`work` override this; by default, all documents are needed.
         """
         return whole_need(shape)
 
     def learn(self, data: GivenData) -> Iterator[Step]:
-        """Yield one :class:`Step` per feature or iteration.
-
-        The last one is the model.
-        """
+        """Yield one :class:`Step` per feature or iteration; the last step is the fitted model."""
         for step in self.work(data):
             if isinstance(step, Step):
                 yield step
@@ -91,12 +88,12 @@ class LinearRanker(Capabilities, Estimator):
         return self.entry.parameter(name).check(getattr(self, name))
 
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
-        """Check that sparse features are learned with these parameters; only if it accepts sparse features.
+        """Check that these parameters support sparse features; called if ``accepts_sparse`` is True.
 
         Parameters
         ----------
         one_ranking : bool
-            Whether all documents are of one query.
+            Whether all documents belong to one query.
         preferring : bool
             Whether preferences are learned instead of labels.
 
@@ -152,12 +149,13 @@ class LinearRanker(Capabilities, Estimator):
         columns : sequence of int
             Columns of the features; their selection is not repeated without each pair.
         kinds : ndarray of shape (m,)
-            Numbers by which the documents are in order: relevance for the AUC, or labels.
+            Numbers that define the correct order of the documents: relevance for the AUC, or labels.
 
         Returns
         -------
         float
-            Share of the pairs of different kinds in order, each by the model trained without the two.
+            Share of the pairs of different kinds that are in the correct order by the model trained without
+            both documents.
         """
         raise NotImplementedError
 
@@ -166,9 +164,9 @@ class LinearRanker(Capabilities, Estimator):
         return whole_need(shape)
 
     def left_out_scorer(self, data: TrainingData, columns: Sequence[int]) -> Waiting[LeftOutScorer | None]:
-        """Return a scorer of each shard's documents like :meth:`left_out`, with progress events.
+        """Return a scorer of a shard's documents that scores like :meth:`left_out`, with progress events.
 
-        None if that needs all documents at once.
+        None if scoring needs all documents at once.
         """
         yield from ()
         return None
@@ -217,16 +215,16 @@ class LinearRanker(Capabilities, Estimator):
         return self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
 
     def _fit(self, data: QueryData) -> Self:
-        """Learn from grouped data."""
+        """Learn from grouped data, and set the fitted attributes."""
         steps = list(self.learn(data))
         self.coef_ = steps[-1].coef
         self._finish(data, steps)
         return self
 
     def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, names: Any = None) -> Any:
-        """Put the documents of each query together, as :meth:`learn` takes them.
+        """Return the data with the documents of each query together, as :meth:`learn` expects them.
 
-        ``names`` are those of the features, where they are not X's own.
+        ``names`` are the names of the features for error messages; by default the columns of X, if X has any.
         """
         if qid is None:
             warnings.warn(
@@ -256,7 +254,7 @@ class LinearRanker(Capabilities, Estimator):
         return self._score(validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse))
 
     def _score(self, X: Any) -> Floats:
-        """Return the scores of documents that were checked."""
+        """Return the scores of checked documents."""
         scores: Floats
         if is_sparse(X):
             scores = X.dot(self.coef_)
@@ -270,7 +268,7 @@ _MAX_COST = 1e100
 
 
 def prices_of(costs: ArrayLike, n: int) -> Floats:
-    """Return the costs of n features; ParameterError if they are not one number greater than 0 for each.
+    """Return the costs of n features as an array; ParameterError unless each has a cost greater than 0.
 
     Examples
     --------
@@ -281,25 +279,26 @@ def prices_of(costs: ArrayLike, n: int) -> Floats:
     prices = np.asarray(costs, dtype=np.float64)
     if prices.shape != (n,):
         raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number per feature")
-    # Of costs outside these bounds, a score per cost or a sum leaves the floating-point range.
-    bad = prices[~((prices >= _MIN_COST) & (prices <= _MAX_COST))]
-    if bad.size:
-        is_positive = 0.0 < bad[0] < np.inf
+    # With costs outside these bounds, a score per cost or a sum could leave the floating-point range.
+    out_of_bounds = prices[~((prices >= _MIN_COST) & (prices <= _MAX_COST))]
+    if out_of_bounds.size:
+        first = float(out_of_bounds[0])
+        is_positive = 0.0 < first < np.inf
         bounds = f"numbers from {_MIN_COST:g} to {_MAX_COST:g}"
         expected = bounds if is_positive else "finite numbers greater than 0"
-        raise ParameterError("costs", float(bad[0]), expected)
+        raise ParameterError("costs", first, expected)
     return prices
 
 
 def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iteration | Sign]:
-    """Yield the iterations of an optimiser of n weights as the steps of a path: of many weights, few are.
+    """Yield the iterations of an optimiser of n weights as steps of a path; for many weights, only some.
 
-    The steps of a path are kept. All iterations are yielded whose weights take 64 MB together, then every
-    further one whose number is a power of 2, and the last one.
+    All steps of a path are kept in memory. So iterations are yielded as long as their weights take at most
+    64 MB together, and after that only those whose number is a power of 2, and the last one.
     """
     number = 0
     all_columns = tuple(range(n))
-    pending: Iteration | None = None  # until it is known whether it is the last one
+    pending: Iteration | None = None  # the latest iteration, if it is only yielded if it is the last one
     for state in states:
         if isinstance(state, WorkProgress):
             yield state
@@ -308,7 +307,8 @@ def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iter
         pending = Iteration(
             number, all_columns, state.w, state.objective, np.empty(0), state.gap, state.converged
         )
-        if 8 * n * number <= _MAX_STEP_BYTES or number & (number - 1) == 0:
+        is_power_of_2 = number & (number - 1) == 0
+        if 8 * n * number <= _MAX_STEP_BYTES or is_power_of_2:
             yield pending
             pending = None
     if pending is not None:
@@ -347,10 +347,7 @@ class ConvergingRanker(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield an :class:`Iteration` per Newton step or cutting plane.
-
-        Its criterion is the objective.
-        """
+        """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective."""
         C = self.checked("C")
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
@@ -359,7 +356,7 @@ class ConvergingRanker(LinearRanker):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        """Go down to the minimum."""
+        """Yield the states of the optimiser down to the minimum."""
         raise NotImplementedError
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:

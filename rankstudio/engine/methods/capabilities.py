@@ -1,9 +1,9 @@
 """Abilities that a method may offer to analyses beyond its steps.
 
-An analysis asks the estimator, never for its class: a user's estimator offers the same by overriding a
-method of :class:`Capabilities`. What it does not give is learned again where that is possible, and otherwise
-absent with a sentence. The method's entry in the catalog declares the most important ones
-(``Method.capabilities``), so that forms and menus know them without importing the estimator.
+An analysis never checks the class of an estimator. It calls a method of :class:`Capabilities`, which any
+estimator, also a user's, may override. If an estimator lacks an ability, an analysis trains models again
+where that is possible, and otherwise says why it has no result. The method's entry in the catalog declares
+the most important abilities (``Method.capabilities``), so that forms and menus need not import the estimator.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class QueryErrors:
 
 
 class PathsFromSums(Protocol):
-    """Paths of a method on any of the queries, computed from sums over queries without the documents.
+    """Paths of a method on any subset of the queries, computed from per-query sums without the documents.
 
-    Methods may be called from several threads at once. The paths are those that the method finds when it is
-    trained with these queries alone.
+    The path on some queries is the one that the method finds if it is trained with these queries alone. The
+    methods of this class may be called from several threads at once.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class PathsFromSums(Protocol):
 
     @property
     def n_pinned(self) -> int:
-        """Number of first steps that select a pinned feature, whatever the queries are."""
+        """Number of first steps that select a pinned feature, regardless of the queries."""
         ...
 
     @property
@@ -100,12 +100,12 @@ class PathsFromSums(Protocol):
         queries : ndarray of int
             Positions of the queries that are left out.
         first : sequence of int, optional
-            Features to start with; the path then ends with the next one.
+            Features to start with; the path then ends with the feature after them.
         """
         ...
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
-        """Return the left-out errors of all queries after some features."""
+        """Return the left-out errors of all queries with the features ``first``, and with each other one."""
         ...
 
     def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
@@ -114,7 +114,7 @@ class PathsFromSums(Protocol):
 
 
 class StepTest(Protocol):
-    """Reduction of the error by each step of a path, with other labels.
+    """Test of the steps of a path: how much each step reduces the error if residuals are permuted.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class StepTest(Protocol):
         ...
 
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
-        """Return the reduction by the best feature of a step, from 0, with permuted residuals.
+        """Return how much the best feature of a step reduces the error, with permuted residuals.
 
         Parameters
         ----------
@@ -175,14 +175,14 @@ class StepTest(Protocol):
         Returns
         -------
         ndarray of shape (len(orders),)
-            Drop of the criterion by each order.
+            Reduction of the error with each order.
         """
         ...
 
 
 @dataclass(frozen=True)
 class ExactExchange:
-    """The λ and loss of RankRLS, by whose exact left-out error any two sets of features are compared.
+    """The λ and the loss of RankRLS, whose exact left-out error compares any two sets of features.
 
     Attributes
     ----------
@@ -191,11 +191,12 @@ class ExactExchange:
     cost : PairCost
         The loss of a pair.
     is_criterion : bool
-        Whether the method selects by this error. The best set of a size is then the set that it looks for.
+        Whether the method selects by this error. The best set of a size is then the set that the method
+        searches for.
     pinned, banned : tuple of int
-        0-based columns that it always selects, and that it never selects.
+        0-based columns that the method always selects, and columns that it never selects.
     groups : tuple of tuple of int
-        Columns that it selects together.
+        Columns that the method selects together.
     costs : tuple of float or None
         Cost of each feature.
     budget : float or None
@@ -220,18 +221,19 @@ class ExactExchange:
 
 @dataclass(frozen=True, eq=False)
 class ComparedByQuery:
-    """Scores of the features that a step compares, divided among the queries.
+    """Scores of the features that a step compares, and the part of each query in them.
 
     Attributes
     ----------
     winners : tuple of int
         0-based columns that the step selects.
     scores : ndarray of shape (n,)
-        Score of each candidate, the greater the better; NaN for the others.
+        Score of each candidate, larger is better; NaN for features that are no candidates.
     parts : ndarray of shape (n, Q)
-        Part of each query in it. What all parts do not add up to counts for every query alike.
+        Part of each query in each score. If the parts do not add up to the score, the rest does not depend on
+        the queries.
     counted : ndarray of shape (Q,), bool
-        Queries that count at all; a measure may not be defined for the others.
+        Queries that contribute to the scores; for the others, a measure may be undefined.
 
     Examples
     --------
@@ -252,10 +254,10 @@ class ComparedByQuery:
 Compared = Iterator[ComparedByQuery | WorkProgress]
 
 Share = Callable[[Callable[[int], None], Iterable[int]], None]
-"""Calls a function with each of some numbers, on several threads."""
+"""Function that calls another function with each of some numbers, on several threads."""
 
 LabelPaths = Callable[[Floats, Share], list[Floats]]
-"""From label vectors (b, m), in the order of the grouped rows, to the criteria of the steps of each."""
+"""Function from label vectors (b, m), in the order of the grouped rows, to the criteria of each path."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,14 +273,15 @@ class GradeDensities:
     counts : ndarray of shape (P,)
         Number of documents with each value.
     densities : ndarray of shape (R, P)
-        Density of each grade at these values. Normalised densities of a row, each times its count, sum to
+        Density of each grade at these values. Normalised densities of a grade, each times its count, sum to
         one.
     known : ndarray of shape (R,), bool
-        Whether the grade has a density: "released" ones have none if all values are equal.
+        Whether the grade has a density. With ``density="released"``, a grade whose values are all equal has
+        none.
     bandwidths : ndarray of shape (R,)
-        h; 0 if all values are equal.
+        Bandwidth h of each grade; 0 if all its values are equal.
     divergence : float
-        d of the feature.
+        Expected divergence d of the feature.
 
     Examples
     --------
@@ -308,14 +311,15 @@ class GradeDensities:
 
 @dataclass(frozen=True, eq=False)
 class FeaturePenalties:
-    """Importance s of some features, and their similarity A to others.
+    """Importance of some features, and their similarity to other features.
 
     Attributes
     ----------
     importance, of_negative : ndarray of shape (c,)
-        Of each feature, and of its negative: s of FSMRank, w of GAS, which has one number for both.
+        Importance of each feature, and importance of its negative: s of FSMRank, or w of GAS, which has one
+        number for both.
     similarity : ndarray of shape (c, o)
-        A of FSMRank, e of GAS.
+        Similarity of each feature to each other feature: A of FSMRank, or e of GAS.
 
     Examples
     --------
@@ -332,10 +336,10 @@ class FeaturePenalties:
 
 
 class Capabilities:
-    """Questions of analyses to a method, to each of which the default answer gives nothing.
+    """Optional abilities of an estimator that analyses use; by default, an estimator has none of them.
 
-    An estimator overrides what it can give. A subclass of an estimator whose learning differs overrides it,
-    too, or returns None.
+    An estimator overrides the methods for the abilities that it has. A subclass that learns differently has
+    to override them, too, or to return None.
 
     Examples
     --------
@@ -348,10 +352,10 @@ class Capabilities:
     """
 
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
-        """Return a function that sums over each query's documents, for paths on any of the queries.
+        """Return a function that computes per-query sums, from which paths on any queries follow.
 
-        Deciding queries, stability, the repeated selection and selections for some queries are then exact and
-        fast; otherwise the method is trained again for each.
+        With these paths, deciding queries, stability, the repeated selection and selections for some queries
+        are exact and fast. Otherwise, the method is trained again for each subset.
 
         Parameters
         ----------
@@ -361,8 +365,8 @@ class Capabilities:
         Returns
         -------
         callable or None
-            Function that adds up, once; None if paths on these data do not follow from sums. To return it
-            costs nothing.
+            Function that computes the sums when it is called; None if paths on these data do not follow from
+            sums. Returning the function takes no time.
         """
         return None
 
@@ -377,16 +381,16 @@ class Capabilities:
         return None
 
     def exact_exchange(self) -> ExactExchange | None:
-        """Return λ and loss of RankRLS, if exact left-out errors of RankRLS compare sets of its features.
+        """Return λ and loss of RankRLS if its exact left-out error can compare sets of the method's features.
 
-        Losses without a feature, swaps, Shapley shares, substitutes and best sets follow from them.
+        Losses without a feature, swaps, Shapley shares, substitutes and best sets follow from these errors.
         """
         return None
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return the comparisons of the steps that select the first features, divided among the queries.
+        """Return the scores compared by the steps that select the first features, with the queries' parts.
 
-        Deciding queries then follow without training again, to first order.
+        Deciding queries then follow to first order, without training again.
 
         Parameters
         ----------
@@ -398,12 +402,12 @@ class Capabilities:
         Returns
         -------
         iterator of ComparedByQuery and WorkProgress, or None
-            None if nothing is known about the parts of queries. It computes on iteration only.
+            None if the parts of queries are not known. The iterator computes nothing before it is iterated.
         """
         return None
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return a function that learns from the same documents with other labels, faster than by training.
+        """Return a function that computes paths for other labels of the same documents, faster than training.
 
         Parameters
         ----------
@@ -413,7 +417,7 @@ class Capabilities:
         return None
 
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
-        """Return a function that exchanges the parts of documents in the preferences.
+        """Return a function that permutes the documents in the preferences.
 
         Parameters
         ----------
@@ -423,22 +427,22 @@ class Capabilities:
         Returns
         -------
         callable
-            From an order (m,), in which each document has the part that another one had, to the data. It may
-            keep with them what training would compute again.
+            Function from an order (m,) to the data in which each document takes the place of another one in
+            the preferences. It may cache results with these data that training would compute again.
         """
         preferences = data.preferences
         assert preferences is not None
         return lambda order: replace(data, preferences=preferences.in_order(order))
 
     def densities_of(self, data: QueryData, column: int) -> GradeDensities | None:
-        """Return the densities by which it compares a feature, None if it compares none."""
+        """Return the densities by which the method scores a feature, None if it does not use densities."""
         return None
 
     def weighed_features(
         self, data: TrainingData, columns: Ints, other_columns: Ints
     ) -> Waiting[FeaturePenalties] | None:
-        """Return the importance of some features and their similarity to others.
+        """Return the importance of ``columns`` and their similarity to ``other_columns``.
 
-        None if it weighs none.
+        None if the method does not weigh features by these.
         """
         return None

@@ -1,4 +1,4 @@
-"""Predictions of documents that were held out, from one decomposition: no model is learned for them."""
+"""Predictions of held-out documents from one decomposition of all documents: no model is retrained."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress
 
-_MAX_NUMBERS = 1 << 20  # numbers of the hat matrix that are made at a time: 8 MB
+_MAX_NUMBERS = 1 << 20  # numbers of the hat matrix that are computed at a time: 8 MB
 MOST_LEFT_OUT = 1 << 15
-"""Documents of one ranking whose pairs are left out: 5e8 pairs take seconds for each value of λ."""
+"""Maximum number of documents of one ranking whose pairs are left out: 5e8 pairs take seconds for each λ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class KernelDecomposition:
     def of(cls, X: ArrayLike) -> KernelDecomposition:
         """Decompose the linear kernel of documents with features X, shape (m, n): O(mn min(m, n))."""
         features = np.asarray(X, dtype=np.float64)
-        shifted = features - features[0]  # so that a constant feature comes out as exactly 0
+        shifted = features - features[0]  # so that a constant feature becomes exactly 0
         left_vectors, singular, _ = np.linalg.svd(shifted - shifted.mean(axis=0), full_matrices=False)
         return cls(left_vectors, singular**2)
 
@@ -69,7 +69,7 @@ class KernelDecomposition:
         return int(self.vectors.shape[0])
 
     def hat(self, regularization: float) -> Floats:
-        """Return H = VΛ(Λ + λI)^-1V', for which Hy^ are the centred predictions, shape (m, m): O(m²r)."""
+        """Return H = VΛ(Λ + λI)^-1V', shape (m, m), so that Hy^ are the centred predictions: O(m²r)."""
         hat: Floats = (self.vectors * self._shrinkage(regularization)) @ self.vectors.T
         return hat
 
@@ -104,8 +104,8 @@ class HeldOutPredictor:
         (I - H_UU (I + 11'/c))^-1 r_U    RankRLS, c = m - |U|,
         (I - H_UU - 11'/m)^-1 r_U        regularised least squares with a bias,
 
-    which is (36)-(39) of Paper I in Airola's thesis with Q = VΛ(λ + cΛ)^-1V' of the centred kernel, whose
-    products with C vanish; the second is (G_UU)^-1 a_U with the bordered inverse G.
+    The first follows from (36)-(39) of Paper I in Airola's thesis, with Q = VΛ(λ + cΛ)^-1V' of the centred
+    kernel, whose products with C are 0. The second is (G_UU)^-1 a_U with the bordered inverse G.
 
     Parameters
     ----------
@@ -118,8 +118,9 @@ class HeldOutPredictor:
     loss : {"differences", "documents"}, default "differences"
         RankRLS on all pairs of documents, or least squares on documents with an intercept.
     weighting : {"size", "none"}, default "size"
-        Weighting of the differences: the sum over pairs is divided by the number of training documents, so
-        that L = I - 11'/c, as in RankRLS; or plain, L = cI - 11', as in Paper I.
+        Weighting of the differences. "size": the sum over pairs is divided by the number of training
+        documents, so that L = I - 11'/c, as in RankRLS. "none": it is not divided, L = cI - 11', as in Paper
+        I.
 
     Notes
     -----
@@ -178,48 +179,49 @@ class HeldOutPredictor:
         predictions = []
         for held_out in sets:
             rows = self._rows(held_out)
-            n_left = m - rows.size
-            strength = self._strength(n_left)
+            n_training = m - rows.size
+            strength = self._strength(n_training)
             if strength not in residuals_by_strength:
                 residuals_by_strength[strength] = self.kernel.residuals(labels, strength)
             hat = self.kernel.hat_of(rows, strength)
             matrix = np.eye(rows.size) - hat
-            matrix -= hat.sum(axis=1)[:, None] / n_left if self.loss == "differences" else 1.0 / m
+            matrix -= hat.sum(axis=1)[:, None] / n_training if self.loss == "differences" else 1.0 / m
             residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
-            predictions.append(self._answers[rows] - residuals)
+            predictions.append(self._target_labels[rows] - residuals)
         return predictions
 
     def each(self) -> Floats:
         """Predict each document by the model trained without it, shape (m,) or (m, v): O(mr)."""
         m = self.kernel.n_documents
-        self._left(m - 1)
+        self._check_training_size(m - 1)
         strength = self._strength(m - 1)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
-        predictions: Floats = self._answers - (residuals.T / (1.0 - leverage)).T
+        predictions: Floats = self._target_labels - (residuals.T / (1.0 - leverage)).T
         return predictions
 
     def document_error(self) -> float:
-        """Return the leave-one-out error: the squared errors of documents by models without them, summed."""
-        errors = self._answers - self.each()
+        """Return the leave-one-out error: the sum of squared errors of documents by models without them."""
+        errors = self._target_labels - self.each()
         return float(errors @ errors)
 
     def pair_error(self) -> Generator[WorkProgress, None, float]:
         """Return the leave-pair-out error, with progress: O(m²r) time, and some megabytes of memory.
 
-        It is the sum over all pairs of the squared error of the difference of their predictions by the model
-        learned without the two, divided by m: so much is the sum of squares of m centred errors.
+        For each pair of documents, the difference of the two labels is predicted by the model trained without
+        both. The error is the sum of the squared errors of all pairs, divided by m. For any m numbers, this
+        is the sum of squares of the centred numbers, so it compares with the error of single documents.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self.kernel.n_documents
         constants = self._constants
-        none = np.zeros(m)
+        no_update = np.zeros(m)  # the hat matrix is used as it is
 
         def losses(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
-            _pair_kernel.pair_losses(hat, leverages, residuals, none, 0.0, *constants, first, out)
+            _pair_kernel.pair_losses(hat, leverages, residuals, no_update, 0.0, *constants, first, out)
 
         return float((yield from self._over_pairs(losses)).sum()) / m
 
@@ -229,38 +231,41 @@ class HeldOutPredictor:
         Parameters
         ----------
         kinds : ndarray of shape (m,)
-            Numbers by which documents are in order: relevance, or labels.
+            Numbers that define the correct order of the documents: relevance, or labels.
 
         Returns
         -------
         float
-            Share of the pairs of different kinds that are in order by the model trained without the two, ties
-            one half; NaN without such a pair. It is
-            :func:`rankstudio.engine.statistics.auc.pair_auc` of :meth:`all_pairs`, but for ties that rounding
-            hides there: sums of m products are off by up to m eps of their size.
+            Share of the pairs of different kinds that are in the correct order by the model trained without
+            both documents, where ties count one half; NaN without such a pair. It equals
+            :func:`rankstudio.engine.statistics.auc.pair_auc` of :meth:`all_pairs`, except that scores that
+            differ only by rounding, up to m eps of their size, are ties here.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
-        answers = np.ascontiguousarray(self._answers)
+        target_labels = np.ascontiguousarray(self._target_labels)
         constants = self._constants
         counts = np.unique(kinds, return_counts=True)[1].astype(np.float64)
-        pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
+        n_pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
 
         def orders(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
             _pair_kernel.pair_orders(
-                hat, leverages, residuals, answers, kinds, *constants, first, rounding, out
+                hat, leverages, residuals, target_labels, kinds, *constants, first, rounding, out
             )
 
-        right = float((yield from self._over_pairs(orders)).sum())
-        return right / pairs if pairs else float("nan")
+        n_correct = float((yield from self._over_pairs(orders)).sum())
+        return n_correct / n_pairs if n_pairs else float("nan")
 
     def _over_pairs(
         self, count: Callable[[Floats, Floats, Floats, int, Floats], None]
     ) -> Generator[WorkProgress, None, Floats]:
-        """Return the counts of each document's pairs with later ones, (m,), some rows of H at a time."""
+        """Return the result of ``count`` for each document and its pairs with all later documents, (m,).
+
+        ``count`` gets some rows of H at a time, with the position of the first one.
+        """
         m = self.kernel.n_documents
-        self._left(m - 2)
+        self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
@@ -305,11 +310,11 @@ class HeldOutPredictor:
             raise DatasetError(f"pairs: expected two different rows from 0 to {m - 1} for each pair.")
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
-        hat, answers, residuals, inverse_count, border = self._pair_arguments(m**2)
-        out = np.empty((answers.shape[0], rows.shape[0], 2))
-        for labels, rest, predicted in zip(answers, residuals, out, strict=True):
-            _pair_kernel.some_pairs(hat, rest, labels, inverse_count, border, rows, predicted)
-        return self._last(out)
+        hat, target_labels, residuals, inverse_count, border = self._pair_arguments(m**2)
+        out = np.empty((target_labels.shape[0], rows.shape[0], 2))
+        for labels, output_residuals, predicted in zip(target_labels, residuals, out, strict=True):
+            _pair_kernel.some_pairs(hat, output_residuals, labels, inverse_count, border, rows, predicted)
+        return self._with_outputs_last(out)
 
     def all_pairs(self) -> Floats:
         """Predict every document by the model trained without it and one other.
@@ -331,11 +336,11 @@ class HeldOutPredictor:
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self.kernel.n_documents
-        hat, answers, residuals, inverse_count, border = self._pair_arguments(
+        hat, target_labels, residuals, inverse_count, border = self._pair_arguments(
             m**2 * (1 + self._outputs.shape[0])
         )
-        out = np.full((answers.shape[0], m, m), np.nan)
-        # Row i has m - 1 - i pairs: as many in each range.
+        out = np.full((target_labels.shape[0], m, m), np.nan)
+        # Row i has m - 1 - i pairs, so the last row of each range is chosen to give all ranges as many pairs.
         with pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             shares = np.sqrt(1.0 - np.arange(workers + 1) / workers)
             cuts = np.round(m * (1.0 - shares)).astype(int).tolist()
@@ -344,14 +349,17 @@ class HeldOutPredictor:
             def work(part: tuple[int, int, int]) -> None:
                 v, first, last = part
                 _pair_kernel.all_pairs(
-                    hat, residuals[v], answers[v], inverse_count, border, first, last, out[v]
+                    hat, residuals[v], target_labels[v], inverse_count, border, first, last, out[v]
                 )
 
             share(executor, workers, work, ranges)
-        return self._last(out)
+        return self._with_outputs_last(out)
 
     def _pair_arguments(self, numbers: int) -> tuple[Floats, Floats, Floats, float, float]:
-        """Return H, labels and residuals a row each (v, m), and the two constants of a pair's system."""
+        """Return H, the labels (v, m), the residuals (v, m), and the two constants of a pair's system.
+
+        Raises an OutOfMemoryError if this many numbers do not fit into memory.
+        """
         m = self.kernel.n_documents
         free = memory.available()
         if 8.0 * numbers > free:
@@ -359,40 +367,42 @@ class HeldOutPredictor:
                 f"Leaving out pairs of {m:,} documents needs {memory.size(8.0 * numbers)} of memory, and "
                 f"{memory.size(free)} are free. Leave out sets of documents instead."
             )
-        self._left(m - 2)
+        self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
-        answers = np.ascontiguousarray(self._answers.T.reshape(-1, m))
         return (
             self.kernel.hat(strength),
-            answers,
+            np.ascontiguousarray(self._target_labels.T.reshape(-1, m)),
             np.ascontiguousarray(residuals.T.reshape(-1, m)),
             *self._constants,
         )
 
     @property
-    def _answers(self) -> Floats:
+    def _target_labels(self) -> Floats:
         """Labels that predictions are compared with, centred if the model has no bias."""
         return self._centred if self.loss == "differences" else self.y
 
     def _strength(self, n_training: int) -> float:
-        """Return λ for ``n_training`` training documents and the Laplacian I - 11'/c."""
-        plain = self.loss == "differences" and self.weighting == "none"
-        return self.regularization / n_training if plain else self.regularization
+        """Return the λ with which the Laplacian I - 11'/c gives the model of ``n_training`` documents."""
+        is_unweighted = self.loss == "differences" and self.weighting == "none"
+        return self.regularization / n_training if is_unweighted else self.regularization
 
-    def _last(self, by_output: Floats) -> Floats:
+    def _with_outputs_last(self, by_output: Floats) -> Floats:
+        """Return an array (v, …) as (…, v), or without this axis for labels (m,)."""
         return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
 
     def _rows(self, held_out: ArrayLike) -> Ints:
+        """Return the rows of a set of held-out documents; DatasetError for an invalid set."""
         rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
-        outside = rows.size and (rows.min() < 0 or rows.max() >= m)
-        if outside or np.unique(rows).size != rows.size:
+        is_outside = rows.size and (rows.min() < 0 or rows.max() >= m)
+        if is_outside or np.unique(rows).size != rows.size:
             raise DatasetError(f"sets: expected different rows from 0 to {m - 1} in each set.")
-        self._left(m - rows.size)
+        self._check_training_size(m - rows.size)
         return rows
 
-    def _left(self, n_training: int) -> None:
+    def _check_training_size(self, n_training: int) -> None:
+        """Raise a DatasetError if no training document remains."""
         if n_training < 1:
             raise DatasetError(
                 f"All {self.kernel.n_documents} documents are held out; expected at least one training "
@@ -468,8 +478,8 @@ class HoldOutRanker(LinearRanker):
     ) -> Generator[WorkProgress, None, float]:
         """Return the criterion of one ranking, for which no query can be left out.
 
-        That is the leave-pair-out error, or for a loss of single documents the leave-one-out error; NaN
-        where :meth:`why_no_error` says why.
+        This is the leave-pair-out error, or for a loss of single documents the leave-one-out error. NaN if
+        :meth:`why_no_error` returns a reason why there is none.
         """
         if self.why_no_error(len(y)):
             return float("nan")

@@ -1,4 +1,4 @@
-"""Scores of queries that were left out, such that documents with the same features have the same."""
+"""Scores of left-out queries, computed so that documents with equal features have equal scores."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ from rankstudio.engine.support.work import Waiting, finish
 
 
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
-    """Return the data with some of their features, in the order of the data.
-
-    Unchanged for all.
-    """
+    """Return the data with some of their features, in the order of the data; unchanged if these are all."""
     ascending = sorted(columns)
     return data if ascending == list(range(data.X.shape[1])) else data.narrowed(ascending)
 
@@ -34,12 +31,12 @@ def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | No
     models : ndarray of shape (Q, n)
         Models; row q was trained without query q.
     columns : sequence of int, optional
-        Columns of their features; all by default.
+        Columns of the models' features, in their order; all by default.
 
     Returns
     -------
     ndarray of shape (m,)
-        Each sum is computed from the first feature to the last, so that equal documents have equal scores.
+        Scores. Each is summed from the first feature to the last, so that equal documents have equal scores.
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))
@@ -54,7 +51,8 @@ def centred_scores(data: QueryData, models: Floats) -> Floats:
     X = data.centred[0]
     scores = np.empty(len(data.y))
     for query, (first, last) in enumerate(pairwise(data.ptr.tolist())):
-        model_rows = np.repeat(models[query : query + 1], last - first, axis=0)  # a view would sum otherwise
+        # Copies, because einsum with a broadcast view would sum in another order.
+        model_rows = np.repeat(models[query : query + 1], last - first, axis=0)
         scores[first:last] = np.einsum("mi,mi->m", X[first:last], model_rows)
     return scores
 
@@ -90,9 +88,9 @@ def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
 def measured_left_out(
     data: TrainingData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
 ) -> Waiting[Floats]:
-    """Measure each query ranked without it, shape (M, Q), in one pass over the shards, with progress events.
+    """Measure the ranking of each query by the model trained without it, shape (M, Q), with progress events.
 
-    No scores of documents leave the shards.
+    One pass over the shards, which return only the measures, not the documents' scores.
     """
     (table,) = yield from summed(data, "leaving queries out", _shard_measures, scorer, convention, measures)
     return np.asarray(table)
@@ -114,11 +112,12 @@ def _shard_measures(
 
 
 def first_twins(data: QueryData) -> Ints:
-    """Return for each document the first one of its query with the same features, shape (m,); O(mn log m)."""
+    """Return for each document the first document of its query with the same features, (m,); O(mn log m)."""
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-    rows = np.column_stack((query, np.asarray(data.X) + 0.0))  # -0 is 0; sparse rows as an array
-    order = np.lexsort(rows.T[::-1])
+    rows = np.column_stack((query, np.asarray(data.X) + 0.0))  # + 0.0 turns -0 into 0
+    order = np.lexsort(rows.T[::-1])  # by query, then by each feature
     starts = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
     first = np.empty(len(rows), dtype=np.int64)
-    first[order] = order[starts][np.cumsum(starts) - 1]  # lexsort is stable: a run begins with its first
+    # lexsort is stable, so a run of equal rows begins with its first document.
+    first[order] = order[starts][np.cumsum(starts) - 1]
     return first

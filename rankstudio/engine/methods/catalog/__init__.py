@@ -1,8 +1,7 @@
-"""The one list of methods: the window's form, the terminal's help and the docs are made from it.
+"""The catalog of all methods, from which the window's form, the terminal's help and the docs are made.
 
-Adding a method is adding a module with an estimator and an entry here, which the estimator names as its own:
-its parameters are checked by it. Nothing in this package imports a method, so reading the catalog costs
-nothing.
+A method is a module with an estimator, and an entry in this package. The estimator refers to the entry, which
+checks its parameters. Nothing in this package imports an estimator, so reading the catalog is fast.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ GIVEN: tuple[Method, ...] = (GIVEN_SCORES, GIVEN_MODEL, GIVEN_ORDER)
 _GIVEN = {entry.key: entry for entry in GIVEN}
 
 FROM_FILES: tuple[str, ...] = (GIVEN_SCORES.key, GIVEN_MODEL.key)
-"""Those whose plans name files."""
+"""Keys of the given methods whose plans name files."""
 
 METHODS = MethodRegistry()
 """The registry of this process."""
@@ -115,9 +114,10 @@ def method(key: str) -> Method:
 
 
 def find_method(key: str) -> Method | None:
-    """Return a learning method by its key, also one known from a study only; None for an unknown key.
+    """Return a learning method by its key; None for an unknown key.
 
-    The methods of an ability whose folder is absent are known as well; they cannot be run.
+    Methods that are only known from a study are found, too, as are the methods of an ability whose folder is
+    absent. These cannot be run.
     """
     return METHODS.find(key) or _absent_method(key)
 
@@ -134,12 +134,12 @@ def add_entry(entry: Method) -> Method:
 
 
 def remember_entry(entry: Method) -> None:
-    """Make known a method that a study describes; see :meth:`MethodRegistry.remember`."""
+    """Register a method that a study describes; see :meth:`MethodRegistry.remember`."""
     METHODS.remember(entry)
 
 
 def is_added(entry: Method) -> bool:
-    """Return whether a method is known to this process only: it was added, or a study describes it."""
+    """Return whether a method is only known to this process: added by a program, or described by a study."""
     return entry.origin is not None and entry.origin.kind not in (OriginKind.PACKAGE, OriginKind.ABILITY)
 
 

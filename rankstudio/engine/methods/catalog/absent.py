@@ -1,4 +1,4 @@
-"""Entries of methods whose plug-in folder is absent: enough to show results."""
+"""Entries of methods whose plug-in folder is absent: enough to show their results, not to run them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CORE = "rankstudio"
 
 @cache
 def recorded_methods() -> dict[str, Method]:
-    """Return the recorded methods of abilities by key; they have no code."""
+    """Return the recorded methods of abilities by key; these entries have no estimator."""
     text = resource("abilities", "methods.json").read_text(encoding="utf-8")
     return {values["key"]: described_method(values) for values in json.loads(text)}
 
 
 def methods_to_record() -> list[dict[str, Any]]:
-    """Return the methods of the abilities that are there as plain values, for ``resources/abilities``."""
+    """Return the methods of the present abilities as plain values, for ``resources/abilities``."""
     return [
         description_of(replace(entry, origin=Origin(OriginKind.ABILITY, loaded_plugin.plugin.name, "")))
         for loaded_plugin in plugins().loaded

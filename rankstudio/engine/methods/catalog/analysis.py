@@ -1,4 +1,4 @@
-"""Analyses that plug-ins add, as data: from one entry a command, a dialog of the window, and a function."""
+"""Analyses that plug-ins add, as data: an entry makes a command, a dialog of the window and a function."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from rankstudio.engine.support.number_format import NOTHING
 Cell = str | int | float | None
 
 Form = str | Callable[[Any], str]
-"""How a number is written: a form as of :func:`format`, or a function."""
+"""How a number is written: a format of :func:`format`, or a function that returns the text."""
 
-_OWN_PACKAGE = "rankstudio."  # begins the modules of the program
+_OWN_PACKAGE = "rankstudio."  # the names of the program's own modules begin with this
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _MAX_LABEL_LENGTH = 60
 _MAX_SUMMARY_LENGTH = 200
 _MAX_DESCRIPTION_LENGTH = 4000
-_FIXED_POINT_RANGE = 1e-3, 1e4  # numbers with four decimals
+_FIXED_POINT_RANGE = 1e-3, 1e4  # sizes of numbers that are written with four decimals
 
 
 class Needs(Enum):
@@ -57,14 +57,14 @@ class _FormattedInt(int):
 
 
 def formatted(value: float, form: Form) -> float:
-    """Return a number that is written in a form of its own in tables; NaN is a dash.
+    """Return a number with its own format in tables; NaN is written as a dash.
 
     Parameters
     ----------
     value : int or float
-        A value of the parameter.
+        The number.
     form : str or callable
-        Form as of :func:`format`, such as ``"+.3f"``; or a function that returns the text.
+        Format of :func:`format`, such as ``"+.3f"``; or a function that returns the text.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class AnalysisTable:
     header : tuple of str
         Titles of the columns.
     rows : tuple of tuple
-        Cells of each row: texts, numbers, or None for what is not defined.
+        Cells of each row: texts, numbers, or None for an undefined value.
     note : str
         Sentence below the table.
     above : str or None
@@ -108,7 +108,7 @@ class AnalysisTable:
 
     @property
     def text_columns(self) -> tuple[int, ...]:
-        """Numbers of the columns with a text."""
+        """Positions of the columns that contain a text."""
         return tuple(
             column
             for column in range(len(self.header))
@@ -128,18 +128,18 @@ class AnalysisTable:
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """The tables of an analysis, with more than these.
+    """Result of an analysis: its tables, the values for JSON, and warnings.
 
     Attributes
     ----------
     tables : tuple of AnalysisTable
     values : dict or None
-        Plain values that ``--json`` prints; None for those of the tables.
+        Plain values that ``--json`` prints; None to print the values of the tables.
     warnings : tuple of str
         Sentences about the result, printed on standard error.
     is_partial : bool
-        Whether the analysis goes on. A function that takes long yields such results: one that is stopped has
-        the last of them.
+        Whether the analysis is not finished. A function that takes long yields partial results; if it is
+        stopped, the last partial result is its result.
 
     Examples
     --------
@@ -162,7 +162,8 @@ def cell_text(cell: Cell) -> str:
             return NOTHING
         return cell.form(cell) if callable(cell.form) else f"{cell:{cell.form}}"
     if isinstance(cell, float):
-        form = ".4f" if cell == 0 or _FIXED_POINT_RANGE[0] <= abs(cell) < _FIXED_POINT_RANGE[1] else ".4g"
+        smallest, end = _FIXED_POINT_RANGE
+        form = ".4f" if cell == 0 or smallest <= abs(cell) < end else ".4g"
         return "" if math.isnan(cell) else f"{cell:{form}}"
     return "" if cell is None else str(cell)
 
@@ -171,7 +172,8 @@ def cell_text(cell: Cell) -> str:
 class Analysis:
     """An analysis of data or of a finished run.
 
-    It is a command of its key, an entry of *Run, Analyses* in the window, and `analyse` calls it in Python.
+    An analysis is a command that is named by its key, and an entry of *Run, Analyses* in the window. In
+    Python, `analyse` calls it.
 
     Attributes
     ----------
@@ -180,26 +182,29 @@ class Analysis:
     label : str
         Name in the window: "Redundant features".
     summary : str
-        What it computes, as one sentence without a full stop.
+        What the analysis computes, as one sentence without a full stop.
     compute : str
-        ``"module:function"``, imported when it is needed. It is called with what it needs, and with the
-        parameters by name. It returns an `AnalysisTable`, several, or an `AnalysisResult`; a generator yields
-        `WorkProgress` before, and may yield an `AnalysisResult` of what is finished.
+        ``"module:function"``, imported on first use. The function is called with the subject that ``needs``
+        names, and with the parameters by name. It returns an `AnalysisTable`, several, or an
+        `AnalysisResult`. A generator yields `WorkProgress` before, and may yield partial results, each an
+        `AnalysisResult`.
     parameters : tuple of Parameter
     needs : Needs
-        ``DATA``: the training part of a fold, a `RankingDataset`. ``FOLDS``: a `FoldedDataset`. ``RUN``: a
-        `RunResult` and its `FoldedDataset`. ``PLAN``: a `Plan` and its `FoldedDataset`. While test parts are
-        sealed, none of them has any.
+        Subject of the analysis. ``DATA``: the training part of a fold, a `RankingDataset`. ``FOLDS``: a
+        `FoldedDataset`. ``RUN``: a `RunResult` and its `FoldedDataset`. ``PLAN``: a `Plan` and its
+        `FoldedDataset`. While test parts are sealed, the subject has no test parts.
     in_report : bool
-        Whether reports have its tables, with the defaults of its parameters: a report waits for it.
+        Whether reports include the tables, computed with the default parameters.
     description : str
-        What the help of the command says, with examples; by default the summary.
+        Help text of the command, with examples; by default the summary.
     terminal : str
-        Module with options of the command in place of those of the parameters: ``add_options(parser)`` adds
-        them, and ``read(args)`` returns what is analysed as a tuple, and the parameters by name.
+        Module that defines the options of the command, in place of options for the parameters:
+        ``add_options(parser)`` adds the options, and ``read(args)`` returns the subject as a tuple, and the
+        parameters by name.
     words : str
-        ``"module:function"`` for a command with options of its own: called with the plan and the parameters
-        by name, it returns the words after its name, or after the study, as a list; None if there are none.
+        ``"module:function"``, only for a command whose options ``terminal`` defines. The function gets the
+        plan and the parameters by name, and returns the words of the command line that follow the command's
+        name or the study, as a list; None if there is no such command line.
 
     Examples
     --------
@@ -221,7 +226,7 @@ class Analysis:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is RankStudio's own code, which is called without a guard."""
+        """Whether the analysis is RankStudio's own code, which is called without a guard."""
         return all(
             entry_point.startswith(_OWN_PACKAGE)
             for entry_point in (self.compute, self.terminal, self.words)
@@ -234,7 +239,7 @@ class Analysis:
         Raises
         ------
         ParameterError
-            For a name or value that is invalid.
+            For an unknown name or an invalid value.
         """
         names = [parameter.name for parameter in self.parameters]
         for name in values:
@@ -245,12 +250,12 @@ class Analysis:
 
 
 def analyses(other_commands: Collection[str] = ()) -> dict[str, Analysis]:
-    """Return the analyses of all plug-ins by key, and warn of those that cannot be used.
+    """Return the analyses of all plug-ins by key, and warn about analyses that cannot be used.
 
     Parameters
     ----------
     other_commands : collection of str
-        Names of other commands.
+        Names of other commands, which no analysis may have.
     """
 
     def refuse_invalid(entry: object) -> None:
@@ -283,7 +288,7 @@ def _problem(entry: object, other_commands: Collection[str]) -> str:
     problem = problem_of_command(entry, Analysis, other_commands)
     if problem or not isinstance(entry, Analysis):
         return problem
-    for entry_point in (entry.compute, entry.words or entry.compute):
+    for entry_point in (entry.compute, entry.words or entry.compute):  # `words` is optional
         if not isinstance(entry_point, str) or not _MODULE_AND_NAME.fullmatch(entry_point):
             text = tr('{key}: expected "module:name", got {place}.')
             return text.format(key=entry.key, place=shown(entry_point))
@@ -304,17 +309,19 @@ def _problem(entry: object, other_commands: Collection[str]) -> str:
 
 
 def _is_printable_text(value: object) -> bool:
+    """Return whether a value is a text of allowed length, whose lines are printable."""
     if not isinstance(value, str) or len(value) > _MAX_DESCRIPTION_LENGTH:
         return False
     return all(one_line(line) == line for line in value.split("\n"))
 
 
 def reported_analyses() -> tuple[Analysis, ...]:
-    """Return the analyses whose tables are in reports."""
+    """Return the analyses whose tables reports include."""
     return tuple(entry for entry in analyses().values() if entry.in_report)
 
 
 def _problem_of_parameters(entry: Analysis) -> str:
+    """Return why the subject or a parameter of an analysis is invalid, as a sentence; "" if it is valid."""
     if not isinstance(entry.needs, Needs):
         kinds = ", ".join(f"Needs.{kind.name}" for kind in Needs)
         text = tr("{key}: expected one of {kinds}, got {value}.")

@@ -1,4 +1,4 @@
-"""The methods of RankStudio itself, as a plug-in like those of others."""
+"""The methods of RankStudio itself, as a plug-in like those of other packages."""
 
 from __future__ import annotations
 

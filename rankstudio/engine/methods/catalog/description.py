@@ -1,4 +1,4 @@
-"""Methods as plain values, for studies: what is needed to show results where the method's code is absent."""
+"""Methods as plain values, for studies: enough to show a method's results if its code is absent."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def description_of(entry: Method) -> dict[str, Any]:
 
 
 def described_method(values: Mapping[str, Any]) -> Method:
-    """Return the method that plain values describe; it has no code.
+    """Return the method that plain values describe, without an estimator.
 
     Raises
     ------

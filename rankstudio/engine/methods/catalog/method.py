@@ -1,4 +1,4 @@
-"""A method as data: how it is called, where it comes from, what it asks for and what runs it."""
+"""A method as data: its name, its paper, its parameters and its estimator."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ CAPABILITIES = (
 )
 """Abilities that an estimator may have: :class:`rankstudio.engine.methods.capabilities.Capabilities`.
 
-An entry declares ``exact_exchange`` if the method selects by the exact left-out error: best sets are known.
+An entry declares ``exact_exchange`` if the method selects by the exact left-out error, so that best sets can
+be computed.
 """
 
 TRAITS = ("learns_preferences", "left_out", "live", "drops_features", "combines")
 """Traits of methods; :class:`Method` has a property with the meaning of each."""
 
 _LOADER_MODULE = "rankstudio.engine.methods.foreign.estimators"
-_ROUNDING = 1e-12  # of a criterion before a step: less than this is only the rounding of its sum
+_ROUNDING = 1e-12  # share of the criterion before a step; a smaller change is only rounding of sums
 
 
 class ScoreSource(Enum):
-    """Source of a step's score of each feature.
+    """Where the score of each feature comes from in a step.
 
-    Name and unit are not part of a step, because they are the same for every step, and a study would store
-    them repeatedly.
+    Steps do not contain the name and the unit of the score, because these are the same for all steps, and a
+    study would store them repeatedly.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class CandidateScore:
         Unit or context: "per document".
     source : ScoreSource
     least : bool
-        Whether the candidate with the smallest score is taken instead of the largest.
+        Whether the method selects the candidate with the smallest score, not the largest.
     from_zero : bool
         Whether a worthless candidate has the score 0; ranking measures have no such zero.
 
@@ -94,7 +95,7 @@ class CandidateScore:
 
     @property
     def criterion(self) -> str:
-        """Underlying criterion of a drop: "leave-query-out error"; the name of any other score."""
+        """For a drop, the name of its criterion: "leave-query-out error"; otherwise the score's name."""
         return self.name.removeprefix("drop in ")
 
     def of(self, step: Step, divisor: float = 1.0) -> Floats:
@@ -103,7 +104,7 @@ class CandidateScore:
         Parameters
         ----------
         step : Step
-            Of n features.
+            Step of a path on data with n features.
         divisor : float
             Divisor that makes criteria comparable between folds.
 
@@ -130,7 +131,7 @@ class CandidateScore:
 class StepKind(Enum):
     """Kind of a method's steps, and therefore the x axis of its curves.
 
-    For iterations only the last one can be selected; for all other kinds every step can.
+    If steps are iterations, only the last step can be selected; for all other kinds, every step can.
 
     Examples
     --------
@@ -167,7 +168,7 @@ class Seconds:
     fit : float
         Seconds per combination of parameters.
     path : float
-        Seconds of a final ranker: per combination, for every number of features.
+        Seconds that the method takes as a final ranker, per combination, for all numbers of features.
     slow : bool
         Whether a run takes a minute or more on data of usual size.
 
@@ -217,12 +218,11 @@ class Criterion:
     Attributes
     ----------
     name : str
-        Axis title; "" if there is none. If ``measured``: the measure whose negative is the criterion, and
-        which is shown instead.
+        Axis title; "" if there is no criterion. If ``measured``, the name of the measure.
     per_document : bool
-        Whether it is a sum over documents, which is divided by their number to compare folds.
+        Whether the criterion is a sum over documents, which is divided by their number to compare folds.
     measured : bool
-        Whether it is the negative of a measure.
+        Whether the criterion is the negative of a measure. The measure is then shown instead.
 
     Examples
     --------
@@ -245,9 +245,9 @@ class Requirement:
     Attributes
     ----------
     module : str
-        Module that is imported; "" if every installation has what the method needs.
+        Module that is imported; "" if the method needs no optional library.
     extra : str
-        Extra of RankStudio that installs it; "" if the module's own name does.
+        Extra of RankStudio that installs the library; "" if pip installs it by the module's name.
 
     Examples
     --------
@@ -262,7 +262,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Method:
-    """One method.
+    """Entry of one method in the catalog: its texts, parameters, traits, and the name of its estimator.
 
     Attributes
     ----------
@@ -274,33 +274,33 @@ class Method:
     description : Description
         Paper, summary and formula.
     estimator : str
-        "module:Class"; imported on first use.
+        "module:Class"; imported on first use, "" for a method without code.
     parameters : tuple of Parameter
         Parameters in the order of the form.
     criterion : Criterion
-        What its steps minimise, such as `LEAVE_QUERY_OUT`.
+        Criterion that the steps minimise, such as `LEAVE_QUERY_OUT`.
     step_kind : StepKind
     takes : tuple of str
         Arguments of the estimator that come from the plan: "convention", "seed", "groups".
     library : tuple of str
-        Arguments of the estimator that plans cannot set, for programs that call it.
+        Arguments of the estimator that plans cannot set, only programs that call the estimator.
     candidate_score : CandidateScore or None
-        Score by which it compares candidates; None if it compares none.
+        Score by which the method compares candidates; None if it compares none.
     traits : tuple of str
-        Some of :data:`TRAITS`: what the method is like.
+        Traits of the method, from :data:`TRAITS`.
     capabilities : tuple of str
-        Some of :data:`CAPABILITIES`: what its estimator gives to analyses beyond its steps.
+        Abilities of the estimator that analyses use, from :data:`CAPABILITIES`.
     requires : Requirement
-        Optional library that it needs.
+        Optional library that the method needs.
     ranks_with : str
-        For a selector: label of the model that ranks with its features without a final ranker; "" if it is
-        that of the selector.
+        For a selector: label of the model that ranks with the selected features if there is no final ranker;
+        "" if this is the label of the selector.
     greatest_label : float
         Maximum supported label.
     seconds : Seconds
-        Typical duration, for estimates before anything was run; whether it is slow.
+        Typical duration, for estimates before the first run; and whether the method is slow.
     origin : Origin or None
-        Where its code comes from; None for a method of RankStudio itself. Set by the registry.
+        Where the method's code comes from; None for a method of RankStudio itself. Set by the registry.
 
     Examples
     --------
@@ -348,75 +348,76 @@ class Method:
 
     @property
     def learns_preferences(self) -> bool:
-        """Whether it supports preferences between documents besides labels."""
+        """Whether the method can learn from preferences between documents instead of labels."""
         return "learns_preferences" in self.traits
 
     @property
     def left_out(self) -> bool:
-        """Whether its estimator supports leave-query-out predictions."""
+        """Whether the estimator supports leave-query-out predictions."""
         return "left_out" in self.traits
 
     @property
     def live(self) -> bool:
-        """Whether a path is computed fast enough to follow a slider."""
+        """Whether a path is computed fast enough to update it while a slider is moved."""
         return "live" in self.traits
 
     @property
     def drops_features(self) -> bool:
-        """Whether a ranker's models may omit some of the given features."""
+        """Whether the models of a ranker may omit some of the given features."""
         return "drops_features" in self.traits
 
     @property
     def combines(self) -> bool:
         """Whether each step of a selector adds one new feature, a weighted sum of the step's features.
 
-        A linear final ranker ranks with these; the estimator has them as ``combinations_``, shape (t, n).
+        A linear final ranker ranks with the new features. The estimator has the weights of the sums as
+        ``combinations_``, shape (t, n).
         """
         return "combines" in self.traits
 
     @property
     def permutes(self) -> bool:
-        """Whether paths for many label vectors share computations: a permutation test takes seconds."""
+        """Whether paths for many label vectors share computations, so permutation tests take seconds."""
         return "paths_of_labels" in self.capabilities
 
     @property
     def compares_densities(self) -> bool:
-        """Whether it scores a feature by the densities of its values in each grade, which can be shown."""
+        """Whether the method scores a feature by the densities of its values in each grade."""
         return "densities_of" in self.capabilities
 
     @property
     def weighs_features(self) -> bool:
-        """Whether it weighs features by importance and similarity, as FSMRank and GAS do."""
+        """Whether the method weighs features by importance and similarity, as FSMRank and GAS do."""
         return "weighed_features" in self.capabilities
 
     @property
     def selects(self) -> bool:
-        """Whether it selects features."""
+        """Whether the method selects features."""
         return self.family == "selector"
 
     @property
     def given(self) -> bool:
-        """Whether it learns nothing: the ranking or the model is given."""
+        """Whether the method learns nothing, because the ranking or the model is given."""
         return self.family in ("given", "model")
 
     @property
     def featureless(self) -> bool:
-        """Whether a ranking has no features, because it is given."""
+        """Whether the method uses no features, because the ranking is given."""
         return self.family == "given"
 
     @property
     def uses_all(self) -> bool:
-        """Whether its models use all given features."""
+        """Whether the method's models use all given features."""
         return not self.selects and not self.drops_features
 
     @property
     def groups(self) -> bool:
-        """Whether it selects groups of features as a whole."""
+        """Whether the method supports groups of features, which are selected as a whole."""
         return "groups" in self.takes or self.uses_all
 
     @property
     def group_rule(self) -> str:
-        """Score by which it compares groups of features, as a sentence; "" if it does not support groups."""
+        """Sentence about the score that compares groups of features; "" if groups are not selected."""
         if not self.selects or not self.groups:
             return ""
         if self.candidate_score is not None and self.candidate_score.source is ScoreSource.CRITERION:
@@ -425,12 +426,12 @@ class Method:
 
     @property
     def grids(self) -> tuple[Parameter, ...]:
-        """Parameters with several values."""
+        """Parameters with a grid of values, each of which is tried."""
         return tuple(p for p in self.parameters if p.kind is Kind.GRID)
 
     @property
     def lacking(self) -> str:
-        """Reason why it cannot be used here, as a sentence; "" if it can."""
+        """Reason why the method cannot be used in this installation, as a sentence; "" if it can."""
         if self.origin is not None and self.origin.lacking:
             return f"{self.label} {self.origin.lacking}"
         module = self.requires.module
@@ -442,7 +443,7 @@ class Method:
         )
 
     def refusal_of_labels(self, greatest: float) -> str:
-        """Return the reason why it does not support labels up to a maximum, as a sentence; "" if it does."""
+        """Return why the method does not support labels up to ``greatest``, as a sentence; "" if it does."""
         if greatest <= self.greatest_label:
             return ""
         return tr("{label} needs labels up to {most:g}; the data have {found:g}.").format(
@@ -450,9 +451,10 @@ class Method:
         )
 
     def final_ranker(self, ranker: Method | None) -> str:
-        """Return the label of a final ranker of its features, None for its own model.
+        """Return the label of what ranks with the selected features: ``ranker``, or None for the own model.
 
-        A ranker with the name of its own model is distinguished from it, because it has its own settings.
+        A final ranker with the same label as the method's own model gets another label, because it has
+        separate settings.
         """
         label = self.ranks_with or self.label
         if ranker is None:
@@ -460,7 +462,7 @@ class Method:
         return tr("{label}, separate settings").format(label=label) if ranker.label == label else ranker.label
 
     def parameter(self, name: str) -> Parameter:
-        """Return a parameter by name; PlanError lists the known ones."""
+        """Return a parameter by name; the PlanError for an unknown name lists the known names."""
         for p in self.parameters:
             if p.name == name:
                 return p
@@ -479,7 +481,7 @@ class Method:
 
     @property
     def package(self) -> str:
-        """Package that it comes from; "" for RankStudio's own methods."""
+        """Package that the method comes from; "" for RankStudio's own methods."""
         return "" if self.origin is None else self.origin.name
 
     def load(self) -> type[Any]:
@@ -492,7 +494,8 @@ class Method:
         """
         if self.lacking:
             raise PlanError(self.lacking)
-        if self.origin is not None:  # imported by its name, because it stands on this module
+        if self.origin is not None:
+            # Imported by name, because the loader imports this module.
             return import_module(_LOADER_MODULE).load(self)  # type: ignore[no-any-return]
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""A parameter of a method as data: form field, validation, tooltip, option and docs derive from it."""
+"""A parameter of a method as data, from which form field, validation, tooltip, option and docs are made."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Kind(Enum):
     SWITCH = "switch"  # yes or no
     MEASURE = "measure"  # the name of a ranking measure
     FEATURES = "features"  # 1-based feature ids
-    COSTS = "costs"  # what each feature costs, by its 1-based id; 1 for those not named
-    TEXT = "text"  # a value that forms do not know, such as the name of a function
+    COSTS = "costs"  # cost of each feature by its 1-based id; 1 for features not named
+    TEXT = "text"  # a value without a field of its own in forms, such as the name of a function
 
     @property
     def between(self) -> str:
@@ -41,20 +41,20 @@ class Kind(Enum):
 
 
 MILLISECONDS = "milliseconds"
-"""A value of a parameter for costs: what the plan says that features cost."""
+"""Value of a parameter for costs that stands for the costs in the plan."""
 
 
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
-    """Return the values if several were given for a parameter, None for a single one.
+    """Return the individual values if several were given for a parameter, None for a single value.
 
     Several values are a list, or a comma-separated text: ``"50, 100"``, ``"1..5"``, ``"squared, hinge"``. For
-    features and costs, whose single values are lists, they are a list of lists, or a text with bars: ``"25,
-    39 | 7"``.
+    features and costs, each single value is a list, so several values are a list of lists, or a text with
+    bars: ``"25, 39 | 7"``.
 
     Parameters
     ----------
     kind : Kind
-        Kind other than a grid, whose values form one value.
+        Any kind except a grid, whose numbers are one value.
     value : object
         Value from a user, a file or a program, or in canonical form.
     name : str
@@ -65,44 +65,51 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     ParameterError
         For an invalid range of numbers.
     """
-    lists = kind in (Kind.FEATURES, Kind.COSTS)
+    single_value_is_list = kind in (Kind.FEATURES, Kind.COSTS)
     if isinstance(value, str):
-        if lists:
+        if single_value_is_list:
             return value.split("|") if "|" in value else None
         if kind is Kind.TEXT:
             return [item.strip() for item in value.split("|")] if "|" in value else None
-        return (
-            _parsed_numbers(kind, value, name) if kind in (Kind.INTEGER, Kind.NUMBER) else _split_list(value)
-        )
+        if kind in (Kind.INTEGER, Kind.NUMBER):
+            return _parsed_numbers(kind, value, name)
+        return _split_list(value)
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
         return None
     items = list(value)
-    return items if not lists or any(_is_whole_value(kind, item) for item in items) else None
+    has_several = not single_value_is_list or any(_is_whole_value(kind, item) for item in items)
+    return items if has_several else None
 
 
 def _split_list(text: str) -> list[Any] | None:
+    """Return the items of a comma-separated text; None without a comma."""
     return [item.strip() for item in text.split(",") if item.strip()] if "," in text else None
 
 
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
-    """Return the numbers in a text, with its ranges written out; None without commas and ranges."""
+    """Return the numbers in a text, with ranges expanded; None for a text without commas and ranges."""
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
         return None
     numbers: list[Any] = []
     for item in items if items is not None else [text]:
         is_range = ".." in item or "…" in item
-        parts = parse_grid(item, name=name) if is_range else (item,)
-        numbers += [int(v) if is_range and kind is Kind.INTEGER and v == int(v) else v for v in parts]
+        if not is_range:
+            numbers.append(item)  # a text, which is validated later
+            continue
+        for number in parse_grid(item, name=name):
+            is_integer = kind is Kind.INTEGER and number == int(number)
+            numbers.append(int(number) if is_integer else number)
     return numbers
 
 
 def _is_whole_value(kind: Kind, item: Any) -> bool:
-    """Return whether an element is a value by itself, like a set of features, and no id or cost."""
+    """Return whether an element is a value by itself, such as a set of features, not a single id or cost."""
     if isinstance(item, str) or not isinstance(item, Iterable):
         return kind is Kind.COSTS and item == MILLISECONDS
     if kind is Kind.FEATURES or isinstance(item, Mapping):
         return True
+    # A list of (id, cost) pairs is a value; a pair is not.
     first = next(iter(item), ())
     return isinstance(first, Iterable) and not isinstance(first, str)
 
@@ -112,12 +119,12 @@ _FALSE_WORDS = ("no", "false", "off", "0")
 _INFINITE = (inf, -inf)
 
 OWN_FILE = ".csv"
-"""Ending of files with own values for a choice."""
+"""Ending of the names of files with own values, which may be given in place of a choice."""
 
 _MAX_TEXT_LENGTH = 1000
 
 GREATEST_INTEGER = 2**63 - 1
-"""The greatest whole number that TOML and the kernels have."""
+"""The greatest integer that TOML and the kernels support."""
 
 
 @dataclass(frozen=True)
@@ -151,20 +158,20 @@ class Parameter:
     none_names : tuple of str
         Former names of an empty value, in stored plans and studies.
     ranks : bool
-        For a selector: whether it concerns only the method's own ranking model. With a final ranker it is
-        then not used.
+        For a selector: whether the parameter concerns only the method's own ranking model. Such a parameter
+        is not used with a final ranker.
     only_with : tuple of (str, tuple), or ()
-        Another parameter of the method, and its values for which this one has an effect; with other values it
-        is neither shown nor passed to the estimator.
+        Another parameter of the method, and its values for which this parameter has an effect. With other
+        values, this parameter is neither shown nor passed to the estimator.
     changes_criterion : bool
         Whether each value defines another criterion, so that the criterion cannot select among them.
     basic : bool
-        Whether forms show it in the first part. Parameters that most runs leave at their defaults are under
-        "More options".
+        Whether forms show the parameter in their first part. Parameters that most runs leave at their
+        defaults are under "More options".
     offers_several : bool
-        Whether forms offer several values. They do not if all values give the same model.
+        Whether forms offer several values. False if all values give the same model.
     own_file : bool
-        Whether a CSV file may stand in place of a choice; for estimators an array or a function. See
+        Whether a CSV file may be given in place of a choice, or to an estimator an array or a function. See
         :mod:`rankstudio.engine.methods.own_values`.
 
     Examples
@@ -197,7 +204,7 @@ class Parameter:
     own_file: bool = False
 
     def __post_init__(self) -> None:
-        """Name the option."""
+        """Derive the option from the name, unless it is given."""
         object.__setattr__(self, "option", self.option or f"--{self.name.replace('_', '-')}")
 
     @property
@@ -243,15 +250,16 @@ class Parameter:
         return text.format(low=self.low, high=high)
 
     def counts(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the parameter has an effect, given the values of the others."""
+        """Return whether the parameter has an effect, given the values of the other parameters."""
         if not self.only_with:
             return True
-        name, with_these = self.only_with
+        name, required_values = self.only_with
         value = values.get(name)
-        return any(v in with_these for v in (value if isinstance(value, tuple) else (value,)))
+        single_values = value if isinstance(value, tuple) else (value,)
+        return any(single_value in required_values for single_value in single_values)
 
     def check(self, value: Any) -> Any:
-        """Validate one value from a program: a number of a grid, not a text.
+        """Validate a single value that a program passes to an estimator; numbers must not be texts.
 
         Raises
         ------
@@ -266,8 +274,8 @@ class Parameter:
                 if value is None and self.none_label:
                     return None
                 numbers = (int, np.integer) if is_integer else (int, float, np.integer, np.floating)
-                right = isinstance(value, numbers) and not isinstance(value, bool)
-                if right and self._inside(value) and value not in _INFINITE:
+                is_number = isinstance(value, numbers) and not isinstance(value, bool)
+                if is_number and self._inside(value) and value not in _INFINITE:
                     return int(value) if is_integer else float(value)
                 adjective = "finite " if self.high == inf else ""
                 if is_integer:
@@ -279,21 +287,21 @@ class Parameter:
                 expected = "True or False"
             case Kind.CHOICE:
                 *earlier_keys, last = [key for key, _ in self.choices]
-                # An array is compared number by number, and has no truth value.
+                # Types are compared first, because comparing an array with a text has no single truth value.
                 if any(isinstance(value, type(key)) and value == key for key in (*earlier_keys, last)):
                     return value
                 if self.own_file and not isinstance(value, str):
-                    return value  # an array or a function: checked with the data, which it has to fit
+                    return value  # an array or a function, which is checked together with the data
                 expected = f"{', '.join((*earlier_keys, last))}, an array or a function"
                 expected = expected if self.own_file else f"{', '.join(earlier_keys)} or {last}"
             case _:
-                raise AssertionError(self.kind)  # the estimator has these in another form
+                raise AssertionError(self.kind)  # estimators take values of other kinds in another form
         raise ParameterError(self.name, value, expected)
 
     def validate(self, value: Any) -> Any:
-        """Return the value in canonical form, several values as a tuple of at least two.
+        """Return a value in canonical form; several values are a tuple of at least two.
 
-        Several values are written as described in `apart`; their order is kept.
+        Several values are given as described in `apart`; their order is kept.
 
         Raises
         ------
@@ -325,6 +333,7 @@ class Parameter:
         return tuple(value) if self.several(value) else (value,)
 
     def _validate_one(self, value: Any) -> Any:
+        """Return a single value in canonical form; ParameterError for an invalid one."""
         match self.kind:
             case Kind.INTEGER | Kind.NUMBER:
                 return self._validate_number(value)
@@ -344,13 +353,17 @@ class Parameter:
             case Kind.TEXT:
                 return self._validate_text(value)
             case _:
-                raise AssertionError(self.kind)  # a grid's values are one value
+                raise AssertionError(self.kind)  # a grid has a function of its own
 
     def _inside(self, number: float) -> bool:
+        """Return whether a number is in the range of the parameter."""
         high = min(self.high, GREATEST_INTEGER) if self.kind is Kind.INTEGER else self.high
-        return (number > self.low if self.open_low else number >= self.low) and number <= high
+        if self.open_low:
+            return self.low < number <= high
+        return self.low <= number <= high
 
     def _validate_grid(self, value: Any) -> tuple[float, ...]:
+        """Return the distinct numbers of a grid in ascending order."""
         if isinstance(value, str):
             values: tuple[float, ...] = parse_grid(value, name=self.label)
         else:
@@ -379,6 +392,7 @@ class Parameter:
         return number
 
     def _read(self, text: str) -> float | int:
+        """Return the number in a text, which may be a power such as 2^3 unless the kind is an integer."""
         if self.kind is Kind.INTEGER:
             return int(text)
         values = parse_grid(text, name=self.label)
@@ -421,6 +435,7 @@ class Parameter:
         return ids
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...] | str:
+        """Return (id, cost) pairs by ascending id, from a mapping, pairs, or a text such as "25: 3, 39: 0.5"."""
         if isinstance(value, str):
             if value.strip().lower() == MILLISECONDS:
                 return MILLISECONDS
@@ -440,7 +455,7 @@ class Parameter:
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:
-        """Return the value for reading: as typed, with labels of choices."""
+        """Return a canonical value as a text for reading, with the labels of choices."""
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
@@ -448,13 +463,13 @@ class Parameter:
         return self._format_one(value)
 
     def written(self, value: Any) -> str:
-        """Return the value as typed, with keys of choices, for :meth:`validate`."""
+        """Return a canonical value as a text that :meth:`validate` accepts, with the keys of choices."""
         if self.kind is Kind.CHOICE:
             return self.kind.between.join(self.values(value))
         return self.format(value)
 
     def said(self, value: Any) -> str:
-        """Return the value as part of a message, in the language of the process."""
+        """Return a canonical value as part of a message, in the language of the process."""
         if self.kind is Kind.GRID:
             return self.format(value)
         return self.kind.between.join(self._said_one(v) for v in self.values(value))
@@ -465,7 +480,7 @@ class Parameter:
         return tr(self._format_one(single_value) or self.none_label) or tr("none")
 
     def name_of(self, single_value: Any) -> str:
-        """Return one of several values as a label: "2^3" for a grid, "all" for an empty number."""
+        """Return a single value as a label: "2^3" for a number of a grid, "all" for an empty number."""
         if self.kind is Kind.GRID:
             return format_power(single_value)
         return self._format_one(single_value) or self.none_label or "none"
@@ -491,5 +506,5 @@ class Parameter:
 
 
 def _are_distinct_ids(ids: Sequence[int]) -> bool:
-    """Return whether numbers are ids of features, each once."""
+    """Return whether all numbers are valid feature ids, and none is repeated."""
     return all(1 <= i <= GREATEST_INTEGER for i in ids) and len(set(ids)) == len(ids)

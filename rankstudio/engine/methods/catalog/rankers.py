@@ -1,4 +1,4 @@
-"""The entries of the methods that rank with the features they are given."""
+"""The catalog's entries of rankers: methods that rank with all given features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All methods that this process knows: those of plug-ins, those added by name, those of opened studies."""
+"""All methods that this process knows: methods of plug-ins, added methods, and methods of opened studies."""
 
 from __future__ import annotations
 
@@ -28,17 +28,16 @@ _MAX_LENGTHS = {"citation": 200, "title": 300, "summary": 2000, "formula": 500}
 
 
 class MethodRegistry:
-    """The methods that this process knows, by key.
+    """The methods that this process knows, by key: finds methods, and adds new ones.
 
     Parameters
     ----------
     entries : iterable of Method, optional
-        Methods in the order of the catalog; by default those of all plug-ins, read on first use.
+        Methods in the order of the catalog; by default the methods of all plug-ins, read on first use.
 
     Notes
     -----
-    One registry serves the whole process, on all threads. Methods are added, and never removed while plans
-    may name them.
+    All threads of the process use one registry. Methods are never removed, because plans may name them.
     """
 
     def __init__(self, entries: Iterable[Method] | None = None) -> None:
@@ -49,24 +48,26 @@ class MethodRegistry:
         self._remembered: dict[str, Method] = {}
 
     def entries(self) -> tuple[Method, ...]:
-        """Return the methods that can be chosen: of plug-ins, and added ones."""
+        """Return the methods that can be chosen: methods of plug-ins, and added methods."""
         return tuple(self._entries().values())
 
     def find(self, key: str) -> Method | None:
-        """Return a method by its key, also one that is only known from a study; None for an unknown key.
+        """Return a method by its key; None for an unknown key.
 
-        The key of a file's method may lack the checksum: the latest added one is then found.
+        Methods that are only known from a study are found, too. The key of a method of a Python file may lack
+        the checksum after "@": the latest added method of this file is then found.
         """
         entries = self._entries()
         method = entries.get(key) or self._remembered.get(key)
-        if method is None and ".py" in key and "@" not in key and not key.startswith("command:"):
+        lacks_checksum = ".py" in key and "@" not in key and not key.startswith("command:")
+        if method is None and lacks_checksum:
             method = next(
                 (entries[full_key] for full_key in reversed(entries) if full_key.startswith(f"{key}@")), None
             )
         return method
 
     def add(self, entry: Method) -> Method:
-        """Add a method for this process, replacing an added one with its key.
+        """Add a method for this process; it replaces an added method with the same key.
 
         Parameters
         ----------
@@ -86,20 +87,22 @@ class MethodRegistry:
             entries = self._entries()
             refuse_invalid(entry)
             existing = entries.get(entry.key)
-            if existing is not None and (
+            is_of_plugin = existing is not None and (
                 existing.origin is None or existing.origin.kind is OriginKind.PACKAGE
-            ):
+            )
+            if is_of_plugin:
                 text = tr("A method with the key {key} exists already. Choose another key.")
                 raise PlanError(text.format(key=shown(entry.key)))
             self._listed = _by_kind([*entries.values(), entry])
             return entry
 
     def remember(self, entry: Method) -> None:
-        """Make known a method that a study describes, for the study's results; it cannot be run."""
+        """Register a method that a study describes, to show the study's results; it cannot be run."""
         with self._lock:
             self._remembered[entry.key] = entry
 
     def _entries(self) -> dict[str, Method]:
+        """Return the methods that can be chosen by key, read from the plug-ins on first use."""
         with self._lock:
             if self._listed is None:
                 self._listed = _by_kind(_methods_of_plugins())
@@ -107,13 +110,13 @@ class MethodRegistry:
 
 
 def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
-    """Return methods by key, selectors first, otherwise in their order."""
+    """Return methods by key, selectors first, otherwise in the given order."""
     by_key = {entry.key: entry for entry in entries}
     return {entry.key: entry for entry in sorted(by_key.values(), key=lambda entry: not entry.selects)}
 
 
 def _methods_of_plugins() -> list[Method]:
-    """Return the methods of all plug-ins, and warn of those that cannot be used."""
+    """Return the methods of all plug-ins, and warn about methods that cannot be used."""
     entries: list[Method] = []
     exists = tr("A method with the key {key} exists already. Choose another key.")
     message = tr("A method of the plug-in {name} cannot be used: {reason}")
@@ -134,12 +137,13 @@ def refuse_invalid(entry: object) -> None:
     Parameters
     ----------
     entry : object
-        What a plug-in or a program has as a :class:`Method`.
+        What a plug-in or a program gives as a :class:`Method`.
     """
     if not isinstance(entry, Method):
         raise PlanError(tr("expected a Method, got {value}.").format(value=shown(entry)))
-    local = entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE
-    if not local and not _KEY.fullmatch(str(entry.key)):
+    # Methods of files, commands and studies have keys of another form.
+    is_local = entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE
+    if not is_local and not _KEY.fullmatch(str(entry.key)):
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
     if entry.family not in ("selector", "ranker"):
@@ -154,7 +158,7 @@ def refuse_invalid(entry: object) -> None:
 
 
 def _refuse_texts(entry: Method) -> None:
-    """Raise a PlanError for texts that are no lines, or too long."""
+    """Raise a PlanError for a text that is not a single line, or too long."""
     for name, kind in (("description", Description), ("criterion", Criterion), ("requires", Requirement)):
         value = getattr(entry, name)
         if not isinstance(value, kind):
@@ -171,7 +175,7 @@ def _refuse_texts(entry: Method) -> None:
 
 
 def _refuse_unknown(key: str, field: str, names: Iterable[str], expected: tuple[str, ...]) -> None:
-    """Raise a PlanError for a name that is not known."""
+    """Raise a PlanError for a name that is not an expected one."""
     unknown = [name for name in names if name not in expected]
     if unknown:
         text = tr("{key}: {field}: expected some of {known}, got {name}.")
@@ -180,7 +184,7 @@ def _refuse_unknown(key: str, field: str, names: Iterable[str], expected: tuple[
 
 
 def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:
-    """Raise a PlanError for invalid parameters of an entry with a key."""
+    """Raise a PlanError for invalid parameters; ``owner`` is the key of their entry."""
     names = set[str]()
     for p in parameters:
         if not isinstance(p, Parameter) or not _NAME.fullmatch(p.name) or not _OPTION.fullmatch(p.option):

@@ -1,4 +1,4 @@
-"""Parameters that several methods have."""
+"""Parameters and criteria that several methods share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rankstudio.engine.methods.catalog.method import Criterion
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 
 LEAVE_QUERY_OUT = Criterion("leave-query-out error per document", per_document=True)
-"""The criterion of all that ends in RankRLS."""
+"""The criterion of all methods that rank with RankRLS."""
 
 LEFT_OUT_CRITERIA = {
     LEAVE_QUERY_OUT.name: ("leave-pair-out error per document", "leave-one-out error per document"),
     "drop in leave-query-out error": ("drop in leave-pair-out error", "drop in leave-one-out error"),
 }
-"""Criteria in place of leaving queries out: for one ranking of all documents, with and without pairs."""
+"""Criteria that replace leaving queries out for one ranking of all documents: with pairs, and without."""
 
 LAMBDA = Parameter(
     name="regularization",

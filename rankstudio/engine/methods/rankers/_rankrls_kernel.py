@@ -2,7 +2,7 @@
 
 T is the Gram matrix of all rows of X^ with the labels y^ as last column, G_q that of the rows of query q.
 
-(1) (T - G_q + λI) w = (T - G_q)[:, y] for the model without q. O(n³) for a query.
+(1) (T - G_q + λI) w = (T - G_q)[:, y] gives the weights w of the model without q: O(n³) for a query.
 
 With X^'X^ = U diag(e) U', V = X^_q U diag(1 / √(e + λ)) and the residuals r_q = y^_q - X^_q w of the
 model of all queries:
@@ -10,8 +10,8 @@ model of all queries:
 (2) e_q = (I - VV')^-1 r_q, the residuals of the model without q: |q| unknowns; or
 (3) e_q = r_q + V (I - V'V)^-1 V'r_q: n unknowns.
 
-The smaller system is solved, O(|q|² n + |q|³) or O(|q| n² + n³). Both are positive definite, and no pivot is
-below λ / (λ + the greatest e), but for rounding.
+The smaller system is solved, O(|q|² n + |q|³) or O(|q| n² + n³). Both are positive definite, and a pivot is
+below λ / (λ + the greatest e) only by rounding.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 
 @fused_inlined
 def _eliminate(left: Floats, right: Floats, smallest: float) -> None:
-    """Turn the upper triangle of ``left`` into DL', and ``right`` with it, four pivots at a time.
+    """Turn the upper triangle of ``left`` = LDL' into DL', and ``right`` into L^-1 ``right``.
 
-    By rows, so that the innermost loop runs over contiguous memory, and by fours, so that each row is read
-    and written a quarter as often.
+    Pivots below ``smallest`` are raised to it. The innermost loop runs over a row, which is contiguous
+    memory. Four pivots are eliminated at a time, so that each row is read and written a quarter as often.
     """
     n = left.shape[0]
     for top in range(0, n, 4):
         below = min(top + 4, n)
+        # The rows of the four pivots themselves.
         for i in range(top, below):
             # Pivots of a positive semidefinite matrix plus λI are at least λ, up to rounding.
             left[i, i] = max(left[i, i], smallest)
@@ -40,6 +41,7 @@ def _eliminate(left: Floats, right: Floats, smallest: float) -> None:
                 right[r] -= factor * right[i]
                 for j in range(r, n):
                     left[r, j] -= factor * left[i, j]
+        # The rows below, from which the four are subtracted at once; there are such rows only if top + 4 < n.
         for r in range(below, n):
             a = left[top, r] / left[top, top]
             b = left[top + 1, r] / left[top + 1, top + 1]
@@ -61,9 +63,9 @@ def leave_out(
     last: int,
     weights: Floats,
 ) -> None:
-    """Learn without each of the queries first … last - 1.
+    """Write the weights of the models without each of the queries first … last - 1 to ``weights`` (Q, n).
 
-    Solves (1) by LDL' without square roots.
+    Solves (1) of the module's docstring by LDL' without square roots.
     """
     n = total.shape[0] - 1
     left = np.empty((n, n))
@@ -96,7 +98,7 @@ def left_out_errors(
 ) -> None:
     """Write the squared errors of queries first … last - 1, each left out of the model, to ``errors`` (Q,).
 
-    Queries whose smaller side is more than ``max_size`` are passed over.
+    Queries with more than ``max_size`` unknowns in both (2) and (3) are skipped.
 
     ``rows`` are X^U, ``root`` is 1 / √(e + λ), ``residuals`` are r, and ``smallest`` is the bound of pivots.
     """
@@ -108,7 +110,7 @@ def left_out_errors(
             continue
         by_documents = size <= n
         width, terms = (size, n) if by_documents else (n, size)
-        # By rows of what is summed over, so that the innermost loop runs over contiguous memory.
+        # V' for (2) and V for (3): in both cases, I minus the sum of the outer products of the rows of parts.
         parts = np.empty((terms, width))
         right = np.zeros(width)
         for i in range(size):
@@ -121,7 +123,7 @@ def left_out_errors(
                     right[f] += value * residuals[begin + i]
             if by_documents:
                 right[i] = residuals[begin + i]
-        # Of (2) or (3), whose right-hand sides are r_q or V'r_q.
+        # The system of (2) or (3), whose right-hand side is r_q or V'r_q.
         left = np.zeros((width, width))
         for i in range(width):
             left[i, i] = 1.0
@@ -144,7 +146,10 @@ def left_out_errors(
 
 @fused_inlined
 def _subtract_products(parts: Floats, matrix: Floats) -> None:
-    """Subtract the sum of the outer products of rows, four at a time, from a matrix's upper triangle."""
+    """Subtract the sum of the outer products of rows from a matrix's upper triangle.
+
+    Four rows are processed at a time, so that the matrix is read and written a quarter as often.
+    """
     terms, width = parts.shape
     n_unrolled = terms - terms % 4
     for r in range(0, n_unrolled, 4):

@@ -1,4 +1,4 @@
-"""RankRLS: regularised least squares on the differences inside queries (Pahikkala et al. 2007, 2009)."""
+"""RankRLS: regularised least squares on the differences within queries (Pahikkala et al. 2007, 2009)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _RELABELLED = LOSS | {"regularization", "solver", "tol", "max_iter"}
 
 @dataclass
 class _OneRanking:
-    """The decomposition of the documents of one ranking, which every λ needs."""
+    """Cache of the decomposition of the documents of one ranking, for all λ."""
 
     kernel: KernelDecomposition | None = None
 
@@ -103,18 +103,19 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     weighting : {"size", "pairs", "none"}, default "size"
         Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
     solver : {"auto", "direct", "cg"}, default "auto"
-        "direct" decomposes X^'X^. "cg" uses conjugate gradients, O(entries of X) each, without any matrix:
-        for SciPy sparse X with any number of features. "auto" uses it if X is sparse.
+        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose steps take O(entries of X) and do not
+        compute X^'X^: for SciPy sparse X with any number of features. "auto" uses "cg" if X is sparse.
     tol : float, default 1e-15
-        For conjugate gradients, which stop at this backward error of the weights, relative to the norms of
-        X^'X^ + λI and X^'y^, or where rounding allows no better: the weights then equal those of "direct" up
-        to rounding.
+        Conjugate gradients stop at this backward error of the weights, relative to the norms of X^'X^ + λI
+        and X^'y^, or when rounding prevents further progress. With the default, the weights equal those of
+        "direct" up to rounding.
     max_iter : int, default 100000
-        Maximum number of conjugate gradients; if they do not suffice, a warning says how far the minimum is.
+        Maximum number of conjugate gradient steps. If they do not suffice, a warning gives the distance from
+        the minimum.
     pairs : {"query", "all", "pointwise"}, default "query"
         "all": pairs of documents of different queries count, too (section 5.1), and ``weighting`` uses the
         documents or pairs of all queries together. "pointwise": regression on the labels of the documents
-        with an unregularised intercept; its weights are those of "all" with the default cost.
+        with an unregularised intercept; the weights are those of "all" with the default cost.
 
     Attributes
     ----------
@@ -126,7 +127,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         ``pairs="pointwise"``, see :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised
         sum for conjugate gradients, which leave no query out; NaN after :meth:`partial_fit`.
     n_iter_ : int
-        Number of conjugate gradients; 1 without.
+        Number of conjugate gradient steps; 1 for the direct solver.
 
     Notes
     -----
@@ -174,7 +175,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             return whole_need(shape)
         if self.pairs != "query":
             return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
-        # X^'X^, its eigenvectors, and what one of them is made of the other; the rows in this basis.
+        # X^'X^, its eigenvectors and a work array of the same size; then the rows in the eigenbasis.
         need = sums_need(shape) if shape.sharded else whole_need(shape, 2.0)
         wide = not shape.sharded and is_wide(shape.m, shape.n)
         return need.plus(3 * NUMBER * shape.n * (shape.m if wide else shape.n))
@@ -192,9 +193,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return ExactExchange(self.checked("regularization"), self.pair_cost())
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return a function that learns label vectors as outputs of one factorisation (Paper I, 4.1)."""
-        usual = type(self) is RankRLS and self.solver != "cg" and is_usual(self, _RELABELLED)
-        if not usual or not self.pair_cost().ties or data.ptr.size == 2:
+        """Return a function that learns label vectors as outputs of one factorisation (Paper I, 4.1).
+
+        None for settings without such a factorisation, and for a single query.
+        """
+        is_direct = type(self) is RankRLS and self.solver != "cg" and is_usual(self, _RELABELLED)
+        is_single_query = data.ptr.size == 2
+        if not is_direct or not self.pair_cost().ties or is_single_query:
             return None
         return label_paths(data, self.checked("regularization"), self.pair_cost())
 
@@ -203,10 +208,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return exchanged_rows(self.pair_cost(), data, plain) if type(self) is RankRLS else plain
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the only step, with all features.
-
-        Shards and conjugate gradients yield progress before it.
-        """
+        """Yield the only step, with all features, after progress events."""
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
@@ -224,7 +226,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
                 yield event
 
     def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
-        """Yield the steps, their criterion for several queries."""
+        """Yield progress events, and the only step with its criterion for several queries."""
         gradients = self._gradients
         pairs = self.checked("pairs")
         cost = self.pair_cost()
@@ -234,13 +236,15 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             rows = pair_rows(data.whole("RankRLS"), cost)
             last = yield from gradients.solution(rows, rows.centred_labels, regularization)
             self._n_gradients = last.number
-            # The only step: validation would choose among all iterations, which is early stopping.
+            # Only the last iteration is a step: validation would choose among all, which is early stopping.
             yield replace(last, number=1)
         elif pairs == "query":
             yield from model_steps(data, regularization, cost)
         else:
             coef, _, errors = self._global_models(data.whole("RankRLS"), regularization)
-            yield Step(1, tuple(range(coef.size)), coef, float(errors.sum()), np.empty(0))
+            yield Step(
+                1, tuple(range(coef.size)), coef, criterion=float(errors.sum()), candidates=np.empty(0)
+            )
 
     def fit(
         self,
@@ -325,14 +329,14 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             self._refuse_several_outputs()
         data = PairRows.of(data, self.pair_cost())
         regularization = self.checked("regularization")
-        before = getattr(self, "_sums", None)
-        if before is None and hasattr(self, "coef_"):
+        earlier_sums = getattr(self, "_sums", None)
+        if earlier_sums is None and hasattr(self, "coef_"):
             raise ParameterError(
                 "solver", "cg", "direct when further queries are added, because it keeps X^'X^"
             )
         earlier_queries: frozenset[Any] = getattr(self, "_queries", frozenset())
         further_ids = query_ids(qid)
-        self._sums = added(before, earlier_queries, data, outputs, further_ids)
+        self._sums = added(earlier_sums, earlier_queries, data, outputs, further_ids)
         self._queries = earlier_queries | further_ids
         self.coef_ = solved(*self._sums, regularization)
         self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
@@ -340,7 +344,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return self
 
     def _refuse_several_outputs(self) -> None:
-        """Raise ParameterError where the loss is one that several outputs are not learned with."""
+        """Raise a ParameterError for a loss that does not support several outputs."""
         expected = "{} with several outputs, or one output at a time"
         if name := unusual(self.pair_cost()):
             raise ParameterError(name, getattr(self, name), expected.format("the default"))
@@ -349,8 +353,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
         """Check further queries, and return them grouped."""
-        first = not hasattr(self, "coef_")
-        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, reset=first)
+        is_first_call = not hasattr(self, "coef_")
+        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, reset=is_first_call)
         data: QueryData = self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
         return data
 
@@ -367,6 +371,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _score(self, X: Any) -> Floats:
         if self.coef_.ndim == 1:
             return super()._score(X)
+        # Several outputs: scores of shape (m, v).
         if is_sparse(X):
             return np.asarray(X.dot(self.coef_.T))
         return linear_scores(np.ascontiguousarray(X.T), self.coef_).T
@@ -379,41 +384,42 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return nested_steps(data, order, self.checked("regularization"), self.pair_cost())
 
     def _global_models(self, data: QueryData, regularization: float) -> tuple[Floats, Floats, Floats]:
-        """Return the weights, those without each query (Q, n), and their losses on its pairs (Q,)."""
+        """Return the weights, the weights without each query (Q, n), and their losses on its pairs (Q,).
+
+        The pairs of training are those of ``pairs`` "all" or "pointwise".
+        """
         cost = self.pair_cost()
         if data.preferences is not None:
             raise ParameterError(
                 "pairs", self.pairs, "query with preferences, because each belongs to one query"
             )
-        self._pointwise(cost)
+        self._check_pointwise_loss(cost)
         statistics = global_statistics(data, cost)
         (models,) = models_without(statistics.gram, statistics.total, (regularization,))
         coef = statistics.weights(tuple(range(statistics.n_features)), regularization)
         return coef, models, losses_inside(data, cost, models)
 
-    def _pointwise(self, cost: PairCost) -> bool:
-        """Return whether there are no pairs; ParameterError for a loss of pairs then."""
+    def _check_pointwise_loss(self, cost: PairCost) -> None:
+        """Raise a ParameterError for "pointwise" with a loss that needs pairs of documents."""
         if self.pairs == "pointwise" and not cost.default:
             expected = (
                 "query or all with another cost, ties or weighting, because single documents have no pairs"
             )
             raise ParameterError("pairs", self.pairs, expected)
-        return self.pairs == "pointwise"
 
     def held_out_loss(self) -> tuple[str, str]:
         """Return the loss of held-out documents of one ranking; ParameterError for unsupported losses.
 
         Returns
         -------
-        loss : str
+        loss, weighting : str
             As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
-        weighting : str
-            As there.
         """
         cost = self.pair_cost()
         weighting = held_out_weighting(cost)
-        pointwise = self.checked("pairs") == "pointwise" and self._pointwise(cost)
-        return "documents" if pointwise else "differences", weighting
+        is_pointwise = self.checked("pairs") == "pointwise"
+        self._check_pointwise_loss(cost)
+        return "documents" if is_pointwise else "differences", weighting
 
     def leave_query_out(
         self,
@@ -462,6 +468,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         predictions = (left_out_outputs(data, outputs, value) for value in grid)
         if regularization is None:
             return next(predictions)
+        # One array (L, m, v), filled as the predictions for each λ are computed.
         return np.fromiter(predictions, dtype=np.dtype((np.float64, np.shape(outputs))), count=len(grid))
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
@@ -474,7 +481,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         if scorer is not None:
             return left_out_of_shards(data, scorer)
         narrow = with_columns(data.whole("RankRLS"), columns)
-        return left_out_scores(narrow, self._global_models(narrow, self.checked("regularization"))[1])
+        _, models_without, _ = self._global_models(narrow, self.checked("regularization"))
+        return left_out_scores(narrow, models_without)
 
     def left_out_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape) if self.checked("pairs") == "query" else whole_need(shape)
@@ -487,13 +495,14 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))
 
     def _left_out(self, data: QueryData, grid: Sequence[float]) -> Floats:
-        """Return the centred scores (L, m) for each λ by the models learned without each query."""
+        """Return the centred scores (L, m) for each λ by the models trained without each query."""
         if self.checked("pairs") == "query":
             scores = left_out_predictions(training_data(data), grid, self.pair_cost())
         else:
             scores = np.empty((len(grid), len(data.y)))
             for row, value in zip(scores, grid, strict=True):
-                row[:] = centred_scores(data, self._global_models(data, value)[1])
+                _, query_models, _ = self._global_models(data, value)
+                row[:] = centred_scores(data, query_models)
         for row in scores if data.order is not None else ():
             row[:] = data.in_original_order(row)
         return scores

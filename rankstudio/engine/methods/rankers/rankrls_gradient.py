@@ -1,4 +1,4 @@
-"""RankRLS by conjugate gradients: for sparse features of any number, which are never made dense."""
+"""RankRLS by conjugate gradients: for any number of sparse features, which are never made dense."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 
 SOLVERS = ("auto", "direct", "cg")
 
-_MOST_ITERATIONS = 10_000_000  # without rounding n would do; a greater number is taken for a slip
+_MOST_ITERATIONS = 10_000_000  # a larger number is probably a mistake: without rounding, n would suffice
 
 
 _PROGRESS_TEXT = "solving the normal equations"
-_ROUNDING_SHARE = 1e-31  # of the first squared residual: what rounding leaves
+_ROUNDING_SHARE = 1e-31  # share of the first squared residual that rounding leaves at the end
 
 
 @dataclass(frozen=True)
 class ConjugateGradients:
-    """Use and stopping rule of conjugate gradients.
+    """Settings of conjugate gradients: when they are used, and when they stop.
 
     Attributes
     ----------
     solver : str
         "auto", "direct" or "cg".
     tol : float
-        Backward error of the weights at which they stop, see
+        Backward error of the weights at which iterations stop, see
         `rankstudio.engine.arithmetic.optimisers.conjugate_gradient`.
     max_iter : int
+        Maximum number of iterations.
     """
 
     solver: str
@@ -51,29 +52,29 @@ class ConjugateGradients:
 
     @classmethod
     def of(cls, solver: Any, tol: Any, max_iter: Any) -> ConjugateGradients:
-        """Check the parameters; ParameterError if one is out of range."""
+        """Return checked settings; ParameterError if one is out of range."""
         if solver not in SOLVERS:
             raise ParameterError("solver", solver, f"one of {', '.join(SOLVERS)}")
-        number = isinstance(tol, float | int | np.floating) and not isinstance(tol, bool)
-        if not number or not 0 < tol < np.inf:
+        is_number = isinstance(tol, float | int | np.floating) and not isinstance(tol, bool)
+        if not is_number or not 0 < tol < np.inf:
             raise ParameterError("tol", tol, "a finite number greater than 0")
         return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
 
     def are_used_for(self, data: GivenData) -> bool:
-        """Return whether gradients are used for such data; ParameterError for "direct" with sparse X."""
+        """Return whether conjugate gradients are used for data; ParameterError for "direct" with sparse X."""
         if data.sparse:
             self.check_sparse()
         return data.sparse or self.solver == "cg"
 
     def check_sparse(self) -> None:
-        """Raise ParameterError for a solver that sparse X is not learned with."""
+        """Raise a ParameterError for a solver that does not support sparse X."""
         if self.solver == "direct":
             raise ParameterError("solver", self.solver, "auto or cg where X is sparse")
 
     def iterations(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Iterator[Iteration]:
-        """Minimise ||y^ - X^w||² + λ||w||², with one :class:`Iteration` per step; few of very many weights.
+        """Minimise ||y^ - X^w||² + λ||w||², and yield iterations; only some of them for very many weights.
 
         Parameters
         ----------
@@ -86,14 +87,15 @@ class ConjugateGradients:
         Yields
         ------
         Iteration
-            Its criterion is the minimised sum.
+            An iteration, whose criterion is the minimised sum.
 
         Notes
         -----
         O(entries of X + n) time per iteration, and memory.
         """
-        large = worthwhile(6.0 * data.X.nnz) if data.sparse else False  # an iteration
-        with pool(large) as (executor, workers):
+        # Threads for sparse data whose iterations take long enough.
+        uses_threads = worthwhile(6.0 * data.X.nnz) if data.sparse else False
+        with pool(uses_threads) as (executor, workers):
             product = gram_product(data, executor, workers)
             right = product.right(labels)
             constant = float(labels @ labels)
@@ -106,11 +108,11 @@ class ConjugateGradients:
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Waiting[Iteration]:
         """Return the last of :meth:`iterations`, with progress events, and a note if they do not converge."""
-        first = 0.0
+        first_gap = 0.0
         for last in self.iterations(data, labels, regularization):
-            first = first or last.gap
+            first_gap = first_gap or last.gap
             if not last.converged:
-                yield WorkProgress(_PROGRESS_TEXT, _progress_share(last.gap / first))
+                yield WorkProgress(_PROGRESS_TEXT, _progress_share(last.gap / first_gap))
         if not last.converged:
             yield self._unconverged(last)
         return last
@@ -122,6 +124,7 @@ class ConjugateGradients:
             warnings.warn(note.what, note.kind, stacklevel=5)
 
     def _unconverged(self, last: Iteration) -> Note:
+        """Return the note about a last iteration that is not close enough to the minimum."""
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
 
         sentence = (
@@ -133,5 +136,8 @@ class ConjugateGradients:
 
 
 def _progress_share(decrease: float) -> float:
-    """Return the share of the work that is done; ``decrease`` is the squared residual by the first one."""
+    """Return the share of the work that is done.
+
+    ``decrease`` is the squared residual divided by the first one; its logarithm decreases about linearly.
+    """
     return min(1.0, math.log(max(decrease, _ROUNDING_SHARE)) / math.log(_ROUNDING_SHARE))

@@ -1,6 +1,6 @@
-"""Several outputs of RankRLS, labels of shape (m, v), share one factorisation (Paper I, section 3.2).
+"""RankRLS with several outputs, labels of shape (m, v), which share one factorisation (Paper I, section 3.2).
 
-And sums that further queries are added to (Airola 2011, section 6.3).
+Also the sums X^'X^ and X^'y^ of RankRLS, to which further queries can be added (Airola 2011, section 6.3).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradient
 from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.query_ids import checked_ids
 
-_OUTPUTS_PER_PRODUCT = 16  # label vectors of one product
+_OUTPUTS_PER_PRODUCT = 16  # label vectors that are multiplied together
 
 Sums = tuple[Floats, Floats]
 """X^'X^ (n, n) and X^'y^ (n,) or (n, v)."""
@@ -62,14 +62,17 @@ class OutputModels:
         return coefs
 
     def residuals(self, labels: Floats) -> Floats:
-        """Return the residuals (m, v) of the models without each query for its centred labels (m, v)."""
-        rest: Floats = labels - self._X @ self.weights(labels)
-        for (first, last), solve in zip(pairwise(self._ptr.tolist()), self._left_out(), strict=True):
-            rest[first:last] = solve(rest[first:last])
-        return rest
+        """Return the leave-query-out residuals (m, v) for centred labels (m, v).
 
-    def _left_out(self) -> list[Callable[[Floats], Floats]]:
-        """Return for each query the product with (I - V_q V_q')^-1, V = X^ L'^-1."""
+        The residuals of a query are those of the models trained without it.
+        """
+        residuals: Floats = labels - self._X @ self.weights(labels)
+        for (first, last), solve in zip(pairwise(self._ptr.tolist()), self._query_solvers(), strict=True):
+            residuals[first:last] = solve(residuals[first:last])
+        return residuals
+
+    def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
+        """Return for each query the function that multiplies by (I - V_q V_q')^-1, where V = X^ L'^-1."""
         if self._solvers is None:
             V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)
             self._solvers = [_inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())]
@@ -77,14 +80,17 @@ class OutputModels:
 
 
 def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
-    """Return the product with (I - RR')^-1 for the rows R of a query, by the smaller of the two Grams."""
+    """Return the function that multiplies by (I - RR')^-1 for the rows R of a query.
+
+    If RR' is larger than R'R, it uses (I - RR')^-1 = I + R (I - R'R)^-1 R'.
+    """
     size, n = rows.shape
     gram = rows @ rows.T if size <= n else rows.T @ rows
     inverse = np.asarray(np.linalg.inv(np.eye(min(size, n)) - gram), dtype=np.float64)
     if size <= n:
         return lambda right: inverse @ right
-    far: Floats = rows @ inverse
-    return lambda right: right + far @ (rows.T @ right)
+    rows_times_inverse: Floats = rows @ inverse
+    return lambda right: right + rows_times_inverse @ (rows.T @ right)
 
 
 def several_outputs(y: Any) -> Floats | None:
@@ -165,20 +171,20 @@ def fit_outputs(
 
 
 def left_out_outputs(data: QueryData | SparseQueryData, outputs: Floats, regularization: float) -> Floats:
-    """Predict each document by the models trained without its query, shape (m, v), centred."""
+    """Predict each document by the models trained without its query: centred scores, shape (m, v)."""
     labels = centred_labels(data, outputs)
-    rest = OutputModels(data.dense(), regularization).residuals(labels)
-    return data.dense().in_original_order(labels - rest)
+    residuals = OutputModels(data.dense(), regularization).residuals(labels)
+    return data.dense().in_original_order(labels - residuals)
 
 
 def added(
-    before: Sums | None,
+    earlier_sums: Sums | None,
     earlier_ids: frozenset[Any],
     data: QueryData,
     outputs: Floats | None,
     ids: frozenset[Any],
 ) -> Sums:
-    """Return the sums extended by further queries.
+    """Return the earlier sums, or 0 if there are none, plus the sums of further queries.
 
     Raises
     ------
@@ -193,14 +199,17 @@ def added(
         )
     X = data.centred[0]
     labels = centred_labels(data, outputs)
-    sums = X.T @ X, X.T @ labels
-    if before is None:
-        return sums
-    if before[1].shape != sums[1].shape:
+    gram = X.T @ X
+    products_with_y = X.T @ labels
+    if earlier_sums is None:
+        return gram, products_with_y
+    earlier_gram, earlier_products = earlier_sums
+    if earlier_products.shape != products_with_y.shape:
         raise DatasetError(
-            f"y: expected as many outputs as before, {before[1][0].size}, got {sums[1][0].size}."
+            f"y: expected as many outputs as before, {earlier_products[0].size}, "
+            f"got {products_with_y[0].size}."
         )
-    return before[0] + sums[0], before[1] + sums[1]
+    return earlier_gram + gram, earlier_products + products_with_y
 
 
 def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
@@ -214,7 +223,7 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
 
 
 def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
-    """Return a function that learns from the documents of several queries with other labels."""
+    """Return a function from label vectors to their leave-query-out errors, which share one factorisation."""
     several_queries(data.ptr, "The permutation test of RankRLS")
     data, targets = rows_and_targets(cost, data)
     models = OutputModels(data, regularization)
@@ -225,8 +234,8 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
 
         def learn(first: int) -> None:
             part = slice(first, first + _OUTPUTS_PER_PRODUCT)
-            rest = models.residuals(np.ascontiguousarray(centred[:, part]))
-            criteria[part, 0] = np.einsum("mv,mv->v", rest, rest)
+            residuals = models.residuals(np.ascontiguousarray(centred[:, part]))
+            criteria[part, 0] = np.einsum("mv,mv->v", residuals, residuals)
 
         share(learn, range(0, labels.shape[0], _OUTPUTS_PER_PRODUCT))
         return list(criteria)

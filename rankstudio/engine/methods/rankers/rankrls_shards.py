@@ -24,22 +24,24 @@ from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
-_MOST_COMPILED = 64  # rows of a matrix: products of larger ones gain more by BLAS than its calls cost
-_FEW = 1 << 24  # numbers of Gram matrices that are kept; and times those of the documents
+_MOST_COMPILED = 64  # rows of a matrix up to which the compiled kernel is faster than BLAS
+# The Gram matrices of all features are kept if they have at most _FEW numbers, or at most _TIMES as many as
+# the documents.
+_FEW = 1 << 24
 _TIMES = 2
-_LARGE = 1e8  # bytes that are allocated without checking the free memory
-_AT_ONCE = 1 << 22  # numbers of Gram matrices that are cut out of others at a time: 32 MB
+_LARGE = 1e8  # bytes up to which memory is allocated without checking how much is free
+_AT_ONCE = 1 << 22  # numbers of narrowed Gram matrices that are made at a time: 32 MB
 
 
 @dataclass
 class _Rotated:
-    """The centred rows of some data in the eigenbasis of X^'X^, which every λ needs."""
+    """Cache of the centred rows of one dataset in the eigenbasis of X^'X^, for all λ."""
 
     vectors: Floats | None = None
     rows: Floats | None = None
 
     def by(self, vectors: Floats, X: Floats) -> Floats:
-        """Return X^U, made for the last basis that was asked for."""
+        """Return X^U for the basis U; the result for the latest basis is cached."""
         if self.rows is None or self.vectors is not vectors:
             self.rows = X @ vectors
             self.vectors = vectors
@@ -66,17 +68,20 @@ def _leave_query_out(
     root = total**-0.5
     smallest = regularization / float(total.max())
     errors = np.empty(sizes.size)
-    small = np.minimum(sizes, n)
+    n_unknowns = np.minimum(sizes, n)
 
     def leave_out(part: tuple[int, int]) -> None:
+        """Compute the errors of a range of queries: by the kernel, or by LAPACK for many unknowns."""
+        first, last = part
         _rankrls_kernel.left_out_errors(
-            rotated, residuals, rows.ptr, root, smallest, _MOST_COMPILED, *part, errors
+            rotated, residuals, rows.ptr, root, smallest, _MOST_COMPILED, first, last, errors
         )
-        for query in part[0] + np.flatnonzero(small[slice(*part)] > _MOST_COMPILED):
+        for query in first + np.flatnonzero(n_unknowns[first:last] > _MOST_COMPILED):
             query_rows = slice(rows.ptr[query], rows.ptr[query + 1])
             errors[query] = _left_out_error(rotated[query_rows] * root, residuals[query_rows])
 
-    multiplications = float((sizes * small * n / 2 + small.astype(np.float64) ** 3 / 6).sum())
+    # For the matrix of each system, and for its factorisation.
+    multiplications = float((sizes * n_unknowns * n / 2 + n_unknowns.astype(np.float64) ** 3 / 6).sum())
     with pool(worthwhile(_MULTIPLICATION * multiplications)) as (executor, workers):
         cuts = np.searchsorted(rows.ptr, np.linspace(0, rows.ptr[-1], workers + 1)).tolist()
         share(executor, workers, leave_out, pairwise(cuts))
@@ -84,7 +89,7 @@ def _leave_query_out(
 
 
 def _left_out_error(V: Floats, residuals: Floats) -> float:
-    """Return the left-out error of one query, by LAPACK instead of the kernel."""
+    """Return the left-out error of one query by (2) or (3) of :mod:`_rankrls_kernel`, with LAPACK."""
     size, n = V.shape
     if size <= n:
         held_out_residuals = np.linalg.solve(np.eye(size) - V @ V.T, residuals)
@@ -95,9 +100,10 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
 
 @dataclass
 class _Decomposed:
-    """The eigenvalues (r,), none negative, and vectors (n, r) of X^'X^ of some data, and X^'y^, by the cost.
+    """Cache of the eigenvalues (r,) and eigenvectors (n, r) of one dataset's X^'X^, and X^'y^, by the cost.
 
-    r is n, or the number of documents: the other eigenvalues are 0, and X^'y^ has no part in their vectors.
+    r is n, or the number of documents if X was decomposed: the other eigenvalues are 0, and X^'y^ is
+    orthogonal to their eigenvectors.
     """
 
     by_cost: dict[PairCost, tuple[Floats, Floats, Floats]] = field(default_factory=dict)
@@ -108,9 +114,9 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
 
     Notes
     -----
-    O(mn²) for the sums, which all λ share with their eigendecomposition, O(n³), and the rows in its basis for
-    a single shard; O(m²n) in place of both for fewer documents than half of the features. Then for each λ the
-    sum of |q| r min(|q|, r) for the error.
+    O(mn²) for the sums and O(n³) for their eigendecomposition, both once for all λ, as are the rows in the
+    eigenbasis for a single shard. O(m²n) instead if there are at least twice as many features as documents.
+    Then for each λ the sum of |q| r min(|q|, r) for the error.
     """
     by_cost = data.shared.of(_Decomposed).by_cost
     if cost not in by_cost:
@@ -129,11 +135,11 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
         regularization,
         by_blocks=True,
     )
-    yield Step(1, tuple(range(coef.size)), coef, float(error[0]), np.empty(0))
+    yield Step(1, tuple(range(coef.size)), coef, criterion=float(error[0]), candidates=np.empty(0))
 
 
 def is_wide(m: int, n: int) -> bool:
-    """Return whether the rows are decomposed and not their products: few documents with many features."""
+    """Return whether X^ is decomposed instead of X^'X^: for few documents with many features."""
     return 2 * m <= n
 
 
@@ -161,7 +167,7 @@ def nested_steps(
 
 
 def _refuse_large(m: int, n: int) -> None:
-    """Raise OutOfMemoryError where X^'X^, its eigenvectors and a copy of one of them do not fit."""
+    """Raise an OutOfMemoryError if X^'X^, its eigenvectors and a copy of one of them need too much memory."""
     if (needed := 24.0 * n**2) > _LARGE and needed > (free := memory.available()):
         raise OutOfMemoryError(
             f"RankRLS: {m:,} documents with {n:,} features need {memory.size(needed)} of memory, and "
@@ -171,7 +177,9 @@ def _refuse_large(m: int, n: int) -> None:
 
 
 def models_without(grams: Floats, total: Floats, regularizations: Sequence[float]) -> Iterator[Floats]:
-    """Yield for each λ the weights (Q, n) learned without each of some queries, in one array; O(Qn³).
+    """Yield for each λ the weights (Q, n) trained without each of some queries, O(Qn³).
+
+    The array is overwritten for the next λ.
 
     Parameters
     ----------
@@ -198,7 +206,7 @@ def models_without(grams: Floats, total: Floats, regularizations: Sequence[float
 
 @dataclass(frozen=True, eq=False)
 class LeftOutRankRLS:
-    """Models trained without each query, for scoring the documents of some queries.
+    """RankRLS models trained without each query: scores documents by the model without their query.
 
     Attributes
     ----------
@@ -210,8 +218,8 @@ class LeftOutRankRLS:
         λ > 0.
     cost : PairCost
     by_blocks : bool
-        Whether Gram matrices are computed for some queries at a time. By default those of all features are
-        cached with the documents if they are not much larger than these.
+        Whether Gram matrices are computed for some queries at a time. Otherwise, the matrices of all features
+        are cached with the documents, unless they are much larger than the documents.
     """
 
     columns: tuple[int, ...]
@@ -243,16 +251,16 @@ class LeftOutRankRLS:
         return scores
 
     def _grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
-        """Yield the Gram matrices of queries, some megabytes at a time: they serve every λ."""
-        return self._kept(data) if self._fit(data) else self._computed(data)
+        """Yield ranges of queries and their Gram matrices, some megabytes at a time."""
+        return self._narrowed_grams(data) if self._are_kept(data) else self._computed_grams(data)
 
-    def _fit(self, data: QueryData) -> bool:
-        """Return, by the shape of the documents, whether the Gram matrices of all queries are kept."""
+    def _are_kept(self, data: QueryData) -> bool:
+        """Return, from the shape of the documents, whether the Gram matrices of all features are cached."""
         numbers = (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
         return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
 
-    def _kept(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
-        """Yield those that are kept of all features, cut out."""
+    def _narrowed_grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
+        """Yield Gram matrices of the columns, cut out of the cached ones of all features."""
         statistics = PairRows.of(data, self.cost).statistics
         Q = data.ptr.size - 1
         step = max(1, _AT_ONCE // (len(self.columns) + 1) ** 2)
@@ -260,14 +268,16 @@ class LeftOutRankRLS:
             queries = slice(first, min(first + step, Q))
             yield queries, statistics.narrowed(self.columns, queries).gram
 
-    def _computed(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
-        """Yield those that are computed from the documents."""
+    def _computed_grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
+        """Yield Gram matrices of the columns, computed from the documents."""
         m = len(data.y)
         n_queries = data.ptr.size - 1
         k = len(self.columns)
-        blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
-        # Preferences are between rows of all queries.
-        for first, last in blocks if data.preferences is None else ((0, n_queries),):
+        if data.preferences is None:
+            blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
+        else:
+            blocks = iter([(0, n_queries)])  # preferences refer to rows of all queries, which stay together
+        for first, last in blocks:
             queries = slice(first, last)
             block = replace(_some(data, queries, self.columns), preferences=data.preferences)
             pairs = PairRows.of(block, self.cost)
@@ -275,11 +285,12 @@ class LeftOutRankRLS:
 
 
 def _rows(data: QueryData, queries: slice) -> slice:
+    """Return the rows of the documents of some queries."""
     return slice(data.ptr[queries.start], data.ptr[queries.stop])
 
 
 def _some(data: QueryData, queries: slice, columns: tuple[int, ...] | None = None) -> QueryData:
-    """Return the documents of some queries, as views unless some columns are chosen."""
+    """Return the documents of some queries; ``columns`` are copied, all columns are a view."""
     rows = _rows(data, queries)
     ptr = data.ptr[queries.start : queries.stop + 1]
     X = data.X[rows] if columns is None else data.X[rows].take(columns, axis=1)
@@ -289,19 +300,28 @@ def _some(data: QueryData, queries: slice, columns: tuple[int, ...] | None = Non
 def left_out_models(
     data: TrainingData, columns: Sequence[int], regularization: float, cost: PairCost
 ) -> Waiting[LeftOutRankRLS]:
-    """Return a scorer of a shard's documents by models of some features trained without each query.
+    """Return the scorer of documents by models of some features that are trained without each query.
 
-    One pass over the data, O(mn²), shared by all features and λ.
+    One pass over the data, O(mn²), whose result is cached for all features and λ.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)
-    indices = np.array([*chosen_columns, total.shape[0] - 1])
-    of_chosen = np.ascontiguousarray(total[np.ix_(indices, indices)])
-    return LeftOutRankRLS(tuple(chosen_columns), of_chosen, regularization, cost, data.several)
+    indices = np.array([*chosen_columns, total.shape[0] - 1])  # the last column is the labels
+    return LeftOutRankRLS(
+        columns=tuple(chosen_columns),
+        total=np.ascontiguousarray(total[np.ix_(indices, indices)]),
+        regularization=regularization,
+        cost=cost,
+        by_blocks=data.several,
+    )
 
 
 def left_out_predictions(data: TrainingData, regularizations: Sequence[float], cost: PairCost) -> Floats:
-    """Predict each document without its query for each λ, centred, shape (L, m): two passes over the data."""
+    """Return each document's centred score by the model without its query, for each λ, shape (L, m).
+
+    Takes two passes over the data.
+    """
+    # The λ of the scorer is not used: `predictions` gets all λ.
     models = finish(left_out_models(data, range(data.X.shape[1]), regularizations[0], cost))
     (predictions,) = finish(summed(data, "leaving queries out", _predictions, models, tuple(regularizations)))
     return np.asarray(predictions)

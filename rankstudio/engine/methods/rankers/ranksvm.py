@@ -1,4 +1,4 @@
-"""RankSVM: large margins between the documents of a query, without a list of their pairs."""
+"""RankSVM: large margins between the documents of a query, trained without a list of their pairs."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     n_basis : int, optional
         Number of basis vectors; by default all documents. The linear kernel has no basis vectors.
     basis : {"uniform", "per_query"}, default "uniform"
+        How basis documents are sampled: from all documents, or the same number from each query.
     seed : int, default 0
         Seed of the sample of basis documents.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
@@ -72,9 +73,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         section 4.2.1); "none" lets every pair count the same. All losses together are scaled so that the
         weights of all pairs add up to their number: C keeps its meaning. Preferences have their own weights.
     solver : {"auto", "newton", "bundle"}, default "auto"
-        "newton" uses truncated Newton steps; for the hinge, on smoothed versions of it whose width decreases
-        with the duality gap. "bundle" is the cutting-plane method of the thesis, only for the hinge; it needs
-        many more iterations for large C. "auto" uses a few planes if C is small, and then Newton steps.
+        "newton" uses truncated Newton steps; for the hinge, on smoothed hinges whose width decreases with the
+        duality gap. "bundle" is the cutting-plane method of the thesis, only for the hinge; it needs many
+        more iterations for large C. "auto" uses a few planes if C is small, and then Newton steps.
     tol : float, default 1e-6
         Stops when the duality gap is at most this share of the objective, and of its reduction from w = 0.
     max_iter : int, default 1000
@@ -146,12 +147,14 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
                 yield step
 
     def _kernel(self) -> tuple[Kernel, tuple[int | None, str, int]]:
+        """Return the kernel, and the settings of its basis; ParameterError for a precomputed kernel."""
         if self.kernel == PRECOMPUTED:
             raise ParameterError("kernel", self.kernel, "linear, rbf, poly or a function of documents")
         return kernel_of(self), basis_of(self)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         last = steps[-1]
+        # A linear model has no kernel attributes, also if an earlier fit had set them.
         for name in {"dual_coef_", "basis_", "basis_vectors_"} & vars(self).keys():
             delattr(self, name)
         if isinstance(last, KernelIteration):
@@ -170,6 +173,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
+        """Yield the states of the optimiser for the documents of all shards."""
         minimise = self._minimiser()
         kind = self.checked("weighting")
         from rankstudio.engine.arithmetic.pairs import PairWeighting  # noqa: PLC0415 - numba
@@ -182,6 +186,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
             yield from minimise(problem, C, tol, max_iter)
 
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
+        """Return the optimiser for the loss and the solver; ParameterError for planes without the hinge."""
         loss = self.checked("loss")
         solver = self.checked("solver")
         if solver == "bundle" and loss != "hinge":

@@ -6,9 +6,9 @@ bandwidth wide. With c a box's centre, s = (x_j - c) / h and u = (x - c) / h,
 (1) exp(-(u - s)² / 2) = sum_l s^l / l! H_l(u) with H_l(u) = He_l(u) exp(-u² / 2),
 (2) H_{l+1}(u) = u H_l(u) - l H_{l-1}(u).
 
-(3) So a box is known by its moments A_l = sum_j w_j s^l / l!,
-(4) and seen from another box, at a whole number of bandwidths r, as a Taylor series in δ, because
-    H_l' = -H_{l+1}: sum_k (-δ)^k / k! sum_l A_l H_{k+l}(r).
+(3) So the points of a box enter only by the moments of the box, A_l = sum_j w_j s^l / l!.
+(4) In another box, r bandwidths away, their sum at a distance of δ bandwidths from that box's centre is, as
+    H_l' = -H_{l+1}, the Taylor series sum_k (-δ)^k / k! sum_l A_l H_{k+l}(r).
 
 Both series end after ``TERMS`` terms, and boxes further than ``REACH`` are left out.
 
@@ -31,7 +31,7 @@ away, exp(-9² / 2) = 3e-18."""
 
 @kernel
 def exact_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats) -> None:
-    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``x_values``: O(points · at)."""
+    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``x_values``: O(points · x_values)."""
     for i in range(x_values.shape[0]):
         total = 0.0
         for j in range(points.shape[0]):
@@ -42,9 +42,9 @@ def exact_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out:
 
 @fused
 def fast_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats) -> None:
-    """Write the sums of :func:`exact_sums` up to 1e-14 + 2 eps range / h of the sum of weights.
+    """Write the sums of :func:`exact_sums`, with errors up to (1e-14 + 2 eps range / h) sum_j w_j.
 
-    ``points`` and ``x_values`` ascend. O(TERMS (points + at) + TERMS² REACH boxes with something in them).
+    ``points`` and ``x_values`` ascend. O(TERMS (points + x_values) + TERMS² REACH (nonempty boxes)).
     """
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
@@ -53,7 +53,7 @@ def fast_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: 
         z = (points[j] - origin) / h
         box = int(z)
         s = z - box - 0.5  # |s| <= 1/2: from the box's centre, in bandwidths
-        term = weights[j]  # (3)
+        term = weights[j]  # w_j s^l / l! of (3), from l = 0 on
         for k in range(TERMS):
             moments[box, k] += term
             term *= s / (k + 1)
@@ -62,6 +62,7 @@ def fast_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: 
 
 @fused_inlined
 def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: Floats) -> None:
+    """Write the sums (4) for every x of ``x_values`` from the moments (boxes, TERMS) of all boxes."""
     n_boxes = moments.shape[0]
     hermite = np.empty((2 * REACH + 1, 2 * TERMS))
     for r in range(2 * REACH + 1):
@@ -69,7 +70,7 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
         hermite[r, 0] = np.exp(-0.5 * u * u)
         hermite[r, 1] = u * hermite[r, 0]
         for k in range(1, 2 * TERMS - 1):
-            # (2); the exponential is in all of them.
+            # The recurrence (2) holds with the exponential as a factor of every term.
             hermite[r, k + 1] = u * hermite[r, k] - k * hermite[r, k - 1]
     local = np.empty(TERMS)
     i = 0
@@ -81,7 +82,7 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
             continue
         centre = int(position)
         local[:] = 0.0
-        # (4): the coefficients around this centre, once for its points.
+        # The inner sums of (4) for this box, computed once for all x in it.
         for box in range(max(0, centre - REACH), min(n_boxes, centre + REACH + 1)):
             if moments[box, 0] == 0.0:
                 continue
@@ -92,19 +93,19 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
         factor = 1.0
         for k in range(TERMS):
             local[k] *= factor
-            factor *= -1.0 / (k + 1)  # Taylor's 1 / k! with the sign of H_k' = -H_{k+1}
+            factor *= -1.0 / (k + 1)  # (-1)^k / k! of (4)
         while i < x_values.shape[0] and np.floor((x_values[i] - origin) / h) == position:
             delta = (x_values[i] - origin) / h - position - 0.5
             value = local[TERMS - 1]  # Horner's rule
             for k in range(TERMS - 2, -1, -1):
                 value = value * delta + local[k]
-            out[i] = max(value, 0.0)  # a sum of positive terms: what is below 0 is rounding
+            out[i] = max(value, 0.0)  # a sum of positive terms is negative only by rounding
             i += 1
 
 
 @inlined
 def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
-    """Return (5) of two densities at values that occur ``counts`` times."""
+    """Return 2 JS(p, q) by (5) of the module's docstring, for values that occur ``counts`` times."""
     divergence = 0.0
     for i in range(counts.shape[0]):
         p = p_of[i]
@@ -121,7 +122,7 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
 def expected_divergence(densities: Floats, counts: Floats, has_density: Bools) -> float:
     """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
 
-    ``densities`` is (R, V). Pairs with a grade that is not ``has_density`` count 0. O(R² V).
+    ``densities`` is (R, V). Pairs with a grade whose ``has_density`` is False count 0. O(R² V).
     """
     total = 0.0
     for a in range(densities.shape[0]):
@@ -129,6 +130,6 @@ def expected_divergence(densities: Floats, counts: Floats, has_density: Bools) -
             if not (has_density[a] and has_density[b]):
                 continue
             divergence = _divergence(densities[a], densities[b], counts)
-            # Never negative but for rounding.
+            # A divergence is negative only by rounding.
             total += (b - a) * max(0.5 * divergence, 0.0)
     return total

@@ -5,8 +5,8 @@ D are discordant:
 
 (1) τ-b = (P - T_a - T_b + T_ab - 2 D) / √((P - T_a) (P - T_b)).
 
-(2) D is the number of exchanges that sort the other feature (Knight 1966), where documents stand in the order
-of the one and those that it ties in the order of the other. O(n log n).
+(2) D is the number of exchanges of neighbours that sort the documents by the other feature (Knight 1966), if
+they start in the order of the one feature, and its ties in the order of the other. O(n log n).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ _RUN = 12  # up to this length insertion is faster than merging
 
 @kernel
 def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
-    """Sort ``values[begin:end]`` and return how many pairs stood in the wrong order (2)."""
+    """Sort ``values[begin:end]``, with ``spare`` as work space; return how many pairs were in wrong order."""
     swaps = 0
+    # Insertion sort of short runs.
     for start in range(begin, end, _RUN):
         for i in range(start + 1, min(start + _RUN, end)):
             value = values[i]
@@ -32,6 +33,7 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
                 j -= 1
             values[j + 1] = value
             swaps += i - 1 - j
+    # Merge neighbouring runs.
     width = _RUN
     while width < end - begin:
         for start in range(begin, end - width, 2 * width):
@@ -51,7 +53,7 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
                 else:
                     values[out] = values[right]
                     right += 1
-                    swaps += middle - left  # it passes all that is left of the left half
+                    swaps += middle - left  # the value passes all remaining values of the left run
                 out += 1
             while left < middle:
                 values[out] = spare[left]
@@ -63,9 +65,9 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
 
 @kernel
 def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
-    """Write to ``out`` (Q,) how many pairs of a query have the same rank.
+    """Write to ``out`` (Q,) how many pairs of documents of each query have the same rank.
 
-    ``order`` sorts each query.
+    ``order`` lists the documents of each query by rank.
     """
     for q in range(ptr.shape[0] - 1):
         tied = 0
@@ -88,9 +90,10 @@ def similarities(
 ) -> None:
     """Write to ``out`` (2, others) the sums over queries of |τ-b| between a feature and some others.
 
-    Its second row tells in how many queries it is defined, neither being constant. ``ranks`` (n, m) has each
-    feature's ranks inside its query, ``order`` (n, m) the documents of each query by them, ``tied`` (n, Q)
-    the pairs of equal rank. O(m log |q|) for each of the others.
+    The second row is the number of queries that define τ-b, because neither feature is constant there.
+    ``ranks`` (n, m) are the documents' ranks by each feature, ``order`` (n, m) lists the documents of each
+    query by rank, and ``tied`` (n, Q) are the numbers of pairs with equal ranks. O(m log |q|) for each of the
+    others.
     """
     m = ranks.shape[1]
     values = np.empty(m, dtype=np.int32)
@@ -108,6 +111,7 @@ def similarities(
                 continue
             for i in range(begin, end):
                 values[i] = ranks[other, order[chosen, i]]
+            # Sort the documents that the chosen feature ties by the other one, and count ties in both.
             tied_in_both = 0
             start = begin
             while start < end:
@@ -124,9 +128,9 @@ def similarities(
                         tied_in_both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
-            # (1): concordant minus discordant pairs; pairs tied in both were taken away twice.
+            # Numerator of (1): concordant minus discordant pairs. Pairs tied in both are subtracted twice.
             balance = pairs - tied[chosen, q] - tied[other, q] + tied_in_both - 2.0 * discordant
-            total += min(abs(balance) / np.sqrt(spread), 1.0)  # the root rounds: 1 + 2e-16 is no |τ|
+            total += min(abs(balance) / np.sqrt(spread), 1.0)  # rounding of the root could give 1 + 2e-16
             defined += 1
         out[0, index] = total
         out[1, index] = defined

@@ -24,7 +24,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 TIE = 64 * float(np.finfo(np.float64).eps)
-"""Two criteria tie that differ by no more than this share of the empty model's, their rounding."""
+"""Two criteria tie if they differ by at most this share of the empty model's criterion: their rounding."""
 
 
 class Selector(LinearRanker):
@@ -41,7 +41,7 @@ class Selector(LinearRanker):
     selection_order_ : ndarray of shape (k,)
         0-based columns in the order of selection.
     coef_path_ : ndarray of shape (k, n)
-        Models with the first 1, 2, … k of them.
+        Models with the first 1, 2, … k selected features.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Selector(LinearRanker):
     selection_order_: Ints
     coef_path_: Floats
 
-    # By which scikit-learn sees that frames can be had.
+    # Tells scikit-learn that `transform` can return data frames.
     _sklearn_auto_wrap_output_keys = frozenset({"transform"})
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
@@ -82,9 +82,9 @@ class Selector(LinearRanker):
         return _selector_mixin().transform(self, X)
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike, **arguments: Any) -> Any:
-        """Select features, and return those of the same documents.
+        """Select features, and return the selected features of the same documents.
 
-        Parameters as in ``fit``.
+        The parameters are those of ``fit``.
         """
         return self.fit(X, y, **arguments).transform(X)
 
@@ -151,7 +151,7 @@ class GrowingSelector(Selector):
     def _n_to_select(self, n: int) -> int:
         """Return how many of n features to select at most.
 
-        ParameterError for a wrong number.
+        Raises a ParameterError for a number outside 1 to n.
         """
         size = n if self.n_features_to_select is None else self.n_features_to_select
         return between("n_features_to_select", size, 1, n)
@@ -195,9 +195,9 @@ class Ordering:
         return without(self.candidates, self.features[:position])
 
     def joined(self, groups: ColumnGroups, k: int) -> Ordering:
-        """Return the order of features as an order of the first k groups, by the best feature of each.
+        """Return the order of the features of the first k groups; a group is placed by its best feature.
 
-        Every feature has the score of its group.
+        In the returned ordering, every feature has the score of its group.
         """
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
@@ -206,9 +206,10 @@ class Ordering:
         return Ordering(np.array(columns, dtype=np.int64), scores, self.found)
 
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
-        """Return an order by score per cost, without features that the rest of the budget does not cover.
+        """Return an order by score per cost, without features that exceed the remaining budget.
 
-        A group has the score of its best feature and the cost of all. Features without a score come last.
+        A group has the score of its best feature and the total cost of its features. Features without a score
+        come last.
         """
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
@@ -228,7 +229,10 @@ class Ordering:
 
 @dataclass
 class _Orderings:
-    """Orderings of some data, by the selector's parameters without λ and the number of features."""
+    """Cache of the orderings of one dataset.
+
+    A key contains the selector's class, its parameters without λ, and the number of features.
+    """
 
     found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(default_factory=dict)
 
@@ -236,8 +240,8 @@ class _Orderings:
 class PathSelector(GrowingSelector):
     """Base class of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
-    Subclasses implement :meth:`order_features`. Their parameters include ``regularization``. Their order is
-    cached with the data, for every λ.
+    Subclasses implement :meth:`order_features`. Their parameters include ``regularization``. The order is
+    cached with the data, and used for every λ.
 
     The criterion of every step is the leave-query-out error of RankRLS with the features selected so far.
     Selectors can then be compared with each other and with greedy RankRLS on one scale, and a size can be
@@ -269,9 +273,9 @@ class PathSelector(GrowingSelector):
     groups: Sequence[Sequence[int]] = ()
     """0-based columns that are taken or left together; see :class:`ScoredSelector`."""
     costs: ArrayLike | None = None
-    """Cost of each feature, which divides its score; see there."""
+    """Cost of each feature, which divides its score; see :class:`ScoredSelector`."""
     budget: float | None = None
-    """Maximum total cost; see there."""
+    """Maximum total cost; see :class:`ScoredSelector`."""
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return super().n_steps(len(ColumnGroups.of(n_features, self.groups).groups))
@@ -293,7 +297,7 @@ class PathSelector(GrowingSelector):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature or group: RankRLS with it and all earlier ones."""
+        """Yield one step per selected feature or group: RankRLS with this feature and all earlier ones."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.methods.shards.sums import models_in_order  # noqa: PLC0415
 
@@ -314,19 +318,21 @@ class PathSelector(GrowingSelector):
                 budget=self.budget,
                 size_penalty=0.0,
             )
-        ordering = yield from self._order(data, data.X.shape[1] if has_costs or not groups.trivial else k)
+        # Costs and groups reorder the features, so that all of them need a score.
+        n_ordered = data.X.shape[1] if has_costs or not groups.trivial else k
+        ordering = yield from self._order(data, n_ordered)
         if has_costs:
             ordering = ordering.per_cost(groups, rules)
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
         coefs, errors = yield from models_in_order(data, order, regularization)
-        before = 0
+        previous_size = 0
         for number, size in enumerate(groups.ends(order), start=1):
             selected = tuple(order[:size].tolist())
-            compared = ordering.compared(before)
+            compared = ordering.compared(previous_size)
             yield Step(number, selected, coefs[size - 1], float(errors[size - 1]), compared)
-            before = size
+            previous_size = size
 
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         orderings = data.shared.of(_Orderings).found
@@ -338,14 +344,14 @@ class PathSelector(GrowingSelector):
 
     def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
         """Return the parameters that the order depends on."""
-        later = {"groups", "costs", "budget"}
-        ignored = later if self.orders_by_lambda else {*later, "regularization"}
+        applied_afterwards = {"groups", "costs", "budget"}  # to the finished order
+        ignored = applied_afterwards if self.orders_by_lambda else {*applied_afterwards, "regularization"}
         return tuple((name, as_key(v)) for name, v in self.get_params().items() if name not in ignored)
 
 
 @dataclass(eq=False, repr=False)
 class ScoredSelector(PathSelector):
-    """Base class of selectors with one score per feature, which groups and costs are compared by.
+    """Base class of selectors with one score per feature; groups and costs are compared by these scores.
 
     Examples
     --------
@@ -391,10 +397,11 @@ def best_first(scores: Floats, k: int) -> Ints:
     descending = scores[order].tolist()
     starts = [0]
     for index, score in enumerate(descending):
-        if not score >= descending[starts[-1]] - tie:  # not a number: for itself, at the end
+        if not score >= descending[starts[-1]] - tie:  # also for NaN: each is a level of its own, at the end
             starts.append(index)
     level = np.zeros(order.size, dtype=np.int64)
     level[starts[1:]] = 1
+    # The last key of lexsort is the primary one: by level, and by column within a level.
     return order[np.lexsort((order, np.cumsum(level)))][:k]
 
 

@@ -1,4 +1,4 @@
-"""Groups of features: what a selector takes or leaves as a whole, in one step."""
+"""Groups of features that a selector selects as a whole, in one step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ColumnGroups:
 
     @classmethod
     def of(cls, n: int, groups: Sequence[Sequence[int]]) -> Self:
-        """Extend groups of n features by the ungrouped features.
+        """Return these groups of n features, with each ungrouped feature as a group by itself.
 
         Raises
         ------
@@ -50,11 +50,9 @@ class ColumnGroups:
             return cls(*_single_groups(n))
         sorted_groups = [tuple(sorted(int(column) for column in group)) for group in groups]
         columns = [column for group in sorted_groups for column in group]
-        if (
-            not all(sorted_groups)
-            or len(set(columns)) < len(columns)
-            or any(not 0 <= column < n for column in columns)
-        ):
+        has_empty_group = not all(sorted_groups)
+        has_repeated_column = len(set(columns)) < len(columns)
+        if has_empty_group or has_repeated_column or any(not 0 <= column < n for column in columns):
             expected = f"nonempty lists of distinct columns from 0 to {n - 1}"
             raise ParameterError("groups", [list(group) for group in sorted_groups], expected)
         ungrouped = sorted(set(range(n)) - set(columns))
@@ -78,11 +76,11 @@ class ColumnGroups:
     def representatives(self) -> Ints:
         """First column of each group, shape (g,)."""
         if self.trivial:
-            return self.of_column
+            return self.of_column  # each column is its own group
         return np.array([group[0] for group in self.groups], dtype=np.int64)
 
     def containing(self, columns: Iterable[int]) -> Columns:
-        """Return the positions of the groups of some columns, each once, in column order."""
+        """Return the positions of the groups that contain some columns, each once, in the columns' order."""
         return tuple(dict.fromkeys(int(self.of_column[column]) for column in columns))
 
     def columns(self, positions: Iterable[int]) -> Columns:
@@ -90,20 +88,23 @@ class ColumnGroups:
         return tuple(column for position in positions for column in self.groups[position])
 
     def ends(self, columns: Ints) -> list[int]:
-        """Return the end of each group in columns sorted by group, counted from 1."""
-        of = self.of_column[columns]
-        return [*(np.flatnonzero(of[1:] != of[:-1]) + 1).tolist(), columns.size]
+        """Return the number of columns up to the end of each group, for columns listed group by group."""
+        positions = self.of_column[columns]
+        return [*(np.flatnonzero(positions[1:] != positions[:-1]) + 1).tolist(), columns.size]
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the values of each group's columns, shape (g,)."""
         return np.asarray(np.bincount(self.of_column, values, len(self.groups)), dtype=np.float64)
 
     def greatest(self, n_groups: int) -> int:
-        """Return the maximum number of columns of a number of groups."""
+        """Return the number of columns of the ``n_groups`` largest groups."""
         return sum(sorted(map(len, self.groups), reverse=True)[:n_groups])
 
     def by_column(self, step: Step) -> Step:
-        """Return a step over groups as a step over features, each with its group's candidate score."""
+        """Return a step that selects groups as one that selects features.
+
+        The candidate score of a feature is that of its group.
+        """
         candidates = step.candidates[self.of_column] if step.candidates.size else step.candidates
         coef = step.coef if step.selected else np.zeros(self.of_column.size)
         return replace(step, selected=self.columns(step.selected), candidates=candidates, coef=coef)
@@ -111,5 +112,5 @@ class ColumnGroups:
 
 @lru_cache(maxsize=4)
 def _single_groups(n: int) -> tuple[tuple[Columns, ...], Ints]:
-    """Return a group for each of n features, and the group of each feature; cached, as many plans need it."""
+    """Return a group for each of n features, and the group of each feature; cached for many plans."""
     return tuple((column,) for column in range(n)), unwritable(np.arange(n))

@@ -14,7 +14,9 @@ from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, prices_of
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 
-_ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but for rounding
+_ROUNDING = (
+    1e-12  # share of a budget by which costs may exceed it, because decimal costs add up with rounding
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +42,8 @@ class Constraints:
     budget : float
         Maximum total cost of the selected features.
     size_penalty : float
-        μ: a feature must reduce the criterion by more than this share of the empty model's; with 0 there is
-        no such condition.
+        μ: a feature must reduce the criterion by more than this share of the empty model's criterion; with 0
+        there is no such condition.
 
     Examples
     --------
@@ -74,42 +76,45 @@ class Constraints:
         budget: float | None,
         size_penalty: float,
     ) -> Self:
-        """Check constraints beyond the catalog, given by columns.
+        """Return the rules of a search among groups, from parameters that refer to columns.
 
-        ParameterError names the invalid one.
+        Checks what the catalog does not check. Raises a ParameterError that names the invalid parameter.
         """
         n = groups.of_column.size
-        first = groups.containing(_checked_columns("pinned", pinned, n))
-        columns = _checked_columns("banned", banned, n)
-        conflicts = sorted(column for column in columns if groups.of_column[column] in first)
+        pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))
+        banned_columns = _checked_columns("banned", banned, n)
+        conflicts = sorted(column for column in banned_columns if groups.of_column[column] in pinned_groups)
         if conflicts:
-            raise ParameterError("banned", list(columns), f"features that are not pinned ({conflicts[0]} is)")
-        never = groups.containing(columns)
-        free = len(groups.groups) - len(never)
-        if free == 0:
-            raise ParameterError("banned", list(columns), "at least one feature left to select")
-        size = free if n_features_to_select is None else n_features_to_select
-        k = between("n_features_to_select", size, max(1, len(first)), free)
+            raise ParameterError(
+                "banned", list(banned_columns), f"features that are not pinned ({conflicts[0]} is)"
+            )
+        banned_groups = groups.containing(banned_columns)
+        n_free = len(groups.groups) - len(banned_groups)
+        if n_free == 0:
+            raise ParameterError("banned", list(banned_columns), "at least one feature left to select")
+        size = n_free if n_features_to_select is None else n_features_to_select
+        k = between("n_features_to_select", size, max(1, len(pinned_groups)), n_free)
         between("seed", seed, 0, MOST_SEED)
         allowed = np.ones(len(groups.groups), dtype=bool)
-        allowed[list(never)] = False
+        allowed[list(banned_groups)] = False
         prices = None if costs is None else groups.sums(prices_of(costs, n))
-        purse = _checked_budget(budget, prices, allowed, first)
-        return cls(k, first, allowed, n_candidates, seed, prices, purse, size_penalty)
+        max_cost = _checked_budget(budget, prices, allowed, pinned_groups)
+        return cls(k, pinned_groups, allowed, n_candidates, seed, prices, max_cost, size_penalty)
 
     def affordable(self, remaining: Bools, spent: float) -> Ints:
-        """Return the remaining features that the rest of the budget covers, up to rounding."""
+        """Return the remaining features that the budget covers after costs of ``spent``, up to rounding."""
         if self.costs is None:
             return np.flatnonzero(remaining)
         return np.flatnonzero(remaining & (spent + self.costs <= self.budget * (1 + _ROUNDING)))
 
 
 def worth(gains: Floats, prices: Floats) -> Floats:
-    """Return the gain per cost; a loss counts the more, the more it costs."""
+    """Return the gain per cost; a negative gain is multiplied by its cost, so that high costs rank lower."""
     return np.where(gains > 0, gains / prices, gains * prices)
 
 
 def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
+    """Return the columns of a parameter; raise a ParameterError if they are invalid or repeated."""
     chosen = tuple(int(c) for c in columns)
     if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):
         raise ParameterError(name, list(chosen), f"different columns from 0 to {n - 1}")
@@ -119,7 +124,11 @@ def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ..
 def _checked_budget(
     budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]
 ) -> float:
-    """Return the budget, infinite for None; ParameterError unless a feature or the pinned ones fit in it."""
+    """Return the budget, infinite for None.
+
+    Raises a ParameterError if the budget covers neither the cheapest feature nor, if some features are
+    pinned, all of these.
+    """
     if budget is None:
         return float(np.inf)
     if not isinstance(budget, int | float | np.number) or isinstance(budget, bool) or not budget > 0:

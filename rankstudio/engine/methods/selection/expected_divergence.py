@@ -27,14 +27,17 @@ from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-_MOST_CLASSES = 64  # pairs of classes are compared: what has more is no grade
-_DENSITY = 160.0  # nanoseconds for a value of a feature, in the training documents and those to compare
+_MOST_CLASSES = 64  # all pairs of labels are compared, so labels with more values are not treated as grades
+_DENSITY = 160.0  # nanoseconds for a value of a feature
 _PROGRESS_TEXT = "estimating densities"
-_GROUPS = 20  # of queries without which densities are estimated again
+_GROUPS = 20  # queries are divided into this many groups; densities are estimated again without each group
 _VALUES = 1 << 22  # numbers of features that are processed together: 32 MB
-_SHARE = 1 / 8  # of the memory budget, for features of several shards: each time all of these are read
-_PER_DOCUMENT = 200.0  # bytes of a feature, its order, its values by grade and what is summed of them
-_THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
+# Share of the memory budget for features that are processed together, for several shards. All shards are read
+# once for every such part of the features.
+_SHARE = 1 / 8
+_PER_DOCUMENT = 200.0  # bytes for a feature: its values, their order, the values by grade, and sums
+# Share of the sum of weights: if the average density is smaller, the error of the fast sums would matter.
+_THIN = 1e-4
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +64,7 @@ class ExpectedDivergence(ScoredSelector):
         Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
         is multiplied by the cost instead. A group costs the sum of its features.
     budget : float, optional
-        Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
+        Maximum total cost; features that exceed the remaining budget are skipped. Needs ``costs``.
     density : {"normalised", "released"}, default "normalised"
         "normalised": each density sums to one over the validation values, so JS lies in [0, ln 2] and has a
         weight comparable with s; the bandwidth is Silverman's rule as stated by the authors, h = 1.06 sd
@@ -174,14 +177,14 @@ class ExpectedDivergence(ScoredSelector):
         divergence = yield from _diverging(data, normalised=normalised, exact=exact)
         scores = importance + divergence
         attributes = {"scores_": scores, "importance_": importance, "divergence_": divergence}
-        # A constant feature leaves the order of the file, in which relevant documents may come first.
+        # A constant feature leaves the documents in the order of the file, which may put relevant ones first.
         varies = yield from informative_columns(data)
         return Ordering(best_first(np.where(varies, scores, -np.inf), k), scores, attributes)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return importance and divergence by query.
+        """Return each query's part in importance and divergence.
 
-        None with groups or costs, which divide the scores.
+        None with groups or costs, because the scores of groups, or per cost, have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -191,9 +194,10 @@ class ExpectedDivergence(ScoredSelector):
         return compared_means(self, data, n_features, values, self._divergence_parts(data))
 
     def _divergence_parts(self, data: TrainingData) -> Waiting[Floats]:
-        """Return the loss of FS-ED's divergences without each query, shape (n, Q).
+        """Return how much the divergences decrease without each query, shape (n, Q).
 
-        Densities are estimated again without each of some groups of queries, whose documents share the loss.
+        Densities are estimated again without each of up to 20 random groups of queries. The decrease is
+        divided among the queries of the group by their numbers of documents.
         """
         Q = data.ptr.size - 1
         sizes = np.diff(data.ptr)
@@ -203,9 +207,9 @@ class ExpectedDivergence(ScoredSelector):
             np.array_split(np.random.default_rng(0).permutation(Q), min(Q, _GROUPS))
         ):
             yield WorkProgress("comparing queries", number / min(Q, _GROUPS))
-            rest = data.taken(np.setdiff1d(np.arange(Q), queries))
-            lost = divergence - (yield from self.order_features(rest, 1)).found["divergence_"]
-            parts[:, queries] = lost[:, None] * sizes[queries] / sizes[queries].sum()
+            other_queries = data.taken(np.setdiff1d(np.arange(Q), queries))
+            decrease = divergence - (yield from self.order_features(other_queries, 1)).found["divergence_"]
+            parts[:, queries] = decrease[:, None] * sizes[queries] / sizes[queries].sum()
         return parts
 
 
@@ -235,14 +239,11 @@ def divergences(
 
 
 def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[Floats]:
-    """Compute :func:`divergences` with progress events.
-
-    Some features of all shards at a time.
-    """
+    """Compute :func:`divergences` with progress events; a part of the features is read at a time."""
     grades = labels_of(data)
     m, n = data.X.shape
     _check_grades(grades)
-    grade = np.searchsorted(grades, data.y)
+    grade = np.searchsorted(grades, data.y)  # the position of each document's grade
     d = np.empty(n)
 
     def of_feature(j: int, values: Floats) -> float:
@@ -303,7 +304,7 @@ def grade_densities(
 def _compared(
     values: Floats, grade: Ints, grades: Floats, validation_values: Floats, normalised: bool, exact: bool
 ) -> GradeDensities:
-    """Return the densities and d of one feature."""
+    """Return the densities and d of one feature; ``grade`` are the documents' positions in ``grades``."""
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
     order = np.argsort(values)
@@ -313,21 +314,23 @@ def _compared(
     densities = np.zeros((grades.size, places.size))
     has_density = np.ones(grades.size, dtype=np.bool_)
     bandwidths = np.zeros(grades.size)
+    sum_kernels = kernels.exact_sums if exact else kernels.fast_sums
     for r in range(grades.size):
-        inside = values[grade == r]
-        h = bandwidths[r] = _bandwidth(inside, normalised)
-        points, weights = _distinct(inside)
+        grade_values = values[grade == r]
+        h = bandwidths[r] = _bandwidth(grade_values, normalised)
+        points, weights = _distinct(grade_values)
         if 0.0 < h < np.inf:
             sums = densities[r]
-            (kernels.exact_sums if exact else kernels.fast_sums)(points, weights, h, places, sums)
-            if (
+            sum_kernels(points, weights, h, places, sums)
+            needs_exact_sums = (
                 normalised
                 and not exact
-                and _total(sums, counts) < _THIN * inside.size * validation_values.size
-            ):
+                and _total(sums, counts) < _THIN * grade_values.size * validation_values.size
+            )
+            if needs_exact_sums:
                 kernels.exact_sums(points, weights, h, places, sums)
             if not normalised:
-                sums /= inside.size * h * np.sqrt(2.0 * np.pi)
+                sums /= grade_values.size * h * np.sqrt(2.0 * np.pi)
         if normalised:
             if _total(densities[r], counts) == 0.0:
                 densities[r] = _move_to_nearest(points, weights, places) / counts
@@ -339,10 +342,7 @@ def _compared(
 
 
 def _bandwidth(values: Floats, normalised: bool) -> float:
-    """Return the bandwidth for the documents of one grade.
-
-    0 where they have one value.
-    """
+    """Return the bandwidth for the ascending values of one grade, 0 if there is only one distinct value."""
     if values.size < 2 or values[0] == values[-1]:
         return 0.0
     return 1.06 * float(values.std(ddof=1)) * (float(values.size**-0.2) if normalised else 1.0)
@@ -355,12 +355,16 @@ def _distinct(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _total(density: Floats, counts: Floats) -> float:
-    """Return the density's sum over all values; no BLAS, whose threads would get in the way of these."""
+    """Return the sum of a density over all values."""
+    # Without BLAS, whose threads would compete with those of this module.
     return float((density * counts).sum())
 
 
 def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
-    """Give the weight of every point to the place next to it, in equal parts where two are."""
+    """Return the weights (places,) after moving the weight of each point to the nearest place.
+
+    If two places are equally near, each gets half of the weight.
+    """
     mass = np.zeros(places.size)
     right = np.clip(np.searchsorted(places, points), 0, places.size - 1)
     left = np.maximum(right - 1, 0)
@@ -373,12 +377,14 @@ def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
 
 
 def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryData:
+    """Return the data with checked validation documents, or unchanged without any."""
     if X_validation is None:
         return data
     return replace(data, validation=_check_validation(X_validation, data.X.shape[1]))
 
 
 def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
+    """Return the validation documents as an array; raise a DatasetError for a wrong shape or number."""
     validation = np.asarray(X_validation, dtype=np.float64)
     if validation.ndim != 2 or validation.shape[0] == 0 or validation.shape[1] != n:
         raise DatasetError(

@@ -1,4 +1,4 @@
-"""Relevance and similarity of features, for filters of others: functions of the API."""
+"""API functions for plug-in filters: relevance and similarity of features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = ("kendall", "pearson")
 
 @dataclass
 class _Comparisons:
-    """Cached comparisons of some data: gains by measure and convention, similarities by kind."""
+    """Cache of one dataset's comparisons: gains by measure and convention, similarities by kind."""
 
     gains: dict[tuple[str, str], Floats] = field(default_factory=dict)
     similarities: dict[str, Floats] = field(default_factory=dict)
@@ -39,13 +39,14 @@ def single_feature_gains(
     measure : str, default "NDCG@10"
         Any measure of rankings.
     convention : str, default "standard"
-        Convention of the run; k of a cut-off is at most the number of documents of a query, as in all methods
+        Convention of the run. A cut-off k is limited to the number of documents of a query, as in all methods
         that select by a measure.
 
     Returns
     -------
     ndarray of shape (n,)
-        Averages over queries, larger for better features: 1 minus an error; 0 where no query has a value.
+        Averages over queries, larger for better features: an error is subtracted from 1. 0 for a feature for
+        which no query has a value.
 
     Raises
     ------

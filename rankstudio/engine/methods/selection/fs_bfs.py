@@ -30,7 +30,7 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, told_as
 
 @dataclass
 class _Partition:
-    """The subsets that the features of some data are known to be divided into."""
+    """Subsets of one dataset's features that a search has found; ``is_whole`` once the search has ended."""
 
     nodes: list[Node] = field(default_factory=list)
     is_whole: bool = False
@@ -38,7 +38,7 @@ class _Partition:
 
 @dataclass
 class _Partitions:
-    """A partition for each choice of the parameters without λ."""
+    """Cache of one dataset's partitions; a key is the selector's class and its parameters without λ."""
 
     found: dict[tuple[type, tuple[tuple[str, Any], ...]], _Partition] = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ class FSBFS(PathSelector):
         Coordinate ascent stops after the first iteration that improves the measure by at most this much;
         greater than 0.
     convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of documents of a query.
+        Convention of the measure. A cut-off k is limited to the number of documents of a query.
     seed : int, default 0
         Seed of the orders in which coordinate ascent visits features, 0 to 2^32 - 1.
     regularization : float, default 1.0
@@ -143,10 +143,10 @@ class FSBFS(PathSelector):
             yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), compared)
 
     def nodes(self, data: TrainingData, max_nodes: int | None = None) -> Iterator[Node | WorkProgress]:
-        """Yield the subsets that these data are known to have, then find the others, with progress events.
+        """Yield the cached subsets of these data, then search for the others, with progress events.
 
-        Each is kept as soon as it is found: a path ends before constant features, and never asks whether
-        there is another subset. The search depends on its seed alone and finds the known ones again.
+        A subset is cached as soon as it is found, because a caller may stop early. A search that continues
+        starts anew from its seed, finds the cached subsets again, and does not yield them a second time.
         """
         key = type(self), self._without_lambda()
         partition = data.shared.of(_Partitions).found.setdefault(key, _Partition())
@@ -168,7 +168,7 @@ class FSBFS(PathSelector):
         partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
-        """Yield one subset after the other until no feature is left."""
+        """Yield one subset after the other until no feature remains that varies within a query."""
         n = data.X.shape[1]
         size = self.checked("subset_size")
         patience = self.checked("patience")
@@ -178,7 +178,7 @@ class FSBFS(PathSelector):
         with ascent_search(data, self.measure, objective(self.convention)) as opening:
             ascent = yield from opening
             remaining: list[int] = ascent.informative.tolist()
-            if not remaining:
+            if not remaining:  # all features are constant: a subset of the first one
                 yield Node((0,), np.eye(1, n)[0], (yield from ascent.measured(np.zeros(n))))
             search = BestFirstSearch(ascent, size, patience, tolerance, max_iter, rng)
             singles = {}
@@ -192,12 +192,13 @@ class FSBFS(PathSelector):
                 yield node
 
     def _keep(self, nodes: list[Node]) -> None:
+        """Set the attributes that describe the subsets."""
         self.subsets_ = tuple(node.features for node in nodes)
         self.combinations_ = np.array([node.coef for node in nodes])
         self.subset_scores_ = np.array([node.value for node in nodes])
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield the measures of the combinations that are compared, which do not change with the queries."""
+        """Yield each query's part in the measures of the compared combinations, which themselves are kept."""
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
         n = data.X.shape[1]
@@ -232,8 +233,8 @@ class FSBFS(PathSelector):
         return super().transform(X)
 
     def _transform(self, X: Any) -> Floats:
-        new: Floats = np.asarray(X, dtype=np.float64) @ self.combinations_.T
-        return new
+        new_features: Floats = np.asarray(X, dtype=np.float64) @ self.combinations_.T
+        return new_features
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Raise an error: sums of features cannot be inverted."""
@@ -245,9 +246,9 @@ class FSBFS(PathSelector):
         return np.array([f"fsbfs{t}" for t in range(len(self.subsets_))], dtype=object)
 
 
-def _with_progress(looking: Generator[object, None, Node], share: float) -> Waiting[Node]:
-    """Yield progress for each event of a search, and return its result."""
-    return told_as(looking, lambda _: WorkProgress(tr("searching for a subset"), share))
+def _with_progress(search_events: Generator[object, None, Node], share: float) -> Waiting[Node]:
+    """Yield the progress ``share`` for each event of a search, and return its result."""
+    return told_as(search_events, lambda _: WorkProgress(tr("searching for a subset"), share))
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,12 +262,12 @@ class Node:
     coef : ndarray of shape (n,)
         Weights of the combination, 0 for all other features.
     value : float
-        Measure of the training documents ranked by it; larger is better.
+        Measure of the training documents ranked by the combination; larger is better.
     reached : Mapping of int to float
-        For the final node of a search: the best measure of any node in which a feature had weight, for each
-        remaining feature.
+        Only for the result of a search: for each feature that remained, the best measure of the nodes in
+        which the feature had weight.
     combinations : Mapping of int to ndarray of shape (n,)
-        The combinations of those nodes.
+        Only for the result of a search: the combination of this best node of each feature.
     """
 
     features: tuple[int, ...]
@@ -277,7 +278,7 @@ class Node:
 
 
 class BestFirstSearch:
-    """Search the graph whose nodes are subsets of features, an edge adding one feature.
+    """Best-first search in the graph whose nodes are subsets of features; an edge adds one feature.
 
     Parameters
     ----------
@@ -322,20 +323,20 @@ class BestFirstSearch:
     def best_subset(
         self, remaining: list[int], singles: dict[int, Node]
     ) -> Generator[WorkProgress | None, None, Node]:
-        """Find the best node among subsets of the remaining features; ties go to the first one found.
+        """Find the best node among subsets of the remaining features; ties go to the first node found.
 
-        It yields after every node, so that the caller can stop. Features with a final weight of 0 are not
-        included and remain available.
+        The search yields before each new node, so that the caller can stop. Features with a final weight of 0
+        are not part of the resulting subset.
         """
-        turn = count()
+        turn = count()  # second key of the queue: among equal measures, the node found first
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
         heapq.heapify(queue)
-        best = queue[0][2]
+        _, _, best = queue[0]
         n_fruitless = 0
         best_nodes = {f: singles[f] for f in remaining}
         visited = {frozenset(node.features) for _, _, node in queue}
         while queue and n_fruitless < self._patience:
-            node = heapq.heappop(queue)[2]
+            _, _, node = heapq.heappop(queue)
             n_fruitless += 1
             if len(node.features) >= self._size:
                 continue
@@ -353,15 +354,20 @@ class BestFirstSearch:
                     best = grown
                     n_fruitless = 0
         used = tuple(feature for feature in best.features if best.coef[feature] != 0)
-        values = {f: node.value for f, node in best_nodes.items()}
-        return Node(used, best.coef, best.value, values, {f: node.coef for f, node in best_nodes.items()})
+        return Node(
+            features=used,
+            coef=best.coef,
+            value=best.value,
+            reached={f: node.value for f, node in best_nodes.items()},
+            combinations={f: node.coef for f, node in best_nodes.items()},
+        )
 
     def _grow(self, node: Node, feature: int) -> Generator[WorkProgress | None, None, Node]:
-        """Add a feature to a subset and learn its combination, from that of the subset on."""
+        """Return the node with a feature added, whose combination starts from that of the given node."""
         features = (*node.features, feature)
         coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
         if not value > node.value:
-            # The new weight stays 0, and no other one could be raised before: nothing more to find.
+            # The new weight stays 0, and the other weights are those at which ascent stopped before.
             return Node(features, node.coef, node.value)
         before = node.value
         for _ in range(self._max_iter - 1):

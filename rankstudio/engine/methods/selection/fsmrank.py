@@ -45,14 +45,14 @@ class FSMStep(Step):
 
 @dataclass
 class _Similarities:
-    """How similar the features of some data are, by the kind of similarity."""
+    """Cache of the similarities of one dataset's features, by the kind of similarity."""
 
     by_kind: dict[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Weighing(Selector):
-    """Base class of FSMRank and of what begins with it: its parameters."""
+    """Base class of FSMRank and of the selectors that start from its weights: holds FSMRank's parameters."""
 
     lambda1: float = 0.1
     lambda2: float = 1e-4
@@ -65,9 +65,10 @@ class _Weighing(Selector):
     n_iter_: int = field(init=False)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield FSMRank's absolute weights; those without a query follow from derivatives of its objective.
+        """Yield FSMRank's absolute weights, and the part of each query in them.
 
-        Similarities and importances stay as they are, and features without weight stay without.
+        The weights without a query are estimated by one Newton step on the objective of the other queries.
+        Similarities and importances stay as they are, and features with weight 0 keep it.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -82,14 +83,16 @@ class _Weighing(Selector):
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(data, order, weights)
             n_pairs = max(1.0, float(pairs.sum()))
-            rest = np.maximum(n_pairs - pairs, 1.0)
+            n_other_pairs = np.maximum(n_pairs - pairs, 1.0)
             total = slopes.sum(axis=1, keepdims=True)
-            change = (total - slopes) / rest - total / n_pairs
+            # The gradient is 0 at the minimum, so without a query it is only what the mean loss changes by.
+            gradients = (total - slopes) / n_other_pairs - total / n_pairs
             signs = np.sign(weights)
-            bend = curvature / n_pairs + lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
-            without = weights[:, None] - np.linalg.lstsq(bend, change, rcond=None)[0]
+            penalty = lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
+            hessian = curvature / n_pairs + penalty
+            weights_without = weights[:, None] - np.linalg.lstsq(hessian, gradients, rcond=None)[0]
             # A weight that would change its sign ends at 0.
-            parts[order] = np.abs(weights)[:, None] - np.maximum(signs[:, None] * without, 0.0)
+            parts[order] = np.abs(weights)[:, None] - np.maximum(signs[:, None] * weights_without, 0.0)
             scores[order] = np.abs(weights)
         for column in order[:n_features].tolist():
             yield ComparedByQuery((column,), scores.copy(), parts, np.ones(Q, dtype=np.bool_))
@@ -98,7 +101,7 @@ class _Weighing(Selector):
     def weighed_features(
         self, data: TrainingData, columns: Ints, other_columns: Ints
     ) -> Waiting[FeaturePenalties]:
-        """Return the importance of some features, of their negatives, and their similarity to others."""
+        """Return the importances of ``columns`` and of their negatives, and the similarities to others."""
         names = FSMRank().get_params()
         fsmrank = FSMRank(**{name: value for name, value in self.get_params().items() if name in names})
         importances = yield from weighing_features(data, fsmrank.checked("importance"))
@@ -106,7 +109,8 @@ class _Weighing(Selector):
         if isinstance(fsmrank.similarity, str) and fsmrank.similarity == "kendall" and not fsmrank.project:
             similarity = yield from kendall_between(data, columns, other_columns)
         else:
-            matrix = yield from without_notes(fsmrank.similarities(data))  # the run gave them
+            # The run has already shown the notes.
+            matrix = yield from without_notes(fsmrank.similarities(data))
             similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
         return FeaturePenalties(importances[columns], importances[n:][columns], similarity)
 
@@ -166,7 +170,7 @@ class FSMRank(_Weighing):
     selection_order_ : ndarray of shape (k,)
         Features with weight, the largest |weight| first (section IV.D).
     coef_path_ : ndarray of shape (k, n)
-        Models with the first 1, 2, … k of them, with unchanged weights (section IV.D).
+        Models with the first 1, 2, … k of these features, with unchanged weights (section IV.D).
 
     Notes
     -----
@@ -224,9 +228,10 @@ class FSMRank(_Weighing):
                 yield FSMStep(number, chosen, coef, state.objective, np.empty(0), state.lipschitz)
 
     def objectives(self, data: TrainingData, coefs: Sequence[Floats]) -> Waiting[list[float]]:
-        """Return the objective of some models (n,); a weight is that of the feature or of its negative.
+        """Return the objective of each model, whose weights have shape (n,).
 
-        The data are those of :meth:`work`, which warns of similarities that are not convex.
+        A negative weight of a feature is the weight of the feature's negative. Notes are suppressed, because
+        :meth:`work` has already warned about the same similarities.
         """
         data = training_data(data)
         penalties = yield from without_notes(self.penalties(data))
@@ -260,7 +265,7 @@ class FSMRank(_Weighing):
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])
-        # Entries up to 1 bound the norm by n, of which an eigenvalue is off by some eps: 1e-10 n is above.
+        # Entries are at most 1, so the norm is at most n: rounding moves an eigenvalue by less than 1e-10 n.
         if least >= -1e-10 * matrix.shape[0]:
             return matrix
         if project:
@@ -296,13 +301,13 @@ def top_features(last: Step) -> Iterator[Step]:
 
 
 def by_weight(coef: Floats) -> Ints:
-    """Return the features with weight, the largest |weight| first.
+    """Return the features with nonzero weight, the largest |weight| first.
 
     Ties go to the first column.
     """
     order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
-    chosen: Ints = order[: np.count_nonzero(coef)]
-    return chosen
+    weighted_features: Ints = order[: np.count_nonzero(coef)]
+    return weighted_features
 
 
 @dataclass(eq=False, repr=False)
@@ -355,7 +360,7 @@ class FSMRankTop(_OfFSMRank):
     criterion_path_ : ndarray of shape (k,)
         FSMRank's objective of each truncated model; with all weights it is the minimum.
     coef_path_ : ndarray of shape (k, n)
-        Models with the first 1, 2, … k of them.
+        Models with the first 1, 2, … k selected features.
     n_iter_ : int
         Number of iterations of FSMRank.
 
@@ -382,24 +387,27 @@ class FSMRankTop(_OfFSMRank):
         fsmrank, last, max_features = yield from self._weighed(data)
         scores = np.abs(last.coef)
         zeros = np.zeros_like(last.coef)
-        cut = list(top_features(last))[:max_features] or [Step(1, (), zeros, float("nan"), np.empty(0))]
-        objectives = yield from fsmrank.objectives(data, [step.coef for step in cut])
-        for step, objective in zip(cut, objectives, strict=True):
+        truncated = list(top_features(last))[:max_features]
+        if not truncated:
+            truncated = [Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))]
+        objectives = yield from fsmrank.objectives(data, [step.coef for step in truncated])
+        for step, objective in zip(truncated, objectives, strict=True):
             compared = without(scores, list(step.selected[:-1]))
             yield replace(step, criterion=objective, candidates=compared)
 
 
 @dataclass
 class _LastSteps:
-    """Last steps of FSMRank on some data, by its parameters."""
+    """Cache of the last steps of FSMRank on one dataset, by FSMRank's parameters."""
 
     by_parameters: dict[tuple[tuple[str, Any], ...], Step] = field(default_factory=dict)
 
 
 def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[FSMRank, Step]]:
-    """Return FSMRank with its own ones among some parameters, and its last step.
+    """Return FSMRank with these parameters, and the last step of its run.
 
-    It is computed once for all methods that start with it.
+    Parameters that FSMRank does not have are ignored. The step is computed once for all methods that start
+    from it.
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(**{name: value for name, value in parameters.items() if name in names})
@@ -413,8 +421,8 @@ def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[F
     return fsmrank, last_steps[key]
 
 
-_TOL = 1e-6  # duality gap of a refitted model beside its objective
-_MAX_ITER = 1000  # truncated Newton takes some 20; this only ends what cannot converge
+_TOL = 1e-6  # duality gap of a refitted model, relative to its objective
+_MAX_ITER = 1000  # truncated Newton takes about 20; this only ends problems that cannot converge
 
 
 @dataclass(eq=False, repr=False)
@@ -487,7 +495,9 @@ class FSMSVM(_OfFSMRank):
 
         with pairs_of(data) as pairs:
             if not order:
-                yield Step(1, (), np.zeros(n), C * (yield from pairs.count()), scores)
+                # With w = 0 the loss of every pair is 1.
+                objective = C * (yield from pairs.count())
+                yield Step(1, (), coef=np.zeros(n), criterion=objective, candidates=scores)
             for k in range(1, len(order) + 1):
                 chosen = list(order[:k])
                 problem = pairs.narrowed(chosen)
@@ -499,7 +509,7 @@ class FSMSVM(_OfFSMRank):
 
 
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
-_CONVENTION = "letor4"  # of NDCG@10: the paper measures LETOR's data
+_CONVENTION = "letor4"  # the convention of NDCG@10, because the paper evaluates on LETOR
 
 
 def importance(data: QueryData, kind: str) -> Floats:
@@ -532,10 +542,11 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
         downwards, upwards = yield from directed_measures(
             data, _MEASURES[kind], convention(_CONVENTION).objective
         )
-        assert upwards is not None  # asked for
+        assert upwards is not None  # directed_measures computes both directions by default
         importances = np.concatenate((downwards, upwards))
     else:
         correlations = (yield from correlating(data))[0]
+        # The last column is that of the labels. A feature and its negative have the same |correlation|.
         importances = np.tile(np.abs(correlations[:-1, -1]), 2)
     varies = (yield from correlating(data))[1]
     return np.where(np.tile(varies, 2), importances, 0.0)
@@ -577,15 +588,16 @@ def nearest_positive_semidefinite(matrix: Floats) -> Floats:
 
 @dataclass
 class _Correlations:
-    """Result of :func:`correlating` on some data."""
+    """Cache of the result of :func:`correlating` on one dataset."""
 
     found: tuple[Floats, Bools] | None = None
 
 
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
-    """Return Pearson's correlations of the features and the labels (n + 1, n + 1), in two passes.
+    """Return Pearson's correlations of the features and the labels, and which features vary, in two passes.
 
-    Also return which features have more than one value (n,). Both are cached.
+    The correlations have shape (n + 1, n + 1), with the labels last. The mask of the features with more than
+    one value has shape (n,). Both are cached.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:
@@ -601,14 +613,17 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
 
 
 def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
-    """Return the sums of features and labels, less those of one document, and the counts of differences."""
+    """Return the sums of features and labels minus the origin, and how many values differ from the origin.
+
+    The origin holds the features and the label of one document.
+    """
     shifted = np.column_stack((data.X, data.y)) - origin
     return shifted.sum(axis=0), np.count_nonzero(shifted, axis=0).astype(np.float64)
 
 
 def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
     """Return the products of features and labels, each minus its mean."""
-    # The document goes before the mean does, so that a constant column leaves no rounding behind.
+    # The origin is subtracted before the mean, so that a constant column becomes exactly 0.
     shifted = np.column_stack((data.X, data.y))
     shifted -= origin
     shifted -= mean

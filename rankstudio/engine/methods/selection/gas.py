@@ -1,4 +1,4 @@
-"""GAS: greedy selection of important features that are unlike each other (Geng et al. 2007)."""
+"""GAS: greedy selection of important features that are dissimilar from each other (Geng et al. 2007)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.work import Waiting, WorkProgress, without_notes
 
 MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10", "loss": "Disagreement"}
-"""Measures of importance; of the last one, an error, importance is what is left to 1."""
+"""Measure behind each choice of importance; disagreement is an error, so importance is 1 minus it."""
 
 
 @dataclass(eq=False, repr=False)
@@ -49,7 +49,7 @@ class GAS(PathSelector):
     c : float, default 0.1
         Weight of similarity relative to importance, from 0 up; with 0 the features are ordered by importance.
     convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of documents of a query.
+        Convention of the measure. A cut-off k is limited to the number of documents of a query.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     similarity : {"kendall", "pearson"}, array-like or callable, default "kendall"
@@ -120,7 +120,7 @@ class GAS(PathSelector):
         c = self.checked("c")
         kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
-        # Kendall's τ is computed for the pairs that are asked for: all of them would take long.
+        # Kendall's τ is only computed for pairs with a selected feature: all pairs would take long.
         matrix = None if isinstance(kind, str) and kind == "kendall" else (yield from self.similarities(data))
         yield WorkProgress("ranking features", 0.0)
         scores = importance.copy()
@@ -131,7 +131,8 @@ class GAS(PathSelector):
         with _lookup_in(matrix) if matrix is not None else kendall_similarity(data) as between:
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
-                candidates = is_unranked & varies if (is_unranked & varies).any() else is_unranked
+                varying_candidates = is_unranked & varies
+                candidates = varying_candidates if varying_candidates.any() else is_unranked
                 compared[t] = np.where(candidates, scores, np.nan)
                 order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
                 is_unranked[order[t]] = False
@@ -146,19 +147,20 @@ class GAS(PathSelector):
 
         if isinstance(self.importance, str):
             values = measured_alone(data, MEASURES[self.importance], objective(self.convention))
-        else:  # given: no query has a part in it
+        else:  # own numbers do not depend on the queries
             values = _zeros_without_progress(data.X.shape[1], data.ptr.size - 1)
         return compared_means(self, data, n_features, values)
 
     def weighed_features(
         self, data: TrainingData, columns: Ints, other_columns: Ints
     ) -> Waiting[FeaturePenalties]:
-        """Return the importance of some features, the same for their negatives, and similarity to others."""
+        """Return the importances of ``columns``, also as those of their negatives, and the similarities."""
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str) and self.similarity == "kendall":
             similarity = yield from kendall_between(data, columns, other_columns)
         else:
-            matrix = yield from without_notes(self.similarities(data))  # the run gave them
+            # The run has already shown the notes.
+            matrix = yield from without_notes(self.similarities(data))
             similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
         return FeaturePenalties(importance[columns], importance[columns], similarity)
 

@@ -1,4 +1,4 @@
-"""How alike two features rank: Kendall's τ inside queries."""
+"""Similarity of the rankings by two features: Kendall's τ within queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class KendallSimilarity:
     τ-b is used instead of τ-a, because features of ranking data have many ties: by τ-a a feature that is 0
     for half of a query would be dissimilar to itself, by τ-b every varying feature has similarity 1 with
     itself and with features that rank the same or the opposite way. Queries in which one of the two features
-    is constant are left out of the mean; without any other query it is 0.
+    is constant are left out of the mean. If this leaves out all queries, the similarity is 0.
 
     Parameters
     ----------
@@ -43,20 +43,21 @@ class KendallSimilarity:
         self._ptr = data.ptr
         m, n = data.X.shape
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+        # n m numbers of 8 bytes are the room for two arrays of n m numbers of 4 bytes.
         room = np.empty(n * m) if scratch is None else scratch.empty(n * m)
         self._ranks, self._order = room.view(np.int32).reshape(2, n, m)
-        self._tied = np.empty((n, data.ptr.size - 1))
+        self._n_tied_pairs = np.empty((n, data.ptr.size - 1))
         for j in range(n):
             column = data.X[:, j]
             order = np.lexsort((column, query))
             rises = np.append(0, np.diff(column[order]) > 0)
             self._order[j] = order
-            # A rank for each different value; where a new query begins does not matter.
+            # Equal values have equal ranks. Ranks are only compared within a query, so they need not restart.
             self._ranks[j, order] = np.cumsum(rises)
-            kernels.tied_pairs(self._ranks[j], self._order[j], self._ptr, self._tied[j])
+            kernels.tied_pairs(self._ranks[j], self._order[j], self._ptr, self._n_tied_pairs[j])
 
     def sums(self, feature: int, other_features: Ints) -> Floats:
-        """Return sums over queries of |τ-b| and the numbers of queries with it, shape (2, len(others))."""
+        """Return sums of |τ-b| over queries, and in how many queries it is defined, (2, len(others))."""
         out = np.empty((2, other_features.size))
         with pool(worthwhile(36.0 * other_features.size * self._ranks.shape[1])) as (executor, workers):
             cuts = np.array_split(np.arange(other_features.size), workers)
@@ -65,7 +66,13 @@ class KendallSimilarity:
                 if part.size:
                     sums = np.empty((2, part.size))
                     self._kernels.similarities(
-                        feature, other_features[part], self._ranks, self._order, self._tied, self._ptr, sums
+                        feature,
+                        other_features[part],
+                        self._ranks,
+                        self._order,
+                        self._n_tied_pairs,
+                        self._ptr,
+                        sums,
                     )
                     out[:, part] = sums
 
@@ -78,20 +85,18 @@ class KendallSimilarity:
 
 
 def _means(sums: Floats) -> Floats:
-    """Return the means of :meth:`KendallSimilarity.sums`, 0 where no query defines any."""
-    total, defined = sums
-    return np.asarray(np.divide(total, defined, out=np.zeros_like(total), where=defined > 0))
+    """Return the means for :meth:`KendallSimilarity.sums`, 0 where no query defines τ-b."""
+    total, n_defined = sums
+    return np.asarray(np.divide(total, n_defined, out=np.zeros_like(total), where=n_defined > 0))
 
 
 Between = Callable[[int, Ints], Waiting[Floats]]
+"""Function (feature, others) that returns the similarities of a feature with some others, (len(others),)."""
 
 
 @contextmanager
 def kendall_similarity(data: TrainingData) -> Iterator[Between]:
-    """Provide a function (feature, others) that yields progress events and returns the similarities.
-
-    Similarities of one feature with some others, shape (len(others),).
-    """
+    """Provide the function that computes similarities in a session of the data, with progress events."""
     with data.session(StateWork(KendallSimilarity)) as session:
 
         def between(feature: int, other_features: Ints) -> Waiting[Floats]:
@@ -115,7 +120,7 @@ def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
 
 
 def kendall_between(data: TrainingData, columns: Ints, other_columns: Ints) -> Waiting[Floats]:
-    """Return the similarity of some features to others (c, o): O(m log |q|) for a pair."""
+    """Return the similarity of each of ``columns`` to each of ``other_columns``, O(m log |q|) for a pair."""
     similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:
         for row, feature in zip(similarity, columns.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The L1 path: the order in which features enter the lasso as its penalty falls."""
+"""The L1 path: the order in which features enter the lasso as its penalty decreases."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_RIVALS = 8  # features whose queries are compared: the best ones
-_SAME = 1e-6  # share of α: the path has its knots up to rounding
-_AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
+_RIVALS = 8  # number of other features, the next to enter, for which the parts of queries are computed
+_SAME = 1e-6  # share of α up to which two values of α are equal, because of rounding
+_AS_HIGH = 1e-9  # share of α up to which two correlations are equal, because of rounding
 
 
 @dataclass(eq=False, repr=False)
@@ -45,7 +45,7 @@ class L1Path(PathSelector):
     alphas_ : ndarray of shape (n,)
         α at which each feature first enters, NaN if it never does.
     lasso_alphas_ : ndarray of shape (t,)
-        Knots of the path, decreasing; it ends with the one after the k-th feature entered.
+        Knots of the path, decreasing; the last knot is the one after the k-th feature entered.
     lasso_coefs_ : ndarray of shape (t, n)
         Weights of the lasso at the knots, for unscaled features.
 
@@ -96,10 +96,11 @@ class L1Path(PathSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield for each step the α at which each feature enters the lasso beside those that are in it.
+        """Yield for each step the α at which each candidate would enter the lasso, with the parts of queries.
 
-        Beside the features A with the signs s, feature j enters at α = N / (σ - M) for σ = 1 or -1, with
-        N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹ s_A. Without a query the same holds for the other sums.
+        If the features A are in the lasso with the signs s, feature j enters at α = N / (σ - M) for σ = 1 or
+        -1, with N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹ s_A. α without a query follows from the sums G
+        and t of the other queries.
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
 
@@ -119,51 +120,63 @@ class L1Path(PathSelector):
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
             sums = np.block([[gram, products_with_y[:, None]], [products_with_y, 0.0]])[None]
-            lasso = _Entry(np.sign(weights[inside]), self.scaling == "unit")
-            alphas, signs = lasso.best(sums, inside, candidates, knots[knot - 1] if knot else np.inf)
-            if (
-                not abs(alphas[candidates == winner][0] - entry_alphas[winner])
-                <= _SAME * entry_alphas[winner]
-            ):
+            lasso = _Entry(np.sign(weights[inside]), scaled=self.scaling == "unit")
+            max_alpha = knots[knot - 1] if knot else np.inf
+            alphas, signs = lasso.best(sums, inside, candidates, max_alpha)
+            winner_alpha = alphas[candidates == winner][0]
+            agrees_with_path = abs(winner_alpha - entry_alphas[winner]) <= _SAME * entry_alphas[winner]
+            if not agrees_with_path:
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
             best = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[: _RIVALS + 1]
             best = best[~np.isnan(alphas[best])]
+            # The sums without each query, of these columns and the labels.
             columns = [*inside.tolist(), *candidates[best].tolist()]
             query_grams = yield from query_parts.grams_by_query(data, columns)
             submatrix = np.ix_([*columns, gram.shape[0]], [*columns, gram.shape[0]])
             positions = np.arange(len(columns))
-            without = lasso.alphas(
+            alphas_without = lasso.alphas(
                 sums[0][submatrix] - query_grams,
-                positions[: inside.size],
-                positions[inside.size :],
-                signs[best],
+                inside=positions[: inside.size],
+                candidates=positions[inside.size :],
+                sigma=signs[best],
             )
             scores[candidates[best]] = alphas[best]
             parts = np.zeros((gram.shape[0], len(query_grams)))
-            parts[candidates[best]] = alphas[best, None] - without.T
+            parts[candidates[best]] = alphas[best, None] - alphas_without.T
             yield ComparedByQuery((winner,), scores, parts, np.ones(len(query_grams), dtype=np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
-    """The α at which features enter the lasso beside some with given signs (a,)."""
+    """The α at which candidates enter the lasso if features with the signs ``signs`` (a,) are in it.
+
+    ``scaled`` says whether the lasso sees all features with length 1.
+    """
 
     signs: Floats
     scaled: bool
 
     def best(self, gram: Floats, inside: Ints, candidates: Ints, max_alpha: float) -> tuple[Floats, Floats]:
-        """Return the greatest α up to the limit of each candidate, and whether it enters with 1 or -1."""
+        """Return each candidate's greatest α up to ``max_alpha``, and its sign σ there, 1 or -1.
+
+        α is NaN for a candidate that does not enter.
+        """
         alphas = [
             self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))[0] for sigma in (1.0, -1.0)
         ]
-        fits = [(alpha > 0) & (alpha <= max_alpha * (1 + _SAME)) for alpha in alphas]
-        up, down = (np.where(fit, alpha, np.nan) for fit, alpha in zip(fits, alphas, strict=True))
-        is_negative = fits[1] & ~(up >= down)
-        return np.where(is_negative, down, up), np.where(is_negative, -1.0, 1.0)
+        is_valid = [(alpha > 0) & (alpha <= max_alpha * (1 + _SAME)) for alpha in alphas]
+        positive, negative = (
+            np.where(valid, alpha, np.nan) for valid, alpha in zip(is_valid, alphas, strict=True)
+        )
+        is_negative = is_valid[1] & ~(positive >= negative)  # also if the positive sign has no α
+        return np.where(is_negative, negative, positive), np.where(is_negative, -1.0, 1.0)
 
     def alphas(self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats) -> Floats:
-        """Return the α of each candidate by some sums [X y]'[X y] (B, n + 1, n + 1), shape (B, c)."""
+        """Return the α of each candidate with sign ``sigma`` (c,), from B sums [X y]'[X y], shape (B, c).
+
+        The sums have shape (B, n + 1, n + 1). N and M are those of :meth:`L1Path.compared_by_query`.
+        """
         squares = np.diagonal(gram, axis1=1, axis2=2)
         length = np.sqrt(np.maximum(squares, 0.0)) if self.scaled else np.ones_like(squares)
         length[:, -1] = 1.0
@@ -181,11 +194,11 @@ class _Entry:
 def _residual_correlations(
     gram: Floats, right: Floats, order: Ints, scaling: str, attributes: Mapping[str, Floats]
 ) -> Floats:
-    """Return the residual correlations of the features when the next one enters, shape (k, n).
+    """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    |x_j' (y - X w)| at the knot, for features of length 1 where the lasso sees them so. The features that are
-    in the model or have been are no candidates, nor are combinations of those with weight; NaN where the path
-    takes no more features in.
+    These are |x_j' (y - X w)| at the knot, divided by the length of x_j if the lasso scales features. NaN for
+    features that have entered before, for combinations of features with weight, and for features of the order
+    that never enter.
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
@@ -199,20 +212,20 @@ def _residual_correlations(
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
         compared[index, candidates] = correlations
-        # A combination of the features in the model correlates as they do, and cannot enter beside them.
+        # A combination of the features in the model may have the same correlation, but cannot enter.
         inside = np.flatnonzero(weights).tolist()
-        near = candidates & (compared[index] >= alpha * (1.0 - _AS_HIGH))
-        near[feature] = False
-        for other in np.flatnonzero(near).tolist():
+        is_tied = candidates & (compared[index] >= alpha * (1.0 - _AS_HIGH))
+        is_tied[feature] = False
+        for other in np.flatnonzero(is_tied).tolist():
             if not independent(gram, inside, other):
                 compared[index, other] = np.nan
     return compared
 
 
-_DEPENDENT = 1e-10  # of a feature's square length: what is left of it beside the features in the model
-_ROUNDING = 1e-13  # of the greatest α: the rest of the way
-_PARALLEL = 1e-12  # difference of rates at which two correlations never meet
-_MOST_KNOTS = 50  # times the number of features; hardly ever more than two
+_DEPENDENT = 1e-10  # unexplained share of a feature's squared length up to which it is linearly dependent
+_ROUNDING = 1e-13  # share of the greatest α at which the path ends, as the rest is rounding
+_PARALLEL = 1e-12  # two correlations whose rates differ by less never meet
+_MOST_KNOTS = 50  # maximum number of knots per feature; usually there are at most two
 
 
 def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, Floats, Floats]:
@@ -233,7 +246,7 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
         Knots, decreasing.
     weights : ndarray of shape (t, n)
         Minimum at each knot.
-    entered : ndarray of shape (n,)
+    entry_alphas : ndarray of shape (n,)
         α at which each feature first entered, NaN if it never did.
 
     Notes
@@ -248,46 +261,50 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
     (scikit-learn 1.9).
     """
     n = right.size
+    max_knots = _MOST_KNOTS * n
     w = np.zeros(n)
-    entered = np.full(n, np.nan)
+    entry_alphas = np.full(n, np.nan)
     alpha = float(np.abs(right).max(initial=0.0))
     alphas = [alpha]
     weights = [w]
     end = _ROUNDING * alpha
     active: list[int] = []
-    signs = np.zeros(n)  # of the active features' weights; twice that of one that has just left
-    shut = np.zeros(n, dtype=bool)  # combinations of the active ones, until one of those leaves
-    joining = int(np.argmax(np.abs(right))) if alpha > 0 else -1
-    while alpha > end and np.isfinite(entered).sum() < max_features and len(alphas) < _MOST_KNOTS * n:
+    signs = np.zeros(n)  # of the active features' weights; ±2 for a feature that has just left
+    is_dependent = np.zeros(n, dtype=bool)  # combinations of active features, until one of these leaves
+    joining = int(np.argmax(np.abs(right))) if alpha > 0 else -1  # -1 for none
+    while alpha > end and np.isfinite(entry_alphas).sum() < max_features and len(alphas) < max_knots:
         correlation = right - gram @ w
         if joining >= 0:
             if independent(gram, active, joining):
                 active.append(joining)
                 signs[joining] = np.sign(correlation[joining])
-                entered[joining] = alpha if np.isnan(entered[joining]) else entered[joining]
+                if np.isnan(entry_alphas[joining]):
+                    entry_alphas[joining] = alpha
             else:
-                shut[joining] = True
+                is_dependent[joining] = True
         direction = np.asarray(np.linalg.solve(gram[np.ix_(active, active)], signs[active]), dtype=np.float64)
         rates = gram[:, active] @ direction
-        barred = shut.copy()
-        barred[active] = True
-        to_join = np.where(barred, np.inf, _lengths_to_join(correlation, rates, alpha, signs))
+        cannot_join = is_dependent.copy()
+        cannot_join[active] = True
+        to_join = np.where(cannot_join, np.inf, _lengths_to_join(correlation, rates, alpha, signs))
         to_leave = _lengths_to_leave(w[active], direction, signs[active])
         joining = int(np.argmin(to_join))
-        leaver = int(np.argmin(to_leave))
-        length = min(alpha, to_join[joining], to_leave[leaver])
+        leaving_position = int(np.argmin(to_leave))
+        # The step ends where a feature joins or leaves, or at α = 0.
+        length = min(alpha, to_join[joining], to_leave[leaving_position])
         w = w.copy()
         w[active] += length * direction
         signs[np.abs(signs) > 1.0] = 0.0
-        if to_leave[leaver] == length < alpha:
-            leaving = active.pop(leaver)
+        if to_leave[leaving_position] == length < alpha:
+            leaving = active.pop(leaving_position)
             joining = -1
-            w[leaving], signs[leaving] = 0.0, 2.0 * signs[leaving]
-            shut[:] = False
+            w[leaving] = 0.0
+            signs[leaving] = 2.0 * signs[leaving]
+            is_dependent[:] = False
         alpha -= length
         alphas.append(alpha)
         weights.append(w)
-    return np.array(alphas), np.array(weights), entered
+    return np.array(alphas), np.array(weights), entry_alphas
 
 
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
@@ -300,21 +317,22 @@ def independent(gram: Floats, active: list[int], feature: int) -> bool:
 
 
 def _lengths_to_join(correlation: Floats, rates: Floats, alpha: float, signs: Floats) -> Floats:
-    """Return how far it is until each feature's correlation is as large as α, which falls meanwhile.
+    """Return the step length after which each feature's |correlation| reaches α, which decreases meanwhile.
 
-    That of a feature that has just left is so still, which is no reason to come back with the same sign.
+    The correlation of a feature that has just left, whose sign is ±2, still equals α in size. Such a feature
+    may only join with the opposite sign.
     """
     lengths = np.full(correlation.size, np.inf)
     for sign in (1.0, -1.0):
-        closing = 1.0 - sign * rates
-        meets = (closing > _PARALLEL) & (signs != 2.0 * sign)
-        distance = np.maximum(alpha - sign * correlation[meets], 0.0) / closing[meets]
+        closing_rate = 1.0 - sign * rates
+        meets = (closing_rate > _PARALLEL) & (signs != 2.0 * sign)
+        distance = np.maximum(alpha - sign * correlation[meets], 0.0) / closing_rate[meets]
         lengths[meets] = np.minimum(lengths[meets], distance)
     return lengths
 
 
 def _lengths_to_leave(w: Floats, direction: Floats, signs: Floats) -> Floats:
-    """Return how far it is until each active feature's weight is 0, inf where it grows."""
+    """Return the step length after which each active feature's weight is 0, inf for a weight that grows."""
     shrinks = direction * signs < 0
     lengths = np.full(w.size, np.inf)
     lengths[shrinks] = np.maximum(-w[shrinks] / direction[shrinks], 0.0)

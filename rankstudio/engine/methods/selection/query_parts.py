@@ -1,8 +1,8 @@
 """Parts of each query in the scores by which the steps of a selector compare features.
 
-A step selects another feature as soon as the parts of the remaining queries favour another one. For scores
-that are means over queries the parts are exact; for others they are what the score loses without the query,
-with what the step depends on otherwise, such as the features before, kept as it is.
+Without some queries, a step selects the feature that the parts of the remaining queries favour. For scores
+that are means over queries, the parts are exact. For other scores, a part is how much the score drops without
+the query, while everything else that the step depends on, such as the earlier features, stays the same.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def compared_means(
     values: Waiting[Floats],
     other_values: Waiting[Floats] | None = None,
 ) -> Compared:
-    """Yield the scores of filters: means over queries, but for what is the same for all of them.
+    """Yield the scores of filters, which are means over queries, and each query's part in them.
 
-    The similarities of GAS and the better direction of a feature are taken not to change with the queries.
+    The similarities of GAS and the better direction of a feature are assumed to be the same for all queries.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def compared_means(
     values : generator of ndarray of shape (n, Q)
         Value of each feature in each query, NaN for queries without one.
     other_values : generator of ndarray of shape (n, Q), optional
-        Further parts of the queries.
+        Parts of the queries to be added to those of ``values``.
     """
     steps = yield from sized_steps(estimator, data, n_features)
     measured = yield from values
@@ -76,7 +76,10 @@ def compared_parts(steps: Sequence[Step], parts: Floats, counted: Bools) -> Comp
 def measured_by_query(
     data: TrainingData, weights: Floats, name: str, convention: Convention
 ) -> Waiting[Floats]:
-    """Return a measure of each query ranked by some weights (c, n), the greater the better, shape (c, Q)."""
+    """Return a measure of each query for each of c models with weights (c, n), shape (c, Q).
+
+    Larger is better: an error is subtracted from 1.
+    """
     name = find_measure(name).name
     (values,) = yield from summed(
         data, COMPARING, _values_by_query, weights, name, convention, by_blocks=True
@@ -86,8 +89,8 @@ def measured_by_query(
 
 def _values_by_query(data: QueryData, weights: Floats, name: str, convention: Convention) -> tuple[Joined]:
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
-    single = np.count_nonzero(weights, axis=1) == 1
-    if single.all():  # a feature and its negative rank as they are, without any rounding
+    has_one_feature = np.count_nonzero(weights, axis=1) == 1
+    if has_one_feature.all():  # no sums, so that the features' own values are ranked without rounding
         columns = np.argmax(weights != 0, axis=1)
         scores = (data.X[:, columns] * weights[np.arange(len(weights)), columns]).T
     else:
@@ -96,29 +99,35 @@ def _values_by_query(data: QueryData, weights: Floats, name: str, convention: Co
 
 
 def pair_slopes(data: TrainingData, columns: Ints, weights: Floats) -> Waiting[tuple[Floats, Floats, Floats]]:
-    """Return derivatives of the squared hinge in some weights (c,).
+    """Return derivatives of the squared hinge with respect to the weights (c,) of some columns.
 
     Returns
     -------
     slopes : ndarray of shape (c, Q)
         Gradient of the loss of each query.
     curvature : ndarray of shape (c, c)
-        Second derivatives of the whole loss.
+        Second derivatives of the loss of all queries.
     pairs : ndarray of shape (Q,)
-        Number of pairs of each query.
+        Number of pairs of documents with different labels in each query.
     """
-    derivatives = yield from summed(data, COMPARING, _slopes_by_query, columns, weights, by_blocks=True)
-    return derivatives[0], derivatives[1], derivatives[2][0]
+    slopes, curvature, pairs = yield from summed(
+        data, COMPARING, _slopes_by_query, columns, weights, by_blocks=True
+    )
+    return slopes, curvature, pairs[0]
 
 
 def _slopes_by_query(data: QueryData, columns: Ints, weights: Floats) -> tuple[Any, ...]:
+    """Return the results of :func:`pair_slopes` for a block of queries."""
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
     hinge = SquaredHinge()(problem.pairs, problem.scores(weights))
     slopes = np.add.reduceat(X * hinge.slopes[:, None], data.ptr[:-1])
     curvature = np.array([problem.curvature(hinge, unit) for unit in np.eye(columns.size)])
-    sizes = [np.unique(data.y[a:b], return_counts=True)[1] for a, b in pairwise(data.ptr.tolist())]
-    pairs = np.array([(counts.sum() ** 2 - (counts**2).sum()) / 2 for counts in sizes], dtype=np.float64)
+    # Of the documents of each query, how many have each label.
+    label_counts = [np.unique(data.y[a:b], return_counts=True)[1] for a, b in pairwise(data.ptr.tolist())]
+    pairs = np.array(
+        [(counts.sum() ** 2 - (counts**2).sum()) / 2 for counts in label_counts], dtype=np.float64
+    )
     return Joined(slopes.T), curvature, Joined(pairs[None])
 
 
@@ -130,11 +139,12 @@ def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats
 
 def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
     X, y = QueryData(np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr).centred
+    # Joined results are concatenated along their last axis, so that has to be the queries'.
     out = np.empty((data.ptr.size - 1, len(columns) + 1, len(columns) + 1))
     return (Joined(np.moveaxis(query_grams(X, y, data.ptr, out), 0, -1)),)
 
 
 def nothing_compared(data: TrainingData, n: int) -> tuple[Floats, Bools]:
-    """Return the parts of queries in scores that are not compared."""
+    """Return the parts (n, Q) and the counted queries (Q,) for a step without scores: zeros, all queries."""
     Q = data.ptr.size - 1
     return np.zeros((n, Q)), np.ones(Q, dtype=np.bool_)

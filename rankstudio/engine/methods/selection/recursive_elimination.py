@@ -1,4 +1,4 @@
-"""Recursive elimination: drop the feature with the smallest weight, learn again, and so on."""
+"""Recursive elimination: repeatedly remove the feature with the smallest weight, and train again."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 Weights = Callable[[Ints], Waiting[Floats]]
+"""Function from some columns to the weights of the ranker trained on these columns."""
 
 _TIE_TOLERANCES = {"rankrls": 1e-10, "ranksvm": 1e-6}
-"""Relative to the greatest importance: two that differ by no more are equal but for rounding, or for
-what is left of the duality gap."""
+"""Importances tie if they differ by at most this share of the greatest one: by rounding, or because
+RankSVM is only trained up to a duality gap."""
 _TOL = 1e-10
+"""Duality gap of RankSVM, relative to its objective. ½||w - w*||² is at most the gap, so the error of a
+weight is at most about 1e-5 √objective."""
 _MAX_ITER = 1000
-"""For RankSVM, whose weights are compared: ½||w - w*||² is at most the gap, so that a gap of 1e-10 of the
-objective leaves weights off by a hundred-thousandth of √objective."""
 
 
 @dataclass(eq=False, repr=False)
@@ -45,7 +46,7 @@ class RecursiveElimination(PathSelector):
         "weight": |w_j|, for features on one scale as in LETOR. "scaled": |w_j| times the feature's standard
         deviation within queries, for features on different scales.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the selected features, and of the one whose weights decide.
+        λ > 0 of the RankRLS that ranks with the selected features, and of the RankRLS whose weights decide.
     ranker : {"rankrls", "ranksvm"}, default "rankrls"
         Model whose weights decide: RankRLS, or RankSVM with the squared hinge.
     C : float, default 0.01
@@ -106,11 +107,12 @@ class RecursiveElimination(PathSelector):
         return Ordering(order[:k], compared, {"ranking_": ranking})
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield for each step which of the features so far would go, were there one too many.
+        """Yield for each step the comparison of weights that gave the feature its position in the path.
 
-        With t features left, the one with the smallest weight goes, and is the t-th of the path; the first
-        one is what the second step leaves. Of RankRLS the weights without a query are exact, of RankSVM they
-        follow from its gradient and the second derivatives.
+        With t features remaining, the feature with the smallest |weight| is eliminated, and is the t-th of
+        the path, so the scores are negative |weights|. The first feature of the path is the one that remains
+        of two, so its scores are |weights|. RankRLS's weights without a query are exact; RankSVM's follow
+        from its gradient and second derivatives.
         """
         from rankstudio.engine.methods.selection.query_parts import grams_by_query, sized_steps  # noqa: PLC0415 - numba
 
@@ -121,7 +123,9 @@ class RecursiveElimination(PathSelector):
         n = data.X.shape[1]
         Q = data.ptr.size - 1
         for position in range(min(n_features, len(steps))):
-            columns = np.array(steps[min(max(position, 1), len(steps) - 1)].selected, dtype=np.int64)
+            # The first two positions follow from the same comparison, that of two features.
+            step = steps[min(max(position, 1), len(steps) - 1)]
+            columns = np.array(step.selected, dtype=np.int64)
             winner = int(columns[position])
             scores = np.full(n, np.nan)
             parts = np.zeros((n, Q))
@@ -144,13 +148,16 @@ class RecursiveElimination(PathSelector):
 
 
 def _ridge_weights(grams: Floats, regularization: float) -> Floats:
-    """Return RankRLS's weights by some sums [X y]'[X y] (B, c + 1, c + 1), shape (B, c)."""
+    """Return RankRLS's weights from each of B sums [X y]'[X y] (B, c + 1, c + 1), shape (B, c)."""
     regularized = grams[:, :-1, :-1] + regularization * np.eye(grams.shape[1] - 1)
     return np.asarray(np.linalg.solve(regularized, grams[:, :-1, -1:])[:, :, 0])
 
 
 def _svm_weights(data: TrainingData, columns: Ints, C: float) -> Waiting[tuple[Floats, Floats]]:
-    """Return RankSVM's weights with some columns (c,), and to first order those without each query (Q, c)."""
+    """Return RankSVM's weights with some columns (c,), and the weights without each query (Q, c).
+
+    The latter are a first-order approximation.
+    """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
     with ranksvm_weights(data, C) as learned:
@@ -161,7 +168,7 @@ def _svm_weights(data: TrainingData, columns: Ints, C: float) -> Waiting[tuple[F
 
 
 def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weights:
-    """Return the function that learns RankRLS with some columns."""
+    """Return the function that trains RankRLS with some columns."""
 
     def weights(columns: Ints) -> Waiting[Floats]:
         yield from ()
@@ -174,7 +181,7 @@ def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weig
 
 @contextmanager
 def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
-    """Provide the function that learns RankSVM with some columns."""
+    """Provide the function that trains RankSVM with some columns."""
     from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
     from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
     from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
@@ -192,7 +199,7 @@ def _eliminate(
     weights: Weights, constant: Bools, scale: Floats, tie: float, k: int
 ) -> Waiting[tuple[Ints, Floats]]:
     """Return the columns in the opposite order of elimination, and the importances of the first k."""
-    # In the order in which they would come back; what is dropped is at the end.
+    # In the opposite order of elimination; constant columns are eliminated first, so they are at the end.
     dropped = np.flatnonzero(constant).tolist()
     remaining = np.flatnonzero(~constant)
     compared = np.full((k, scale.size), np.nan)
@@ -201,6 +208,7 @@ def _eliminate(
         importance = np.abs((yield from weights(remaining))) * scale[remaining]
         if remaining.size <= k:
             compared[remaining.size - 1, remaining] = importance
+        # The last column among those with the smallest importance.
         position = int(np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1])
         dropped.insert(0, int(remaining[position]))
         remaining = np.delete(remaining, position)

@@ -86,20 +86,20 @@ class SingleFeatureRanking(ScoredSelector):
         scores, directions = yield from measuring_features(
             data, self.measure, objective(self.convention), tries_both
         )
-        higher = find_measure(self.measure).higher_is_better
-        gains = scores if higher else -scores
-        # The disagreement error is NaN where no query has a pair: that comes after every number.
+        higher_is_better = find_measure(self.measure).higher_is_better
+        gains = scores if higher_is_better else -scores
+        # The disagreement error is NaN if no query has a pair: NaN ranks below every number.
         gains = np.nan_to_num(gains, nan=float(np.nanmin(gains, initial=0.0)) - 1.0)
         varies = yield from informative_columns(data)
         gains = np.where(varies, gains, -np.inf)
         # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger is always better.
-        shown_scores = np.where(varies, scores if higher else 1.0 - scores, np.nan)
+        shown_scores = np.where(varies, scores if higher_is_better else 1.0 - scores, np.nan)
         return Ordering(best_first(gains, k), shown_scores, {"scores_": scores, "directions_": directions})
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return the measures of the queries.
+        """Return each query's part in the measure of each feature.
 
-        None with groups or costs, which divide the scores.
+        None with groups or costs, because the scores of groups, or per cost, have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -135,17 +135,18 @@ def measuring_features(
     -----
     O(nm log m). Documents with equal values keep their order in the data, in both directions.
     """
-    values, turned = yield from directed_measures(data, measure, convention, both_directions)
-    if turned is None:
-        return values, np.ones(values.size)
-    better = turned > values if find_measure(measure).higher_is_better else turned < values
-    return np.where(better, turned, values), np.where(better, -1.0, 1.0)
+    descending, ascending = yield from directed_measures(data, measure, convention, both_directions)
+    if ascending is None:
+        return descending, np.ones(descending.size)
+    higher_is_better = find_measure(measure).higher_is_better
+    ascending_is_better = ascending > descending if higher_is_better else ascending < descending
+    return np.where(ascending_is_better, ascending, descending), np.where(ascending_is_better, -1.0, 1.0)
 
 
 def measured_alone(
     data: TrainingData, name: str, convention: Convention, both_directions: bool = True
 ) -> Waiting[Floats]:
-    """Return the measure of each feature alone in each query, the greater the better, shape (n, Q)."""
+    """Return the measure of each feature alone in each query, shape (n, Q), as :func:`measured_by_query`."""
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
     _, directions = yield from measuring_features(data, name, convention, both_directions)
@@ -153,12 +154,12 @@ def measured_alone(
 
 
 def directed_measures(
-    data: TrainingData, measure: str, convention: str | Convention = DEFAULT, turned: bool = True
+    data: TrainingData, measure: str, convention: str | Convention = DEFAULT, both_directions: bool = True
 ) -> Waiting[tuple[Floats, Floats | None]]:
-    """Return the measure of each feature in descending order, and on request in ascending order."""
+    """Return the measure of each feature in descending order and, on request, in ascending order."""
     activity = "measuring features"
     name = find_measure(measure).name
-    signs = (1.0, -1.0) if turned else (1.0,)
+    signs = (1.0, -1.0) if both_directions else (1.0,)
     n = data.X.shape[1]
     total, count = np.empty((2, len(signs), n))
     for columns in data.portions():
@@ -167,13 +168,13 @@ def directed_measures(
             data, activity, _measure_sums, columns, name, convention, signs
         )
     values = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return values[0], values[1] if turned else None
+    return values[0], values[1] if both_directions else None
 
 
 def _measure_sums(
     data: QueryData, columns: slice, measure: str, convention: str | Convention, signs: tuple[float, ...]
 ) -> tuple[Floats, Floats]:
-    """Return the sums over queries of some features' measure, and how many have one, each (signs, c)."""
+    """Return the sums over queries of some features' measure, and how many queries have one, (signs, c)."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     if data.sparse:
@@ -243,9 +244,10 @@ class MutualInformation(ScoredSelector):
         return _mutual_information(counts)
 
     def gains(self, counts: Floats) -> Floats:
-        """Return the first-order part of a document of each bin and label: (bins, labels).
+        """Return the first-order contribution of a document to the statistic, (bins, labels).
 
-        The statistic divided by the number of documents, or a constant for all documents, is the mean of it.
+        This is the derivative of the statistic with respect to ``counts``, up to a constant that is the same
+        for all documents.
         """
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
@@ -269,15 +271,17 @@ class MutualInformation(ScoredSelector):
         return Ordering(best_first(scores, k), scores, {"scores_": scores})
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return the documents' gains, added up by query; None with groups or costs, which divide the scores.
+        """Return each query's part in the statistic of each feature: the sum of its documents' :meth:`gains`.
 
-        The bins are taken not to change with the queries. Mutual information is a mean over documents of
-        ln(p(b, l) / (p(b) p(l))), which to first order does not depend on a query's documents.
+        None with groups or costs, because the scores of groups, or per cost, have no such parts. The bins are
+        assumed to be the same for all queries.
         """
-        no_parts = len(self.groups) > 0 or self.costs is not None
-        return None if no_parts else self._compared(data, n_features)
+        if len(self.groups) > 0 or self.costs is not None:
+            return None
+        return self._compared(data, n_features)
 
     def _compared(self, data: TrainingData, n_features: int) -> Compared:
+        """Yield the scores of each step with the queries' parts."""
         from rankstudio.engine.methods.selection.query_parts import compared_parts, sized_steps  # noqa: PLC0415 - numba
 
         steps = yield from sized_steps(self, data, n_features)
@@ -316,7 +320,7 @@ class ChiSquared(MutualInformation):
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
         labels = p.sum(axis=0, keepdims=True)
-        # The derivatives of sum p² / (bins labels), which is χ² per document, and 1.
+        # The derivatives of sum p² / (bins labels), which is χ² / m + 1 for m documents.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(p / (bins * labels))
         of_bins = ratios**2 * labels
@@ -348,7 +352,7 @@ def statistic_by_query(estimator: MutualInformation, data: TrainingData) -> Wait
 
 
 def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
-    """Return the upper edges of the bins of each feature but the last, and the distinct labels."""
+    """Return the upper edges of each feature's bins, except the last bin, and the distinct labels."""
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
     return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)
 
@@ -356,7 +360,10 @@ def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]
 def _gains_by_query(
     data: QueryData, columns: slice, edges: Floats, labels: Floats, gains: Floats
 ) -> tuple[Joined]:
-    """Return each query's sum of the gains of its documents, by bin and label, for some features."""
+    """Return each query's sum of the gains of its documents for some features, (c, Q).
+
+    ``gains`` (c, bins, labels) are those of a document of each bin and label.
+    """
     number = np.searchsorted(labels, data.y)
     out = np.empty((edges.shape[0], data.ptr.size - 1))
     for row, gain, feature_edges, values in zip(out, gains, edges, data.X[:, columns].T, strict=True):
@@ -366,9 +373,9 @@ def _gains_by_query(
 
 
 def _joint_counts(data: QueryData, columns: slice, edges: Floats, labels: Floats) -> tuple[Floats]:
-    """Return the documents of each bin and label, of some features, shape (c, bins, labels).
+    """Return the number of documents of each bin and label for some features, shape (c, bins, labels).
 
-    Bins are those up to edges that are values themselves.
+    A bin includes its upper edge.
     """
     number = np.searchsorted(labels, data.y)
     if data.sparse:
@@ -390,5 +397,5 @@ def _mutual_information(counts: Floats) -> float:
     joint = counts / counts.sum()
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     is_positive = joint > 0
-    # Never negative but for rounding.
+    # Negative only by rounding.
     return max(0.0, float(np.sum(joint[is_positive] * np.log(joint[is_positive] / independent[is_positive]))))

@@ -1,4 +1,4 @@
-"""Counts of filters in sparse columns: entries one by one, and all zeros at once."""
+"""Counts and measures of sparse columns for filters: entries are processed one by one, all zeros at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.names import measure as find_measure
 
 _VALUES = 1 << 22  # scores that are measured at a time: 32 MB
-_REST_SHARE = 0.7  # of the documents, with which the rest of the queries is measured apart
+_REST_SHARE = (
+    0.7  # a pass ends where the queries with further runs have less than this share of its documents
+)
 
 
 class _Entries(NamedTuple):
@@ -41,26 +43,27 @@ def joint_counts(data: SparseQueryData, columns: slice, edges: Floats, number: I
     data : SparseQueryData
     columns : slice
     edges : ndarray of shape (c, bins - 1)
-        Upper edges of the bins, ascending; an edge that comes again begins no bin.
+        Upper edges of the bins, ascending; a repeated edge begins no further bin.
     number : ndarray of shape (m,)
-        Number of each document's label.
+        Position of each document's label among the different labels.
     n_labels : int
     """
     nonzeros = _Entries.of(data, columns)
     n_bins = edges.shape[1] + 1
     bins = np.zeros(nonzeros.value.size, dtype=np.int64)
-    zero = np.zeros(edges.shape[0], dtype=np.int64)
+    zero_bins = np.zeros(edges.shape[0], dtype=np.int64)  # the bin of value 0 of each feature
     for b in range(n_bins - 1):
         edge = edges[:, b]
-        new = np.ones(edge.size, dtype=np.bool_) if b == 0 else edge != edges[:, b - 1]
-        bins += new[nonzeros.column] & (edge[nonzeros.column] < nonzeros.value)
-        zero += new & (edge < 0.0)
+        begins_bin = np.ones(edge.size, dtype=np.bool_) if b == 0 else edge != edges[:, b - 1]
+        bins += begins_bin[nonzeros.column] & (edge[nonzeros.column] < nonzeros.value)
+        zero_bins += begins_bin & (edge < 0.0)
     out = np.zeros((edges.shape[0], n_bins, n_labels))
     counts = np.bincount(
         (nonzeros.column * n_bins + bins) * n_labels + number[nonzeros.row], minlength=out.size
     )
     out += counts.reshape(out.shape)
-    out[np.arange(zero.size), zero] += np.bincount(number, minlength=n_labels) - out.sum(axis=1)
+    # All documents without an entry are in the bin of 0.
+    out[np.arange(zero_bins.size), zero_bins] += np.bincount(number, minlength=n_labels) - out.sum(axis=1)
     return out
 
 
@@ -71,11 +74,12 @@ def measure_sums(
     convention: str | Convention,
     signs: tuple[float, ...],
 ) -> tuple[Floats, Floats]:
-    """Return the sums over queries of some features' measure, and how many have one, each (signs, c).
+    """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
 
-    Where a feature has no entry in a query, its documents tie: that is measured once. Where it has one, that
-    document comes first or last, whatever the feature: that is measured once for each document. The others
-    are measured side by side: one row of scores holds one feature in each query, not the same in all.
+    A run is the entries of one feature in one query. Without a run, the documents of the query tie: this is
+    measured once per query, for all features. A run of one entry ranks its document first or last: this is
+    measured once per document, for all features. The other runs are measured side by side: a row of scores
+    holds one run of each query, which are runs of different features.
 
     Notes
     -----
@@ -89,15 +93,17 @@ def measure_sums(
         np.zeros(data.y.size)
     )[measure]
     begins = _starts_of_runs(all_nonzeros, data.query)
-    of_run = all_nonzeros.column[begins], data.query[all_nonzeros.row[begins]]
-    alike, is_kept = _merged_runs(
+    column = all_nonzeros.column[begins]
+    query_of_run = data.query[all_nonzeros.row[begins]]
+    merged_into, is_kept = _merged_runs(
         all_nonzeros, begins, 2 * data.y.size if find_measure(measure).by_rank else 0
     )
-    inside = is_kept[np.cumsum(begins) - 1]
-    nonzeros = _Entries(*(a[inside] for a in all_nonzeros))
-    begins = begins[inside]
-    run_query = of_run[1][is_kept]
-    # The place of each feature among those of the query.
+    # From here on, only the kept runs and their entries.
+    in_kept_run = is_kept[np.cumsum(begins) - 1]
+    nonzeros = _Entries(*(array[in_kept_run] for array in all_nonzeros))
+    begins = begins[in_kept_run]
+    run_query = query_of_run[is_kept]
+    # The place of a run is its position among the runs of its query: the row of scores that holds it.
     order = np.argsort(run_query, kind="stable")
     count = np.bincount(run_query, minlength=ties.size)
     run_place = np.empty(run_query.size, dtype=np.int64)
@@ -110,6 +116,7 @@ def measure_sums(
     for first, last, queries in _passes_over_features(np.diff(data.ptr), count):
         rows, ptr = rows_of_queries(data.ptr, queries)
         evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
+        # Position of each document and query among those of this pass.
         of_row = np.empty(data.y.size, dtype=np.int64)
         of_query = np.empty(count.size, dtype=np.int64)
         of_row[rows] = np.arange(rows.size)
@@ -121,23 +128,23 @@ def measure_sums(
             chosen = entries[slice(*np.searchsorted(places_of_entries, (start, end)))]
             scores[entry_place[chosen] - start, of_row[nonzeros.row[chosen]]] = nonzeros.value[chosen]
             chosen = runs[slice(*np.searchsorted(places_of_runs, (start, end)))]
-            for turn, sign in enumerate(signs):
+            for index, sign in enumerate(signs):
                 table = evaluator.per_query_many(sign * scores)[measure]
-                values[turn, chosen] = table[run_place[chosen] - start, of_query[run_query[chosen]]]
+                values[index, chosen] = table[run_place[chosen] - start, of_query[run_query[chosen]]]
+    # Start from ties in all queries, and replace the values of the queries with runs.
     total, count_of = np.empty((2, len(signs), width))
-    column = of_run[0]
-    tied = ties[of_run[1]]
-    for turn, value in enumerate(values[:, alike]):
-        # τ is undefined where all documents tie, and defined where they do not.
+    tied = ties[query_of_run]
+    for index, value in enumerate(values[:, merged_into]):
+        # A measure may be undefined only with ties, such as τ, or only without.
         change = np.nan_to_num(value) - np.nan_to_num(tied)
-        total[turn] = np.nansum(ties) + np.bincount(column, change, width)
+        total[index] = np.nansum(ties) + np.bincount(column, change, width)
         defined = np.isnan(tied).astype(np.float64) - np.isnan(value)
-        count_of[turn] = np.count_nonzero(~np.isnan(ties)) + np.bincount(column, defined, width)
+        count_of[index] = np.count_nonzero(~np.isnan(ties)) + np.bincount(column, defined, width)
     return total, count_of
 
 
 def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
-    """Return which entries are the first of a feature in a query, where a run of its entries begins."""
+    """Return for each entry whether it is the first of its run, the entries of one feature in one query."""
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)
     begins[1:] = (entry_query[1:] != entry_query[:-1]) | (cells.column[1:] != cells.column[:-1])
@@ -145,14 +152,22 @@ def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
 
 
 def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
-    """Return for each run the place among those kept of one that ranks its query alike, and which are kept.
+    """Merge runs of a single entry that rank their query alike.
 
     Parameters
     ----------
     cells, begins
-        As of :func:`_starts_of_runs`.
+        Entries, and the result of :func:`_starts_of_runs`.
     n_ways : int
-        Twice the number of documents, each of which may be above all others or below; 0 to keep every run.
+        Twice the number of documents, as the document of a single entry is above or below all others of its
+        query; 0 to keep every run.
+
+    Returns
+    -------
+    merged_into : ndarray
+        For each run, the position of the equivalent run among the kept ones.
+    is_kept : ndarray of bool
+        Mask of the kept runs.
     """
     starts = np.flatnonzero(begins)
     number = np.arange(starts.size)
@@ -168,17 +183,18 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
 
 
 def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
-    """Yield first and last + 1 of places, and the queries that have features there.
+    """Yield ranges of places, as first and last + 1, and the queries that have runs there.
 
     Parameters
     ----------
     sizes, count : ndarray of shape (Q,)
-        Number of documents of each query, and of features with entries in it.
+        Number of documents of each query, and number of its runs, whose places are 0 to count - 1.
     """
     first = 0
     while (queries := np.flatnonzero(count > first)).size:
         ends = np.sort(count[queries])
         threshold = _REST_SHARE * sizes[queries].sum()
+        # Documents of the queries with at least as many runs, by ascending number of runs.
         remaining = np.cumsum(sizes[queries][np.argsort(count[queries], kind="stable")][::-1])[::-1]
         last = int(ends[np.count_nonzero(remaining >= threshold) - 1])
         yield first, last, queries

@@ -1,9 +1,9 @@
-"""Compiled inner loops over sparse columns, for the search that keeps nothing of its candidates.
+"""Compiled inner loops over sparse columns, for the search that stores nothing for candidates.
 
-``columns`` are the entries of the shifted columns (values, rows, where a column starts), the squared length
+``columns`` are the entries of the shifted columns (values, rows, starts of the columns), the squared length
 of each column of X^, the basis (m, 1 + room) of y^ and the selected columns of X^, the query of each
-document, and where queries start. The products of a column are in the order: itself, the labels, the selected
-features. As the basis is centred, they need no more than the column's entries:
+document, and the starts of the queries. The products of a column are in this order: with itself, with the
+labels, with the selected features. As the basis is centred, only the column's entries are needed:
 
 (1) x^'x^ = (|q| - n) μ² + Σ (x - μ)² over the n entries x in a query, with the mean μ of all its documents
 (2) x^'b = Σ x b over the entries, for a column b of the basis.
@@ -27,11 +27,11 @@ Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
 
 @inlined
 def _products_in_query(columns: Columns, t: int, position: int, stop: int, query_products: Floats) -> int:
-    """Write a column's products (t + 2,) in the query of the entry at a place.
+    """Write a column's products (t + 2,) in the query of the entry at ``position``.
 
-    Return the next place.
+    Return the position of the column's first entry in a later query.
     """
-    # (1) and (2)
+    # (1) and (2) of the module's docstring
     values, rows, _, _, basis, query, ptr = columns
     q = query[rows[position]]
     first = position
@@ -83,9 +83,10 @@ def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
 def changes_where_absent(
     totals: Floats, regularization: float, squares: Floats, lengths: Floats, rights: Floats, products: Floats
 ) -> None:
-    """Write over ``squares`` (c, Q) how the error of a query changes with a candidate that is 0 all over it.
+    """Overwrite ``squares`` (c, Q) with the change of a query's error by a candidate without entries in it.
 
-    Given p'S_q p, p'H_q p, p'a_q and p'b_q.
+    ``squares``, ``lengths``, ``rights`` and ``products`` are p'S_q p, p'H_q p, p'a_q and p'b_q of
+    :func:`column_search._in_whitened_coordinates`.
     """
     for c in range(squares.shape[0]):
         for q in range(squares.shape[1]):
@@ -109,15 +110,17 @@ def changes_where_present(
     b: Floats,
     out: Floats,
 ) -> None:
-    """Write over ``out`` (c, Q) how the error of a query changes with a candidate that has entries in it.
+    """Overwrite ``out`` (c, Q) with the change of a query's error where a candidate has entries in the query.
 
-    ``inverse`` (t, t) is L^-1; see the module `products` beside this one for the rest.
+    ``inverse`` (t, t) is L^-1; ``p``, ``S``, ``H``, ``a`` and ``b`` are those of
+    :func:`column_search._in_whitened_coordinates`.
     """
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
     t = p.shape[1]
     query_products = np.empty(t + 2)
+    # p of this query alone, and p of the other queries.
     inside = np.empty(t)
     outside = np.empty(t)
     for c in range(chosen.shape[0]):
@@ -181,9 +184,9 @@ def changes_by_back_fitting(
     residual: Floats,
     out: Floats,
 ) -> None:
-    """Write how the criterion changes with each chosen candidate: only queries count in which it has entries.
+    """Write the change of the criterion by each chosen candidate: only queries with entries of it matter.
 
-    The new weight without query q is that of (4).
+    The new weight without query q is (4) of the module's docstring.
     """
     values, rows, starts, squares, basis, query, ptr = columns
     total = np.empty(t + 1)

@@ -1,15 +1,16 @@
-"""Compiled inner loops of leave-query-out errors for one candidate at a time, with nothing kept of it.
+"""Compiled inner loops of leave-query-out errors for one candidate at a time; nothing is stored for it.
 
 For a held-out query q let A be the selected features, T_q the statistics of the other queries and
-L_q L_q' = T_q[A, A] + λI. The columns of U = X^_q[:, A] L_q^-T are the held-out features in coordinates in
-which the others' Gram matrix is the identity, and e_q is the residual of q's labels. Kept per query:
+L_q L_q' = T_q[A, A] + λI. The columns u_a of U = X^_q[:, A] L_q^-T are the held-out features in coordinates
+in which the regularised Gram matrix of the other queries is the identity, and e_q is the residual of q's
+labels. The state of each query is
 
     inverse[a, c] = L_q^-1             inner[a, c] = u_a'u_c, both for c <= a
     along[a] = (L_q^-1 T_q[A, y])_a    label_products[a] = u_a'y^_q
     error[t] = e_q'e_q for t features  residual_products[a] = u_a'e_q
 
-All but ``residual_products`` grow by a row with every feature, and to forget the last ones is to read fewer
-rows. Of a candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
+Each selected feature appends a row to all of these, and changes the earlier ``residual_products``; to forget
+the last features, only these are computed again. For a candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
 
 (1) p = L_q^-1 T_q[A, j]
 (2) s = T_q[j, j] + λ - p'p ≥ λ, the pivot, and β = (T_q[j, y] - p'along) / s, the weight
@@ -17,14 +18,15 @@ rows. Of a candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
     v'v = x'x - 2 p'f + p'U'U p and e_q'v = x'y^ - f'along - p'residual_products
 (4) the error changes by β² v'v - 2 β e_q'v: O(t²) for a query.
 
-Taking the a-th feature out again changes it by
+Removing the a-th selected feature changes the error by
 
 (5) η² x'x + 2 η e_q'x, with x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of
     (T_q[A, A] + λI)^-1.
 
-The products of j with others are in the order: j itself, the labels, the selected features;
-``query_products`` inside the held-out query, ``total`` over all queries. As in ``_kernels``, the queries of a
-block stand side by side on the last axis, and the last block is filled up with queries of no documents.
+The products of j are in this order: with itself, with the labels, with the selected features;
+``query_products`` are those in the held-out query, ``total`` those over all queries. As in
+:mod:`_statistics_kernel`, the last axis is the queries of a block, and the last block is padded with queries
+without documents.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 State = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
+"""inverse, inner, along, label_products, residual_products and error, with blocks first and BLOCK last."""
 
 BLOCK = 32
 """Queries in a block."""
@@ -42,7 +45,10 @@ BLOCK = 32
 
 @fused_inlined
 def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> None:
-    """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,), in pairs."""
+    """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,).
+
+    Two rows are added at a time, so that ``out`` is read and written half as often.
+    """
     odd = count % 2
     for c in range(odd):
         for i in range(BLOCK):
@@ -88,7 +94,7 @@ def _of_others(query_products: Floats, total: Floats, t: int, out: Floats) -> No
 def append(
     t: int, query_products: Floats, total: Floats, regularization: float, first: int, last: int, state: State
 ) -> None:
-    """Take a feature in as the t-th (from 0) in some blocks.
+    """Append a selected feature as the t-th (from 0) in the blocks first … last - 1.
 
     ``query_products`` is (blocks, t + 2, BLOCK).
     """
@@ -115,7 +121,7 @@ def _append_to_factor(
     p: Floats,
     inverse_root: Floats,
 ) -> None:
-    """Write the new row of ``inverse`` and ``along``, and one over the root of the pivot (2)."""
+    """Write the new row of ``inverse`` and ``along``, and s^(-1/2), with the pivot s of (2) in the module."""
     inverse, _, along, _, _, _ = state
     for i in range(BLOCK):
         inverse_root[i] = total[0] - query_products[0, i] + regularization
@@ -151,7 +157,7 @@ def _append_held_out(
 ) -> None:
     """Write the new row of ``inner`` and ``label_products``; update ``residual_products`` and ``error``."""
     _, inner, along, label_products, residual_products, error = state
-    # (3)
+    # (3) of the module's docstring, divided by the root of the pivot.
     _times_symmetric(inner[k], t, p, spare)
     for i in range(BLOCK):
         inner[k, t, t, i] = query_products[0, i]
@@ -180,43 +186,44 @@ def _append_held_out(
 def _change(
     k: int, t: int, query_products: Floats, total: Floats, regularization: float, state: State, work: Floats
 ) -> float:
-    """Sum over a block how the error changes with a candidate (4)."""
+    """Return a block's sum of the change of the error by a candidate, (4) of the module's docstring."""
     inverse, inner, along, _, residual_products, _ = state
-    other_products = work[:t]
+    vector = work[:t]
     p = work[t : 2 * t]
-    rest = work[2 * t :]
-    # rest: pivot, right-hand side, e'v, v'v, and half of a row of (u_a'u_c) times p.
-    _of_others(query_products, total, t, other_products)
+    terms = work[2 * t :]
+    # terms: pivot, right-hand side, e'v, v'v, and half of a row of (u_a'u_c) times p.
+    _of_others(query_products, total, t, vector)
     for i in range(BLOCK):
-        rest[0, i] = total[0] - query_products[0, i] + regularization
-        rest[1, i] = total[1] - query_products[1, i]
-        rest[2, i] = query_products[1, i]
-        rest[3, i] = query_products[0, i]
-    _project(inverse[k], t, other_products, p)
+        terms[0, i] = total[0] - query_products[0, i] + regularization
+        terms[1, i] = total[1] - query_products[1, i]
+        terms[2, i] = query_products[1, i]
+        terms[3, i] = query_products[0, i]
+    _project(inverse[k], t, vector, p)
     for a in range(t):
         for i in range(BLOCK):
-            rest[4, i] = 0.5 * inner[k, a, a, i] * p[a, i]
-        _add_products(inner[k, a], p, a, rest[4])
+            terms[4, i] = 0.5 * inner[k, a, a, i] * p[a, i]
+        _add_products(inner[k, a], p, a, terms[4])
         for i in range(BLOCK):
-            rest[0, i] -= p[a, i] * p[a, i]
-            rest[1, i] -= p[a, i] * along[k, a, i]
-            rest[2, i] -= p[a, i] * residual_products[k, a, i]
-            rest[3, i] += 2.0 * p[a, i] * rest[4, i]
-    _project(inverse[k], t, query_products[2:], other_products)
+            terms[0, i] -= p[a, i] * p[a, i]
+            terms[1, i] -= p[a, i] * along[k, a, i]
+            terms[2, i] -= p[a, i] * residual_products[k, a, i]
+            terms[3, i] += 2.0 * p[a, i] * terms[4, i]
+    # From here on, `vector` is f.
+    _project(inverse[k], t, query_products[2:], vector)
     for a in range(t):
         for i in range(BLOCK):
-            rest[2, i] -= other_products[a, i] * along[k, a, i]
-            rest[3, i] -= 2.0 * other_products[a, i] * p[a, i]
+            terms[2, i] -= vector[a, i] * along[k, a, i]
+            terms[3, i] -= 2.0 * vector[a, i] * p[a, i]
     change: float = 0.0
     for i in range(BLOCK):
-        weight = rest[1, i] / max(rest[0, i], regularization)
-        change += weight * (weight * rest[3, i] - 2.0 * rest[2, i])
+        weight = terms[1, i] / max(terms[0, i], regularization)
+        change += weight * (weight * terms[3, i] - 2.0 * terms[2, i])
     return change
 
 
 @fused
 def forget(t: int, state: State) -> None:
-    """Go back to the first t features."""
+    """Go back to the first t features: compute their ``residual_products``; other arrays have their rows."""
     _, inner, along, label_products, residual_products, _ = state
     model_products = np.empty((t, BLOCK))
     for k in range(inner.shape[0]):
@@ -228,10 +235,14 @@ def forget(t: int, state: State) -> None:
 
 @fused
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
-    """Sum over each of some blocks how the error changes without each feature, (5): (blocks, t)."""
+    """Write the change of the error without each selected feature to ``partial`` (blocks, t).
+
+    It is (5) of the module's docstring, summed over each of the blocks first … last - 1.
+    """
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
-    work = np.empty((5, BLOCK))  # of the feature: diagonal entry, weight, e'x, x'x, and a row of inner
+    # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row of `inner` times the column.
+    work = np.empty((5, BLOCK))
     for k in range(first, last):
         for b in range(t):
             for a in range(b, t):
@@ -265,9 +276,10 @@ def changes_by_statistics(
     state: State,
     out: Floats,
 ) -> None:
-    """Write how the criterion changes with each chosen candidate, from the Gram matrices of the queries.
+    """Write the change of the criterion by each chosen candidate, from the Gram matrices of the queries.
 
-    ``index`` has the column of the labels, then those of the t selected features; ``totals`` (c, t + 2).
+    ``index`` has the column of the labels, then the columns of the t selected features. ``totals`` (c, t + 2)
+    are the candidates' products over all queries.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))

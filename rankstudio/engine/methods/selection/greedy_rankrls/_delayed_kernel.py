@@ -1,17 +1,18 @@
-"""Compiled inner loops of greedy RankRLS on one shard where many features are selected: without systems.
+"""Compiled inner loops of greedy RankRLS on one shard if many features are selected: without linear systems.
 
-The systems of `_shard_kernel` would be most of the work there, and the rows of the Gram matrices most of the
-memory traffic. With γ_a the pivot row of the a-th selected feature over its pivot p_a, u_a as there, v_j the
-residual of j and w_a = u_a'u_a, each step changes what is left of the other queries' matrix, S, and of this
-query's, V, for all features j and l, by
+With many selected features, the systems of :mod:`_solved_kernel` would take most of the time, and the rows of
+Gram matrices most of the memory traffic. Let γ_a be the pivot row of the a-th selected feature divided by its
+pivot p_a, u_a the residual of this feature before it is selected, v_j the residual of feature j, and
+w_a = u_a'u_a. Each step changes the Schur complement S of the other queries' matrix, and the products V of
+the residuals in this query, for all features j and l, by
 
 (1) S[j, l] -= p_a γ_a[j] γ_a[l]
 (2) V[j, l] -= γ_a[j] d_a[l] + d_a[j] γ_a[l]
 (3) d_a[j] = v_j'u_a - ½ γ_a[j] w_a,
 
-of which a step needs the row of one feature. So the γ and d of some steps are kept, and V and S - T, below
-their diagonals, are brought up to date with all of them at once: a step takes O(h) for each feature with h
-steps kept, bringing up O(h) for each pair.
+A step reads only one row of S and V. So the γ and d of some steps are kept, and S - T and V, of which only
+the entries below the diagonals are stored, are brought up to date with all kept steps at once. With h kept
+steps, the next step takes O(h) for each feature, and bringing the matrices up to date O(h) for each pair.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel impor
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 Delayed = tuple[Floats, Floats, Floats]
-"""γ and d (blocks, n, steps, BLOCK) of features by their place, and the pivots (blocks, steps, BLOCK)."""
+"""γ and d (blocks, n, steps, BLOCK) of features by their place, and the pivots (blocks, steps, BLOCK).
+
+The place of a feature is its position among the features that remained when the matrices were last updated.
+"""
 
 Matrices = tuple[Floats, Floats]
-"""S - T and V (blocks, places (places - 1) / 2, BLOCK) by rows, below their diagonals."""
+"""S - T and V (blocks, places (places - 1) / 2, BLOCK): the entries below their diagonals, row by row."""
 
 
 @fused
@@ -43,11 +47,12 @@ def select(
     matrices: Matrices,
     work: Floats,
 ) -> None:
-    """Take column ``b`` in, in all blocks, and keep its γ and d as those of step ``h`` since `bring_up`.
+    """Select column ``b`` in all blocks, and keep its γ and d as those of step ``h`` since `bring_up`.
 
-    ``selected_position`` is its place and ``places`` those of the columns ``remaining``. Where ``at_gram`` is
-    not negative there are no matrices yet, and ``gram[:, at_gram]`` are its products with all features.
-    ``total`` (n,) are those over all queries of all shards. ``work`` (3 h + 7, BLOCK) is space to work in.
+    ``selected_position`` is the place of b, and ``places`` are the places of the columns ``remaining``. If
+    ``at_gram`` is not negative, there are no matrices yet, and ``gram[:, at_gram]`` are the products of b
+    with all features. ``total`` (n,) are the products of b over all queries of all shards. ``work``
+    (3 h + 7, BLOCK) is work space.
     """
     pivot = state[0]
     rows, halves, pivots = delayed
@@ -73,7 +78,7 @@ def select(
                 other = total_j + row[i]
                 gamma = other * terms_of_b[0, i]
                 rows[k, position, h, i] = gamma
-                # (3)
+                # d of (3) in the module's docstring
                 halves[k, position, h, i] = product[i] - 0.5 * gamma * terms_of_b[4, i]
                 update(k, j, i, other, product[i], terms_of_b, regularization, state)
 
@@ -82,11 +87,11 @@ def select(
 def bring_up(
     remaining: Ints, places: Ints, gram: Floats, delayed: Delayed, matrices: Matrices, work: Floats
 ) -> None:
-    """Bring the matrices up to date with the steps kept, for the columns ``remaining``, which move together.
+    """Bring the matrices up to date with the kept steps, for the columns ``remaining`` alone.
 
-    ``places`` are where they stood, ascending; the first of them goes to place 0, the next to 1, and so on.
-    ``gram`` (blocks, n, n, BLOCK) is what the matrices begin from; with one of no size they are there.
-    ``work`` (3 steps + 2, BLOCK) is space to work in.
+    ``places``, ascending, are the places of these columns so far; their new places are 0, 1, 2, and so on. If
+    ``gram`` (blocks, n, n, BLOCK) is not empty, the matrices do not exist yet and start from it. ``work``
+    (3 steps + 2, BLOCK) is work space.
     """
     outer, inner = matrices
     h = delayed[2].shape[1]
@@ -107,7 +112,7 @@ def bring_up(
                 else:
                     _read(k, _below(position, other), matrices, row, product)
                 _subtract(k, other, h, delayed, space, row, product)
-                # Never beyond where this pair was read: no entry is lost.
+                # The new position of a pair is never after its former one, so no unread entry is overwritten.
                 for i in range(BLOCK):
                     outer[k, entry, i] = row[i]
                     inner[k, entry, i] = product[i]
@@ -116,7 +121,7 @@ def bring_up(
 
 @fused_inlined
 def _begin(k: int, gram_row: int, j: int, gram: Floats, row: Floats, product: Floats) -> None:
-    """Write the entries of S - T and V before any step."""
+    """Write the entries of S - T and V before the first step: -G and G of this query."""
     for i in range(BLOCK):
         product[i] = gram[k, gram_row, j, i]
         row[i] = -product[i]
@@ -124,6 +129,7 @@ def _begin(k: int, gram_row: int, j: int, gram: Floats, row: Floats, product: Fl
 
 @fused_inlined
 def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) -> None:
+    """Copy an entry of S - T to ``row`` and of V to ``product``."""
     for i in range(BLOCK):
         row[i] = matrices[0][k, entry, i]
         product[i] = matrices[1][k, entry, i]
@@ -131,7 +137,7 @@ def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) 
 
 @fused_inlined
 def _below(first: int, second: int) -> int:
-    """Return where a pair of places stands below the diagonal, by rows."""
+    """Return the position of a pair of places among the entries below the diagonal, row by row."""
     low = min(first, second)
     high = max(first, second)
     return high * (high - 1) // 2 + low
@@ -139,7 +145,7 @@ def _below(first: int, second: int) -> int:
 
 @fused_inlined
 def _coefficients(k: int, position: int, h: int, delayed: Delayed, space: Floats) -> None:
-    """Write p γ, γ and d of a feature for each step kept beside each other."""
+    """Write p γ, γ and d of a feature for each kept step to three consecutive rows of ``space``."""
     rows, halves, pivots = delayed
     for a in range(h):
         offset = 3 * a
@@ -153,11 +159,12 @@ def _coefficients(k: int, position: int, h: int, delayed: Delayed, space: Floats
 def _subtract(
     k: int, position: int, h: int, delayed: Delayed, space: Floats, row: Floats, product: Floats
 ) -> None:
-    """Subtract (1) and (2) by the kept steps from an entry of both matrices.
+    """Subtract (1) and (2) of the module's docstring, for the kept steps, from an entry of both matrices.
 
-    ``space`` is of the other feature.
+    ``space`` has the :func:`_coefficients` of the other feature of the pair.
     """
     rows, halves, _ = delayed
+    # Two steps at a time, so that an entry is read and written half as often.
     for a in range(0, h - 1, 2):
         offset = 3 * a
         for i in range(BLOCK):

@@ -1,14 +1,14 @@
 """Compiled inner loops for groups of features that are compared as a whole.
 
-Beside the state of :mod:`_statistics_kernel`, each pair of features of one group has two numbers in every
-held-out query, which follow each selected feature: the entry of the Schur complement of T_q + λI, and the
-product of the residualised held-out features. These are S and V of :mod:`_delayed_kernel`, whose γ, d and
-pivots p they follow by:
+In addition to the state of :mod:`_statistics_kernel`, each pair of features j, c of one group has two numbers
+in every held-out query: the entry S_jc of the Schur complement of T_q + λI, and the product V_jc of the
+residualised held-out features. When feature b is selected, they are updated with the γ, d and pivots p of
+:mod:`_delayed_kernel`:
 
 (1) S_jc ← S_jc - γ_j γ_c p_b
 (2) V_jc ← V_jc - γ_j d_c - γ_c d_j.
 
-With them the criterion of a whole group g is a system of the group's size, O(|g|³) for a query:
+The criterion with a whole group g added then takes a system of the group's size, O(|g|³) for a query:
 
 (3) S_gg β = r_g, solved by S_gg = LL', whose pivots are at least λ
 (4) e'e - 2 β'(e'V_g) + β'V_gg β.
@@ -38,7 +38,7 @@ def follow(
     joint: Floats,
     products: Floats,
 ) -> None:
-    """Let the pairs of ``remaining`` features follow the selected feature whose step is kept as ``h``."""
+    """Update the pairs of ``remaining`` features with the selected feature whose step is kept at ``h``."""
     rows, halves, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):
@@ -48,7 +48,7 @@ def follow(
                     feature = members[m]
                     other = members[c]
                     if remaining[feature] and remaining[other]:
-                        for i in range(BLOCK):  # (1) and (2)
+                        for i in range(BLOCK):  # (1) and (2) of the module's docstring
                             gamma = rows[k, feature, h, i]
                             second = rows[k, other, h, i]
                             joint[k, pair, i] -= gamma * second * pivots[k, h, i]
@@ -72,9 +72,9 @@ def costs(
     beta: Floats,
     partial: Floats,
 ) -> None:
-    """Sum over each block what the criterion would be with each wanted group added: (blocks, groups).
+    """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are space to work in, for groups of at most s features.
+    ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space for groups of at most s features.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):
@@ -95,7 +95,7 @@ def _learn(
     factor: Floats,
     beta: Floats,
 ) -> None:
-    """Factorise the Schur complement of some features, and solve (3) for their weights."""
+    """Factorise the Schur complement of a group's features, and solve (3) of the module's docstring for β."""
     pivot = state[0]
     right = state[1]
     size = group.shape[0]
@@ -117,8 +117,8 @@ def _learn(
                 factor[a, a, i] -= factor[a, c, i] * factor[a, c, i]
                 beta[a, i] -= factor[a, c, i] * beta[c, i]
         for i in range(BLOCK):
-            left = factor[a, a, i]  # never below λ but for rounding
-            factor[a, a, i] = np.sqrt(regularization if regularization > left else left)
+            remainder = factor[a, a, i]  # below λ only by rounding
+            factor[a, a, i] = np.sqrt(regularization if regularization > remainder else remainder)
             beta[a, i] /= factor[a, a, i]
     for a in range(size - 1, -1, -1):
         for c in range(a + 1, size):
@@ -130,7 +130,7 @@ def _learn(
 
 @fused_inlined
 def _cost(k: int, group: Ints, pair: int, state: State, products: Floats, beta: Floats) -> float:
-    """Sum (4) over a block: the criterion with the weights of some features."""
+    """Return the sum of (4) over a block: the criterion with the group's weights β."""
     ev = state[2]
     vv = state[3]
     ee = state[4]

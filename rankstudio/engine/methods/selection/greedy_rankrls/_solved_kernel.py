@@ -1,22 +1,23 @@
-"""Compiled inner loops of greedy RankRLS on one shard where few features are selected: by systems.
+"""Compiled inner loops of greedy RankRLS on one shard if few features are selected: by linear systems.
 
-Two numbers a step could be kept for each query and each feature left; they follow from the rows of the
-queries' Gram matrices that belong to the selected features, A. With b the next one, for each q
+Each step could keep two numbers for each query and each remaining feature. Instead, these follow from the
+rows of the queries' Gram matrices G_q that belong to the selected features, A. With b the next feature to be
+selected, for each query q
 
-(1) z = (T_q[A, A] + λI)^-1 T_q[A, b], so that u_b = X^_q[:, b] - X^_q[:, A] z is what is new of it
+(1) z = (T_q[A, A] + λI)^-1 T_q[A, b], so that u_b = X^_q[:, b] - X^_q[:, A] z is the residual of b
 (2) c = (T_q[A, A] + λI)^-1 X^_q[:, A]'u_b
 (3) T_q[b, j] - z'T_q[A, j] is the pivot row
 (4) X^_q[:, j]'u_b = G_q[b, j] - z'G_q[A, j]
 (5) v_j'u_b = X^_q[:, j]'u_b - c'T_q[A, j] with v_j the residual of j.
 
-What is kept for a query is a triangle: with T_q[A, A] + λI = LDL'
+For each query, only a triangle is kept: with T_q[A, A] + λI = LDL'
 
-(6) the next row of L^-1 is (-z', 1), and the next pivot of D that of b,
+(6) the next row of L^-1 is (-z', 1), and the next pivot of D is the pivot of b,
 
-so that both systems are solved by products, O(t²) at step t; the others take O(t) for each feature. The rows
-are read from Gram matrices that every λ shares: it is memory traffic that a path takes its time for. Arrays
-have the queries of a block side by side, as there. Indices are read before the innermost loop, which would
-not be done in vector registers otherwise.
+so that both systems are solved by products, O(t²) at step t; (3) to (5) take O(t) for each feature. The rows
+are read from Gram matrices that all λ share: most of the time of a path is memory traffic. The last axis of
+arrays is the queries of a block, as in :mod:`_statistics_kernel`. Indices are read before the innermost loop,
+because it would not use vector registers otherwise.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel impor
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 TILE = 16
-"""Features that are followed at once, whose numbers lie beside each other in each row of a Gram matrix."""
+"""Features that are updated together; their numbers are adjacent in each row of a Gram matrix."""
 
 Factor = tuple[Floats, Floats]
-"""-L^-1 (blocks, k (k - 1) / 2, BLOCK) by rows, without its diagonal, and D (blocks, k, BLOCK)."""
+"""-L^-1 below its diagonal, row by row (blocks, k (k - 1) / 2, BLOCK), and D (blocks, k, BLOCK)."""
 
 
 @fused
@@ -45,8 +46,9 @@ def start(
 ) -> None:
     """Fill the state for the empty selection.
 
-    ``products``: the squares of the features and their products with the labels (blocks, n, BLOCK) and those
-    of the labels with themselves; ``total`` (2, n): the first two, summed over the queries of all shards.
+    ``products``: the squares of the features, their products with the labels, both (blocks, n, BLOCK), and
+    the squares of the labels (blocks, BLOCK). ``total`` (2, n): the first two, summed over the queries of all
+    shards.
     """
     squares, rights, labels = products
     for k in range(squares.shape[0]):
@@ -55,7 +57,7 @@ def start(
 
 @fused
 def compare(remaining: Ints, state: State, partial: Floats) -> None:
-    """Sum over each block what the criterion would be with each of the features left added: (blocks, n)."""
+    """Write each block's sum of the criterion with each remaining feature to ``partial`` (blocks, n)."""
     for k in range(partial.shape[0]):
         for index in range(remaining.shape[0]):
             j = remaining[index]
@@ -75,11 +77,11 @@ def select(
     factor: Factor,
     work: Floats,
 ) -> None:
-    """Take the last of ``selected`` (t + 1,) in, in all blocks; ``ascending`` (t,) sorts those before it.
+    """Select the last feature of ``selected`` (t + 1,) in all blocks; ``ascending`` (t,) sorts the others.
 
     ``gram[:, places[a]]`` are the products of the a-th selected feature with all features in each query, and
-    ``total`` (t + 1, n) those over all queries of all shards. ``remaining`` are the columns that are not
-    selected. ``work`` (3 t + 6 + 3 TILE, BLOCK) is space to work in.
+    ``total`` (t + 1, n) these products over all queries of all shards. ``remaining`` are the columns that are
+    not selected. ``work`` (3 t + 6 + 3 TILE, BLOCK) is work space.
     """
     pivot = state[0]
     t = selected.shape[0] - 1
@@ -98,7 +100,7 @@ def select(
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
-        # (3), (4) and (5) for each feature left.
+        # (3), (4) and (5) of the module's docstring: row, moved and moved - correction of each feature.
         for first in range(0, remaining.shape[0], TILE):
             tile = remaining[first : first + TILE]
             for index in range(tile.shape[0]):
@@ -143,7 +145,7 @@ def _follow(
     moved: Floats,
     correction: Floats,
 ) -> None:
-    """Take out of the features of a tile what two of the selected ones, a and the next, have of them."""
+    """Subtract the terms of the selected features a and a + 1 in (3), (4) and (5) for a tile's features."""
     first = places[a]
     second = places[a + 1]
     for index in range(tile.shape[0]):
@@ -153,11 +155,11 @@ def _follow(
         for i in range(BLOCK):
             inner_a = gram[k, first, j, i]
             inner_next = gram[k, second, j, i]
-            far = total_a - inner_a
-            near = total_next - inner_next
-            row[index, i] -= z[a, i] * far + z[a + 1, i] * near
+            outer_a = total_a - inner_a
+            outer_next = total_next - inner_next
+            row[index, i] -= z[a, i] * outer_a + z[a + 1, i] * outer_next
             moved[index, i] -= z[a, i] * inner_a + z[a + 1, i] * inner_next
-            correction[index, i] += c[a, i] * far + c[a + 1, i] * near
+            correction[index, i] += c[a, i] * outer_a + c[a + 1, i] * outer_next
 
 
 @fused_inlined
@@ -174,7 +176,7 @@ def _relate(
     c: Floats,
     space: Floats,
 ) -> None:
-    """Solve (1) and (2), and keep z by (6)."""
+    """Solve (1) and (2) of the module's docstring for z and c, and keep z as the next row of -L^-1 by (6)."""
     b = selected[t]
     end = t * (t - 1) // 2
     right = space[:t]
@@ -201,12 +203,12 @@ def _relate(
 @fused_inlined
 def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Floats) -> None:
     """Solve LDL'x = r: each row of L^-1 is read once, for the products with it and with its transpose."""
-    rows, pivots = factor
+    rows, pivots = factor  # rows are those of -L^-1
     for a in range(t):
         start = a * (a - 1) // 2
         for i in range(BLOCK):
             value[i] = right[a, i]
-        for e in range(0, a - 3, 4):
+        for e in range(0, a - 3, 4):  # four terms at a time: `value` is read and written a fourth as often
             r = start + e
             for i in range(BLOCK):
                 two_terms = rows[k, r, i] * right[e, i] + rows[k, r + 1, i] * right[e + 1, i]
@@ -226,9 +228,9 @@ def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Fl
 
 @fused
 def side_by_side(grams: Floats, out: Floats) -> None:
-    """Write the Gram matrices (queries, n, n) of a block beside each other, (n, n, BLOCK).
+    """Write the Gram matrices (queries, n, n) of a block with the queries on the last axis, (n, n, BLOCK).
 
-    Where there are fewer queries, the others are of no documents.
+    If the block has fewer queries, it is padded with zeros.
     """
     queries = grams.shape[0]
     n = out.shape[0]

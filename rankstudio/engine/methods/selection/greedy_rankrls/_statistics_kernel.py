@@ -1,25 +1,25 @@
-"""Compiled inner loops of greedy RankRLS on per-query statistics: what all ways to keep them share.
+"""Compiled inner loops of greedy RankRLS on per-query statistics, common to all ways of storing these.
 
-For each held-out query q the state of one greedy run is a partial Cholesky factorisation of T_q + λI
-(T_q: statistics of the other queries), pivoted by the features selected so far, and the residualised
-held-out features v_qj it implies. Of each feature j it has
+For each held-out query q, the state of one greedy run is a partial Cholesky factorisation of T_q + λI
+(T_q: statistics of the other queries), pivoted by the features selected so far, and the residuals v_j of the
+held-out features that follow from it. For each feature j, the state has
 
-(1) p_j = T_q[j, j] + λ, the pivot, and r_j = T_q[j, y], the right-hand side, so far as they are left,
+(1) p_j, the pivot, and r_j, the right-hand side, which are T_q[j, j] + λ and T_q[j, y] before any selection,
 (2) e'v_j and v_j'v_j, products of the held-out rows, with e the held-out residual of the labels.
 
 (3) β_j = r_j / p_j is the weight of j, and e'e - 2 β_j e'v_j + β_j² v_j'v_j the criterion with j.
 
-Feature j follows the selected one, b, by γ = S_bj / p_b, with S_bj the entry of the pivot row:
+When b is selected, feature j is updated with γ = S_bj / p_b, where S_bj is its entry of the pivot row:
 
 (4) e'v_j ← e'v_j - γ e'v_b - β_b (v_j'v_b - γ v_b'v_b)
 (5) v_j'v_j ← v_j'v_j - 2 γ v_j'v_b + γ² v_b'v_b
 (6) p_j ← p_j - γ S_bj ≥ λ, and r_j ← r_j - γ r_b.
 
-(7) With T[S, S] + λI = LL', all queries together learn w from LL'w = T[S, y].
+(7) With T[S, S] + λI = LL', the weights w trained on all queries solve LL'w = T[S, y].
 
-Every array has the queries of a block side by side on its last axis, so that each innermost loop does the
-same for ``BLOCK`` queries in vector registers. The last block is filled up with queries of no documents,
-whose Gram matrix and so whose part in every sum is 0.
+The last axis of every array is the queries of a block, so that each innermost loop does the same for
+``BLOCK`` queries in vector registers. The last block is padded with queries without documents, whose Gram
+matrix is 0, so that they add 0 to every sum.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def begin(
 
 @fused_inlined
 def cost(k: int, j: int, state: State) -> float:
-    """Sum over a block what the criterion would be with a feature added."""
+    """Return the sum over a block of the criterion with a feature added, (3) of the module's docstring."""
     pivot, right, ev, vv, ee = state
-    value: float = 0.0  # (3)
+    value: float = 0.0
     for i in range(BLOCK):
         beta = right[k, j, i] / pivot[k, j, i]
         value += ee[k, i] + beta * (beta * vv[k, j, i] - 2.0 * ev[k, j, i])
@@ -72,7 +72,10 @@ def cost(k: int, j: int, state: State) -> float:
 
 @fused_inlined
 def enter(k: int, b: int, state: State, terms: Floats) -> None:
-    """Write the terms of the selected feature for the updates of the others, and change the criterion."""
+    """Write the terms of the selected feature for the updates of the others, and change the criterion.
+
+    ``terms`` (5, BLOCK) are 1 / p_b, r_b, β_b, e'v_b and v_b'v_b.
+    """
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         terms[0, i] = 1.0 / pivot[k, b, i]
@@ -94,17 +97,20 @@ def update(
     regularization: float,
     state: State,
 ) -> None:
-    """Change a feature's numbers, given its entry of the pivot row and its product with the selected one."""
+    """Update feature j by (4), (5) and (6) of the module's docstring.
+
+    ``row`` is its entry S_bj of the pivot row, ``product`` is v_j'v_b, and ``terms`` are those of `enter`.
+    """
     pivot, right, ev, vv, _ = state
     gamma = row * terms[0, i]
     # (4)
     ev[k, j, i] -= gamma * terms[3, i] + terms[2, i] * (product - gamma * terms[4, i])
     # (5)
     vv[k, j, i] += gamma * (gamma * terms[4, i] - 2.0 * product)
-    # (6): the Schur complement of a positive semidefinite matrix plus λI never falls below λ; rounding may
-    # take it there, where a feature is a combination of those selected.
-    rest = pivot[k, j, i] - gamma * row
-    pivot[k, j, i] = regularization if regularization > rest else rest
+    # (6): a pivot of a positive semidefinite matrix plus λI is never below λ, except by rounding, if a
+    # feature is a linear combination of selected features.
+    new_pivot = pivot[k, j, i] - gamma * row
+    pivot[k, j, i] = regularization if regularization > new_pivot else new_pivot
     right[k, j, i] -= gamma * terms[1, i]
 
 
@@ -112,13 +118,13 @@ def update(
 def extend(
     total: Floats, regularization: float, selected: Ints, factor: Floats, along: Floats, coef: Floats
 ) -> None:
-    """Learn from all queries after one more feature: grow the Cholesky factor by a row, then substitute.
+    """Update the weights trained on all queries after the last feature of ``selected`` was added: O(t²).
 
-    ``total`` (n + 1,) is its row of T, with the labels' column last. ``factor`` (k, k) and ``along`` (k,)
-    hold the factor of T[S, S] + λI and its forward substitution for all but the last feature of
-    ``selected``; ``coef`` (n,) receives the weights. O(t²) at step t.
+    ``total`` (n + 1,) is the row of this feature in T, with the labels' column last. ``factor`` (k, k) and
+    ``along`` (k,) hold the factor of T[S, S] + λI and the solution of the forward substitution for the
+    earlier features, and are extended by one row; ``coef`` (n,) receives the weights.
     """
-    # (7): a row of L, then both substitutions.
+    # (7): the new row of L, then the forward and the backward substitution.
     t = selected.shape[0] - 1
     n = total.shape[0] - 1
     b = selected[t]
@@ -145,12 +151,12 @@ def extend(
 def products(
     X: Floats, values: Floats, column: int, ptr: Ints, first: int, last: int, sums: Floats, out: Floats
 ) -> None:
-    """Write the products of a column of ``values`` (m, …) with each of X (m, n), query by query.
+    """Write the products of a column of ``values`` (m, …) with each column of X (m, n), query by query.
 
-    ``ptr`` says where queries start. ``out`` (blocks, 1, n, width) has those of a block side by side on its
-    last axis, 0 where there is none; blocks first … last - 1 are written. ``sums`` (n,) is space to work in:
-    an array that is made here takes long to compile. Four documents at a time: what is summed is then read
-    and written a fourth as often.
+    ``ptr`` are the starts of queries. The last axis of ``out`` (blocks, 1, n, width) is the queries of a
+    block, with 0 for those that pad the last block; blocks first … last - 1 are written. ``sums`` (n,) is
+    work space, because a kernel that allocates an array takes long to compile. Four documents are processed
+    at a time, so that the sums are read and written a fourth as often.
     """
     n = X.shape[1]
     width = out.shape[3]

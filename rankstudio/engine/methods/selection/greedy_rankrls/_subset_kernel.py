@@ -1,4 +1,4 @@
-"""Compiled copies of the Gram matrices of some queries, or of what a path reads of them."""
+"""Compiled loops that copy the Gram matrices of some queries, or only the entries that a path reads."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rankstudio.engine.support.jit import kernel
 def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats) -> None:
     """Copy one row of the matrices of some queries, in ascending order, and sum it in ``total`` (n, n).
 
-    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK). In the row, what ``out`` has beyond the queries
-    becomes 0; what else is there stays as it is. The sums are those that these queries alone would have:
-    first in each block, then over the blocks.
+    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK). The entries of this row that pad the last block
+    of ``out`` become 0; other rows are unchanged. Sums are taken in each block of ``out`` and then over its
+    blocks, so that they equal those of data with these queries alone.
     """
     n = gram.shape[1]
     width = gram.shape[3]
@@ -36,7 +36,7 @@ def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats
 
 @kernel
 def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
-    """Copy the diagonals of these matrices to ``out`` (blocks, n, BLOCK), and add them to ``total``."""
+    """Copy the diagonals of some queries' matrices to ``out`` (blocks, n, BLOCK); add them to ``total``."""
     n = gram.shape[1]
     width = gram.shape[3]
     for k in range(out.shape[0]):

@@ -1,4 +1,4 @@
-"""Algorithm 1 of the greedy RankRLS paper as it stands there: the reference, and the choice for n >> m/Q.
+"""Algorithm 1 exactly as in the greedy RankRLS paper: the reference, and the choice for n >> m/Q.
 
 It keeps the matrices C = G X^' and U = Q G X^' of shape (m, n), so it costs O(kmn) time and O(mn) memory
 for k features selected out of n over m documents.

@@ -1,4 +1,4 @@
-"""Where a search that keeps nothing of its candidates has their products with the selected features from."""
+"""Searches that store nothing for candidates: products come from Gram matrices or from sparse columns."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ColumnProducts:
     def columns(self) -> column_kernels.Columns:
         """Columns and auxiliary arrays of their products, in the form of the kernels."""
         data = self._data
-        X = self._data.shifted
+        X = data.shifted
         return X.data, X.indices, X.indptr, data.squares, self._basis, data.query, data.ptr
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
@@ -135,15 +135,17 @@ class ColumnProducts:
         t = factor.shape[0]
         columns = self.columns
         S, H, a, b = _in_whitened_coordinates(factor, state, self.n_queries)
+        # S and H are symmetric: their lower triangles suffice, with entries off the diagonal counted twice.
         low, high = np.tril_indices(t)
         twice = np.where(low == high, 1.0, 2.0)[:, None]
         S_pairs, H_pairs = (twice * matrix[:, low, high].T for matrix in (S, H))
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
-        # In C order: the kernel is compiled for one.
+        # The kernel is compiled for arrays in C order.
         inverse = np.ascontiguousarray(solve_triangular(factor, np.eye(t), lower=True, check_finite=False))
 
         def changes(candidates: Ints) -> Floats:
+            # Of each candidate: its square, its product with the labels, its products with the t features.
             totals = np.empty((candidates.size, t + 2))
             column_kernels.products_of_columns(columns, t, candidates, totals)
             p = totals[:, 2:] @ inverse.T
@@ -165,26 +167,26 @@ def _in_whitened_coordinates(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return for each query S_q = R'R, H_q = R'U'U R, a_q = R'along and b_q = R'residual_products.
 
-    R is L_q^-1 L.
-    In the coordinates in which T[A, A] + λI is the identity, a candidate's products with the selected
-    features over all queries are p = L^-1 T[A, j], and where it is 0 throughout query q, its pivot there is
-    s = T[j, j] + λ - p'S_q p, its weight β = (T[j, y] - p'a_q) / s, and the error changes by
-    β² p'H_q p + 2 β p'b_q. Quadratic forms in p for many candidates and queries are one matrix product.
+    R is L_q^-1 L. In the coordinates in which T[A, A] + λI is the identity, the products of a candidate j
+    with the selected features A over all queries are p = L^-1 T[A, j]. If j is 0 throughout query q, its
+    pivot there is s = T[j, j] + λ - p'S_q p, its weight is β = (T[j, y] - p'a_q) / s, and the error changes
+    by β² p'H_q p + 2 β p'b_q. Quadratic forms in p for many candidates and queries are one matrix product.
     """
     t = factor.shape[0]
-    rows = state[0].shape[0] * kernels.BLOCK
+    rows = state[0].shape[0] * kernels.BLOCK  # queries, including those that pad the last block
     inverse, inner, along, _, residual_products, _ = (np.moveaxis(array, -1, 1) for array in state)
     K, U = (array[:, :, :t, :t].reshape(rows, t, t)[:n_queries] for array in (inverse, inner))
     z, e = (array[:, :, :t].reshape(rows, t, 1)[:n_queries] for array in (along, residual_products))
     R = K @ factor
-    turned = R.transpose(0, 2, 1)
-    H = turned @ (U + np.tril(U, -1).transpose(0, 2, 1)) @ R
-    return turned @ R, H, (turned @ z)[:, :, 0], (turned @ e)[:, :, 0]
+    R_transposed = R.transpose(0, 2, 1)
+    # `inner` only has the lower triangle.
+    H = R_transposed @ (U + np.tril(U, -1).transpose(0, 2, 1)) @ R
+    return R_transposed @ R, H, (R_transposed @ z)[:, :, 0], (R_transposed @ e)[:, :, 0]
 
 
-_MIN_PARTS = 4  # of the candidates at least, for threads to share
+_MIN_PARTS = 4  # candidates are divided into at least this many parts, which threads share
 _MULTIPLICATION = 0.2  # nanoseconds
-# candidates times queries that a thread compares in one go, a megabyte a number
+# Candidates times queries that a thread compares at once: a megabyte for each array of one number per pair.
 _MAX_PAIRS_PER_PART = 1 << 17
 
 
@@ -214,51 +216,56 @@ class OnDemandSearch:
         self._regularization = regularization
         blocks = -(-products.n_queries // kernels.BLOCK)
         width = kernels.BLOCK
-        empty = np.pad(products.labels, (0, blocks * width - products.n_queries)).reshape(blocks, 1, width)
-        # Room for the features selected, of which there are none yet; it grows with them.
+        padding = blocks * width - products.n_queries
+        empty_errors = np.pad(products.labels, (0, padding)).reshape(blocks, 1, width)
+        # The arrays have room for 0 features; they grow when features are selected.
         flat = (blocks, 0, width)
         square = (blocks, 0, 0, width)
         self._state: kernels.State = (
-            np.empty(square),
-            np.empty(square),
-            np.empty(flat),
-            np.empty(flat),
-            np.empty(flat),
-            empty,
+            np.empty(square),  # inverse
+            np.empty(square),  # inner
+            np.empty(flat),  # along
+            np.empty(flat),  # label_products
+            np.empty(flat),  # residual_products
+            empty_errors,
         )
-        self._left = np.empty((0, 0))
-        self._right = np.empty(0)
+        # The equations of the weights over all queries: T[A, A] + λI and T[A, y].
+        self._left_side = np.empty((0, 0))
+        self._right_side = np.empty(0)
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
-        # Parts that do not depend on the number of threads, each for one thread: nor do the numbers then.
-        count = max(_MIN_PARTS, candidates.size * self._products.n_queries // _MAX_PAIRS_PER_PART)
-        parts = np.array_split(candidates, count)
-        changes = [np.empty(0)] * count
+        # The parts do not depend on the number of threads, so that the results do not depend on it, either.
+        n_parts = max(_MIN_PARTS, candidates.size * self._products.n_queries // _MAX_PAIRS_PER_PART)
+        parts = np.array_split(candidates, n_parts)
+        changes = [np.empty(0)] * n_parts
         with STEADY, self._threads(candidates.size) as (executor, workers):
             compare = self._comparison()
 
             def work(part: int) -> None:
                 changes[part] = compare(parts[part])
 
-            share(executor, workers, work, range(count))
+            share(executor, workers, work, range(n_parts))
         costs: Floats = self.criterion() + np.concatenate(changes)
         return costs
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to how the criterion changes with each."""
+        """Return the function from candidates to the change of the criterion by each candidate."""
         return self._products.comparison(self._factor(), self._regularization, self._state)
 
     def _factor(self) -> Floats:
         """Return L with LL' = T[A, A] + λI, shape (t, t)."""
         t = len(self.selected)
-        return factorise(self._left[:t, :t], self._regularization)
+        return factorise(self._left_side[:t, :t], self._regularization)
 
     def removals(self) -> Floats:
         """Return the criterion without each of the t selected features, shape (t,)."""
         t = len(self.selected)
         partial = np.empty((self._state[-1].shape[0], t))
-        self._share_blocks(t, lambda first, last: kernels.removals(t, first, last, self._state, partial))
+        self._share_blocks(
+            count=t,
+            work=lambda first, last: kernels.removals(t, first, last, self._state, partial),
+        )
         costs: Floats = self.criterion() + partial.sum(axis=0)
         return costs
 
@@ -269,24 +276,25 @@ class OnDemandSearch:
     def select(self, feature: int) -> None:
         """Add a feature to the selection."""
         t = len(self.selected)
-        if t == self._right.size:
+        if t == self._right_side.size:
             self._make_room(max(8, 2 * t))
         by_query, total = self._products.keep(feature, t)
         self._share_blocks(
-            1,
-            lambda first, last: kernels.append(
+            count=1,
+            work=lambda first, last: kernels.append(
                 t, by_query, total, self._regularization, first, last, self._state
             ),
         )
-        self._left[t, :t] = self._left[:t, t] = total[2:]
-        self._left[t, t] = total[0] + self._regularization
-        self._right[t] = total[1]
+        square, label_product = total[:2]
+        self._left_side[t, :t] = self._left_side[:t, t] = total[2:]  # products with the earlier features
+        self._left_side[t, t] = square + self._regularization
+        self._right_side[t] = label_product
         self.selected = (*self.selected, feature)
 
     def _share_blocks(self, count: int, work: Callable[[int, int], None]) -> None:
-        """Call ``work(first, last)`` for ranges of the blocks of queries.
+        """Call ``work(first, last)`` for ranges of the blocks of queries, in threads if worthwhile.
 
-        The calls do ``count`` times O(t²) operations per query.
+        All calls together do ``count`` times O(t²) operations per query.
         """
         with self._threads(count) as (executor, workers):
             blocks = self._state[-1].shape[0]
@@ -300,7 +308,7 @@ class OnDemandSearch:
 
     def _make_room(self, capacity: int) -> None:
         """Enlarge the arrays to ``capacity`` features."""
-        growth = capacity - self._right.size
+        growth = capacity - self._right_side.size
         inverse, inner, *flat_arrays = self._state
         square = ((0, 0), (0, growth), (0, growth), (0, 0))
         flat = ((0, 0), (0, growth), (0, 0))
@@ -313,13 +321,13 @@ class OnDemandSearch:
             residual_products,
             error,
         )
-        self._left = np.pad(self._left, (0, growth))
-        self._right = np.pad(self._right, (0, growth))
+        self._left_side = np.pad(self._left_side, (0, growth))
+        self._right_side = np.pad(self._right_side, (0, growth))
 
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change to another selection.
 
-        The features after the common ones are selected again.
+        The features with which both selections begin stay selected; the following ones are selected anew.
         """
         n_common = 0
         while (
@@ -339,12 +347,13 @@ class OnDemandSearch:
         coef = np.zeros(self.informative.size)
         from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
-        coef[list(self.selected)] = cho_solve((self._factor(), True), self._right[:t], check_finite=False)
+        right_side = self._right_side[:t]
+        coef[list(self.selected)] = cho_solve((self._factor(), True), right_side, check_finite=False)
         return coef
 
 
 class BackFittingSearch(OnDemandSearch):
-    """Value of a candidate if the weights of the earlier features stayed unchanged.
+    """On-demand search that compares candidates as if the weights of the earlier features stayed unchanged.
 
     Named as future work in Pahikkala et al. 2010, section 5, after Vincent and Bengio 2002. Without a query
     q, the candidate's weight is that of RankRLS on the residuals of the current model w_q, β_q = x_j'(y^ -
@@ -370,11 +379,11 @@ class BackFittingSearch(OnDemandSearch):
         super().__init__(self._columns, regularization)
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to how the criterion changes with each and no other weight."""
+        """Return the function from candidates to the change of the criterion if only their weight changes."""
         t = len(self.selected)
         columns = self._columns.columns
         models = np.empty((self._columns.n_queries, t))
-        residual = np.empty(columns[4].shape[0])
+        residual = np.empty(columns[4].shape[0])  # a number per document: columns[4] is the basis
         column_kernels.held_out_models(t, self._state, columns, models, residual)
 
         def changes(candidates: Ints) -> Floats:

@@ -45,7 +45,8 @@ from rankstudio.engine.methods.shards.training_data import GivenData, TrainingDa
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_MOST_ROOM = 4e9  # bytes; not what is free just now: another algorithm's criteria have other last bits
+# Bytes. A constant, not the free memory: another algorithm would change the last bits of the criteria.
+_MOST_ROOM = 4e9
 
 _RELABELLED = LOSS | {
     *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
@@ -215,8 +216,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: its criterion, the weights, and every candidate's criterion.
 
-        Searches other than forward yield progress events first, and steps when all sets are final; learning
-        by shards does so before each step.
+        Searches other than forward first yield progress events, and their steps when all sets are final. A
+        search by shards yields progress events before each step.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -292,8 +293,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _way(self, shape: Shape, groups: ColumnGroups, several_shards: bool) -> str:
         """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
 
-        Columns are fastest where few candidates are compared, or all by back-fitting, and have to be in
-        memory: several shards go other ways as long as there are some.
+        "columns" is fastest if few candidates are compared, or if candidates are compared by back-fitting. It
+        needs all data in memory, so for several shards another way is preferred where one exists.
         """
         if self.algorithm in ("columns", "algorithm1"):
             return self.algorithm
@@ -306,6 +307,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             if not gram_matrices:
                 return "columns"
             return "forward" if self.search == "forward" else "on demand"
+        # From here on: forward search without groups.
         n_compared = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
         if self.algorithm == "rows" or not shape.few_candidates(n_compared):
             return "forward"
@@ -330,7 +332,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return self._ranker.left_out_scorer(data, columns)
 
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
-        """Return a function that sums over queries, for forward search without groups, by any algorithm."""
+        """Return a function that sums the queries' statistics, or None if paths do not follow from sums."""
         if not self._adds_up(data):
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.summed_paths import SummedPaths  # noqa: PLC0415 - numba
@@ -375,15 +377,22 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return paths that share the queries' Gram matrices, for losses whose rows have no labels."""
+        """Return paths for permuted labels that share the queries' Gram matrices.
+
+        None for settings, losses or sizes for which these paths are not available. A loss needs rows that do
+        not depend on the labels.
+        """
         if type(self) is not GreedyRankRLS:
             return None
-        usual = is_usual(self, _RELABELLED) and self.algorithm in ("auto", "statistics", "rows")
-        usual = usual and data.ptr.size > 2  # of one ranking documents are left out
+        if not is_usual(self, _RELABELLED) or self.algorithm not in ("auto", "statistics", "rows"):
+            return None
         n = data.X.shape[1]
         n_queries = data.ptr.size - 1
+        if n_queries == 1:  # documents are left out, not queries
+            return None
+        # Bytes for two Gram matrices of each query, and four rows of each step.
         needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
-        if not (self.pair_cost().ties and usual and needed <= _MOST_ROOM):
+        if not self.pair_cost().ties or needed > _MOST_ROOM:
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.label_paths import label_paths  # noqa: PLC0415 - numba
 

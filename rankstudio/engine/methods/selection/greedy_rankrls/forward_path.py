@@ -1,4 +1,4 @@
-"""The forward path: this process knows totals over all queries, and shards statistics of their own."""
+"""The forward path: this process holds totals over all queries, each shard the statistics of its queries."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 DEFAULT_COST = PairCost()
-"""The loss of rows, whatever that of the documents is."""
-_MULTIPLICATION = 0.3  # nanoseconds of what is done for one number of what is selected
+"""The loss to use with pair rows, which already contain the loss of the documents."""
+_MULTIPLICATION = 0.3  # nanoseconds per multiplication, including memory access
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Requests [X^ y^]'[X^ y^]; by rows only the diagonal of X^'X^, X^'y^ and y^'y^."""
+    """Requests [X^ y^]'[X^ y^]; without Gram matrices, X^'X^ has only its diagonal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ Message = Totals | Start | TotalRow | Select
 
 @dataclass(frozen=True)
 class GreedyWork:
-    """Part of a shard in the path for one λ.
+    """What each shard computes for the path with one λ.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class GreedyWork:
 
 
 Known = tuple[Floats, Floats, Floats]
-"""As `_solved_kernel.start` has it."""
+"""Squares of the features, their products with the labels, and squares of the labels; see ``Statistics``."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +120,16 @@ class Statistics:
     Attributes
     ----------
     known : tuple of ndarray
-        Squares of the features, their products with the labels, and the squares of these.
+        Squares of the features and their products with the labels, both (blocks, n, BLOCK), and squares of
+        the labels, (blocks, BLOCK).
     total : ndarray of shape (n + 1, n + 1)
         Result of :class:`Totals`.
     gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
         Gram matrices of the queries with the labels; of shape (blocks, BLOCK) and undefined if there are
         none.
     rows : dict
-        Computed rows of them, (blocks, n, BLOCK) by feature, if there are no matrices: paths for other λ
-        select similar features.
+        Rows of the Gram matrices that were computed, (blocks, n, BLOCK) by feature, if there are no matrices.
+        They are cached because paths for other λ select similar features.
     """
 
     known: Known
@@ -137,12 +138,12 @@ class Statistics:
     rows: dict[int, Floats] = field(default_factory=dict)
 
     def relabelled(self, X: Floats, labels: Floats, ptr: Ints) -> Statistics:
-        """Return Gram matrices for other labels of the same documents, O(mn).
+        """Return the statistics for other labels of the same documents, O(mn); ``gram`` is unchanged.
 
         Parameters
         ----------
         X : ndarray of shape (m, n)
-            Centred.
+            Centred features.
         labels : ndarray of shape (m, 1)
             Labels, centred and permuted within their queries, so that their squares in each query are the
             same.
@@ -158,26 +159,27 @@ class Statistics:
 
 @dataclass
 class KnownStatistics:
-    """Statistics of a shard, by whether they are complete, and the cost."""
+    """Cache of a shard's statistics; a key is whether they contain Gram matrices, and the cost."""
 
     found: dict[tuple[bool, PairCost], Statistics] = field(default_factory=dict)
 
 
 class GreedyState:
-    """One shard in the path for one λ."""
+    """State of one shard in the path for one λ: its part of the criteria, and rows of selected features."""
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
         n = data.X.shape[1]
-        blocks = -(-(data.ptr.size - 1) // BLOCK)
+        blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
         self._work = work
         rows = DelayedRows if work.delay else SolvedRows
+        # Per query: pivot, right, ev and vv have a number for each feature, ee is a single number.
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
         pivot, right, ev, vv, ee, *row_arrays = cut_blocks(scratch.empty, blocks, shapes)
         self._state: State = pivot, right, ev, vv, ee
         self._statistics = statistics_of(data, work.cost, work.whole, work.by_blocks, scratch)
         gram = self._statistics.gram if work.whole else None
         self._rows: SelectedRows = rows(gram, work.regularization, row_arrays)
-        self._left: Ints = np.arange(n)
+        self._remaining: Ints = np.arange(n)
         self._groups = JointPairs(work.groups, n, blocks, scratch.empty) if work.groups else None
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
@@ -196,19 +198,20 @@ class GreedyState:
         return self._criteria()
 
     def by_query(self) -> tuple[Floats, Floats]:
-        """Return each query's part of the criterion (Q,), and with each feature added (Q, n).
+        """Return each query's part of the criterion (Q,), and its part with each feature added (Q, n).
 
         The last block is padded with queries whose parts are 0.
         """
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
+        # A feature with this weight changes a query's error e to e - weight v, whose square is summed.
         added = ee[:, None] + weight * (weight * vv - 2.0 * ev)
         return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
 
     def _row(self, data: QueryData, feature: int) -> Floats:
-        """Put the products of a feature where those of the next one belong.
+        """Write a feature's products with all features into the next row, and return their sums over queries.
 
-        Compute them if they are new.
+        The products are taken from the cache if a path for another λ has computed them.
         """
         gram = self._rows.next
         cached_rows = self._statistics.rows
@@ -224,30 +227,38 @@ class GreedyState:
         return _sum_over_queries(gram[:, 0])
 
     def _select(self, feature: int, total: Floats) -> None:
-        self._left = self._left[self._left != feature]
-        with self._threads(self._left.size * (len(self._rows.selected) + 4)) as for_each_block:
-            self._rows.select(feature, total, self._left, self._state, for_each_block)
+        """Add a feature with its total products, (n,), to the selection, and update the state."""
+        self._remaining = self._remaining[self._remaining != feature]
+        with self._threads(self._remaining.size * (len(self._rows.selected) + 4)) as for_each_block:
+            self._rows.select(feature, total, self._remaining, self._state, for_each_block)
             if self._groups and isinstance(self._rows, DelayedRows):
                 step = len(self._rows.selected) - 1
                 self._groups.follow(feature, step, self._rows.delayed, for_each_block)
 
     @contextmanager
     def _threads(self, multiplications: float) -> Iterator[Each]:
-        """Provide a function that maps a function over all blocks, given its multiplications per query."""
+        """Provide a function that calls another one for slices of the blocks, in threads if worthwhile.
+
+        ``multiplications`` is the work of all these calls per query.
+        """
         ee = self._state[-1]
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (executor, workers):
-            count = ee.shape[0]
-            size = max(1, count // (2 * workers)) if workers > 1 else count
-            parts = [slice(first, first + size) for first in range(0, count, size)]
+            n_blocks = ee.shape[0]
+            size = max(1, n_blocks // (2 * workers)) if workers > 1 else n_blocks
+            parts = [slice(first, first + size) for first in range(0, n_blocks, size)]
             yield lambda work: share(executor, workers, work, parts)
 
     def _criteria(self) -> tuple[Floats, ...]:
-        """Return the criterion with each feature added, 0 for those selected, as it is, and with groups."""
+        """Return the criterion with each feature added, the present one, and that with each group added.
+
+        The criterion is 0 for selected features. The last array is absent if there are no groups.
+        """
         partial = np.zeros(self._state[0].shape[:2])
-        kernels.compare(self._left, self._state, partial)
+        kernels.compare(self._remaining, self._state, partial)
         costs = partial.sum(axis=0), np.array([self._state[-1].sum()])
         if not self._groups:
             return costs
+        # A Cholesky factorisation of b columns takes b³ / 6 multiplications.
         with self._threads(sum(len(group) ** 3 for group in self._work.groups) / 6) as for_each_block:
             return *costs, self._groups.costs(self._work.regularization, self._state, for_each_block)
 
@@ -274,7 +285,7 @@ def _query_statistics(
 ) -> Statistics:
     """Compute the squares, the label products and, if requested, the Gram matrices of all queries."""
     n = data.X.shape[1]
-    blocks = -(-(data.ptr.size - 1) // BLOCK)
+    blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
     shapes = [(n,), (n,), (), (n + 1, n + 1) if with_gram else ()]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     total = np.zeros((n + 1, n + 1))
@@ -286,14 +297,14 @@ def _query_statistics(
             of_labels = grams[:, n]
             _write_block((squares, rights, labels), block, of_squares, of_labels)
     else:
-        room = np.empty((0, n))  # for products: fresh memory for each would cost more than what is computed
+        buffer = np.empty((0, n))  # reused: allocating memory for each block would take longer than computing
         for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
-            room = room if len(room) >= len(X) else np.empty_like(X)
-            products = np.multiply(X, y[:, None], out=room[: len(X)])
+            buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
+            label_products = np.multiply(X, y[:, None], out=buffer[: len(X)])
             of_labels = np.column_stack(
-                (np.add.reduceat(products, ptr[:-1]), np.add.reduceat(y * y, ptr[:-1]))
+                (np.add.reduceat(label_products, ptr[:-1]), np.add.reduceat(y * y, ptr[:-1]))
             )
-            of_squares = np.add.reduceat(np.multiply(X, X, out=products), ptr[:-1])
+            of_squares = np.add.reduceat(np.multiply(X, X, out=buffer[: len(X)]), ptr[:-1])
             _write_block((squares, rights, labels), block, of_squares, of_labels)
         total[np.diag_indices(n)] = _sum_over_queries(squares)
         total[n, :n] = total[:n, n] = _sum_over_queries(rights)
@@ -310,7 +321,10 @@ def _write_block(arrays: Known, block: int, of_squares: Floats, of_labels: Float
 
 
 def gram_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[Floats]:
-    """Yield [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1), until the next ones."""
+    """Yield [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
+
+    An array may be overwritten when the next one is requested.
+    """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
         yield from (gram[first : first + BLOCK] for first in range(0, gram.shape[0], BLOCK))
@@ -321,10 +335,11 @@ def gram_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[Fl
 
 
 def centred_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[tuple[Floats, Floats, Ints]]:
-    """Yield centred features, labels and ``ptr`` of ``BLOCK`` queries at a time, or the rows of a cost.
+    """Yield centred features, centred labels and ``ptr`` of ``BLOCK`` queries at a time.
 
-    Those that the data do not keep are good until the next ones come: fresh memory for each would cost more
-    than what is computed.
+    For a cost other than the default, these are the rows of the cost instead of the documents. With
+    ``by_blocks``, the features may be overwritten when the next ones are requested: allocating memory for
+    each block would take longer than computing it.
     """
     source_rows = data if by_blocks else PairRows.of(data, cost)
     starts = source_rows.ptr[
@@ -351,13 +366,14 @@ def centred_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator
 def cut_blocks(
     empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]
 ) -> list[Floats]:
-    """Return arrays of shape (blocks, …, BLOCK) that are parts of one: each of those may be an open file."""
+    """Return arrays of shape (blocks, …, BLOCK), cut from one allocation, which may be an open file."""
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
     return [part.reshape(blocks, *shape, BLOCK) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def _sum_over_queries(blocks: Floats) -> Floats:
+    """Return the sums (n,) of an array (blocks, n, BLOCK)."""
     totals: Floats = blocks.sum(axis=0).sum(axis=-1)
     return totals
 
@@ -411,7 +427,7 @@ def forward_path(
 
 @dataclass
 class _Totals:
-    """Sums of :class:`Totals` over some data, by whether statistics are whole, and the cost."""
+    """Cache of one dataset's :class:`Totals`; a key is whether there are Gram matrices, and the cost."""
 
     found: dict[tuple[bool, PairCost], Sums] = field(default_factory=dict)
 
@@ -445,16 +461,19 @@ class ForwardSearch:
         self._groups = groups
         self.selected: tuple[int, ...] = ()
         self._columns: tuple[int, ...] = ()
-        self._firsts = groups.representatives
-        self._several = np.array([len(group) > 1 for group in groups.groups], dtype=np.bool_)
-        self._factor = np.empty((work.k, work.k)), np.empty(work.k)
+        self._first_columns = groups.representatives
+        self._is_joint = np.array([len(group) > 1 for group in groups.groups], dtype=np.bool_)
+        self._factor = (
+            np.empty((work.k, work.k)),
+            np.empty(work.k),
+        )  # of the kernel `extend`, updated in place
 
     def start(self, total: Floats) -> Iterator[WorkProgress]:
         """Start with the result of :class:`Totals`, shape (n + 1, n + 1)."""
         self._total = total
         self._coef = np.zeros(total.shape[0] - 1)
         varying = self._groups.of_column[np.diagonal(total)[:-1] > 0]
-        self.informative: Bools = np.isin(np.arange(self._several.size), varying)
+        self.informative: Bools = np.isin(np.arange(self._is_joint.size), varying)
         yield from self._compare(Start(total))
 
     def costs(self, candidates: Ints) -> Floats:
@@ -472,8 +491,9 @@ class ForwardSearch:
     def select(self, feature: int) -> Iterator[WorkProgress]:
         """Add a group to the selection, with a progress event per shard."""
         for column in self._groups.groups[feature]:
-            row = self._total[column]
+            row = self._total[column]  # products with all features, then with the labels
             if not self._work.whole:
+                # Only the diagonal and the labels are known.
                 row = np.append((yield from self._session.sum(TotalRow(column), WHAT))[0], row[-1])
             yield from self._compare(Select(column, row[:-1]))
             self._columns = (*self._columns, column)
@@ -483,7 +503,8 @@ class ForwardSearch:
         self.selected = (*self.selected, feature)
 
     def _compare(self, message: Message) -> Iterator[WorkProgress]:
-        costs, self._criterion, *of_groups = yield from self._session.sum(message, WHAT)
-        self._costs = costs[self._firsts]
-        if of_groups:
-            self._costs[self._several] = of_groups[0]
+        """Send a message to the shards, and keep the criterion as it is and with each group added."""
+        costs, self._criterion, *group_costs = yield from self._session.sum(message, WHAT)
+        self._costs = costs[self._first_columns]
+        if group_costs:
+            self._costs[self._is_joint] = group_costs[0]

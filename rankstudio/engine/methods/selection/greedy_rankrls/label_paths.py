@@ -26,9 +26,9 @@ from rankstudio.engine.support.threads import at_most
 def label_paths(
     data: QueryData, regularization: float, rules: Constraints, cost: PairCost, needed: float
 ) -> LabelPaths:
-    """Return a function that selects with other labels.
+    """Return a function from label vectors to the criteria of the path for each of them.
 
-    OutOfMemoryError if memory is too small.
+    ``needed`` are the bytes that the paths need. Raises an OutOfMemoryError if less memory is free.
     """
     several_queries(data.ptr, "GreedyRankRLS")
     _refuse_large(needed, *data.X.shape)
@@ -41,6 +41,7 @@ def label_paths(
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
+            # The path reads the labels only through these cached statistics.
             relabelled = QueryData(data.X, data.y, data.ptr)
             relabelled.shared.of(KnownStatistics).found[True, shared_cost] = known_statistics.relabelled(
                 data.centred[0], targets(labels[number][:, None]), data.ptr
@@ -58,7 +59,7 @@ def label_paths(
 
 
 def _refuse_large(needed: float, m: int, n: int) -> None:
-    """Raise OutOfMemoryError where less memory is free than is needed."""
+    """Raise an OutOfMemoryError if less memory is free than is needed."""
     free = memory.available()
     if needed > free:
         raise OutOfMemoryError(

@@ -1,4 +1,4 @@
-"""Searches other than forward, large groups and back-fitting: a search on demand among a shard's queries."""
+"""On-demand search over shards: for searches other than forward, large groups and back-fitting."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Begin:
 
 @dataclass(frozen=True, eq=False)
 class Compare:
-    """Changes the selection of groups, and requests its criterion with and without others.
+    """Changes the selection of groups; requests its criterion, also with each candidate or without a group.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ Message = Totals | Begin | Compare
 
 @dataclass(frozen=True)
 class OnDemandWork:
-    """Part of a shard for one λ.
+    """What each shard computes for one λ.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class OnDemandWork:
 
 
 class OnDemandState:
-    """One shard in the path for one λ."""
+    """State of one shard in the path for one λ: an on-demand search among its queries."""
 
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
         self._work = work
@@ -137,20 +137,22 @@ class OnDemandState:
 
     def _group_search(self, products: GramProducts) -> FloatingSearch:
         work = self._work
-        search = (_BackFitting if work.back else _OnScratch)(products, work.regularization)
+        search_class = _BackFitting if work.back else _OnScratch
+        search = search_class(products, work.regularization)
         search.reserve(work.capacity, self._scratch)
         groups = ColumnGroups.of(products.informative.size, work.groups)
         return search if groups.trivial else GroupSearch(search, groups)
 
 
 class _OnScratch(OnDemandSearch):
-    """The search with arrays that need not fit into memory."""
+    """On-demand search whose arrays are in scratch space, so that they need not fit into memory."""
 
     def reserve(self, capacity: int, scratch: Scratch) -> None:
         """Take the arrays for ``capacity`` features from scratch."""
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
         flat = blocks * capacity * BLOCK
+        # inverse, inner, along, label_products, residual_products, and error, also of the empty model
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
         parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
         inverse, inner = (part.reshape(blocks, capacity, capacity, BLOCK) for part in parts[:2])
@@ -159,15 +161,15 @@ class _OnScratch(OnDemandSearch):
         )
         error[:, :1] = self._state[-1]
         self._state = inverse, inner, along, label_products, residual_products, error
-        self._left = np.zeros((capacity, capacity))
-        self._right = np.zeros(capacity)
+        self._left_side = np.zeros((capacity, capacity))
+        self._right_side = np.zeros(capacity)
 
 
 class _BackFitting(_OnScratch):
-    """The criterion with one new weight, and all others as they are; see `back_fitting_search`."""
+    """The same search with back-fitting, from Gram matrices; see :class:`BackFittingSearch`."""
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to how the criterion changes with each and no other weight."""
+        """Return the function from candidates to the change of the criterion if only their weight changes."""
         products = self._products
         regularization = self._regularization
         assert isinstance(products, GramProducts)
@@ -185,10 +187,13 @@ class _BackFitting(_OnScratch):
         def changes(candidates: Ints) -> Floats:
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
+                # Of each query: x_j'x_j, and x_j'r with the residuals r of its model w_q.
                 square = gram[:, j, j]
                 product = gram[:, j, labels] - (gram[:, j, selected] * models).sum(axis=1)
-                right = total[j, labels] - (total[j, selected][:, None] * models).sum(axis=1) - product
-                weight = right / (np.maximum(total[j, j] - square, 0.0) + regularization)
+                # The weight is learned from all other queries, with the same residuals.
+                all_products = total[j, labels] - (total[j, selected][:, None] * models).sum(axis=1)
+                other_square = np.maximum(total[j, j] - square, 0.0)
+                weight = (all_products - product) / (other_square + regularization)
                 out[index] = (weight * (weight * square - 2.0 * product)).sum()
             return out
 
@@ -242,8 +247,8 @@ def on_demand_path(
         check_sizes(_varying_groups(groups, total), rules)
     greedy: list[Step] = []
     if search != "forward":
-        without = replace(rules, size_penalty=0.0)
-        path = forward_path(data, regularization, groups, without, cost, algorithm)
+        unpenalised_rules = replace(rules, size_penalty=0.0)
+        path = forward_path(data, regularization, groups, unpenalised_rules, cost, algorithm)
         greedy = yield from greedy_steps(path, rules)
     with data.session(work) as session:
         total = yield from totals(session, data, True, cost)
@@ -265,7 +270,7 @@ def on_demand_path(
 
 
 def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
-    """Return which groups vary inside some query."""
+    """Return for each group whether one of its features varies within some query."""
     varying = groups.of_column[np.diagonal(total)[:-1] > 0]
     return np.isin(np.arange(len(groups.groups)), varying)
 
@@ -279,9 +284,7 @@ def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
 
 
 class OnDemandGroups:
-    """Leave-query-out criterion after adding a group to a selection, or removing one.
-
-    It is a :class:`FloatingSearch` among groups.
+    """A :class:`FloatingSearch` among groups, whose criteria are sums over shards.
 
     Parameters
     ----------
@@ -344,6 +347,7 @@ class OnDemandGroups:
         return weights_with(self._total, self._groups.columns(self.selected), self._regularization)
 
     def _ask(self, message: Compare) -> Sums:
+        """Return the sums over shards that a message requests, and store the criterion."""
         sums = finish(self._session.sum(message, WHAT))
         self._criterion = float(sums[0][0])
         return sums

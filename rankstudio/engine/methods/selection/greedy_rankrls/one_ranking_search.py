@@ -1,9 +1,9 @@
 """Greedy search on one global ranking: leave-one-out (greedy RLS) and leave-pair-out.
 
-Both keep, for the selection S, the hat matrix H of regularised least squares on globally centred columns, as
-far as they need it, with r = y^ - Hy^ and R = λ^-1 (I - H) X^ for all features. A feature j adds λc R_j R_j'
-to H and takes λd R_j off r, c = 1 / (1 + x_j'R_j) and d = c R_j'y^ (Pahikkala et al. 2010, section 3, whose C
-is R and whose G is λ^-1 (I - H)).
+For the selection S, let H be the hat matrix of regularised least squares on globally centred columns. Both
+searches keep r = y^ - Hy^ and R = λ^-1 (I - H) X^ for all features; leave-one-out also keeps the diagonal of
+H, and leave-pair-out all of H. Selecting feature j adds λc R_j R_j' to H and subtracts λd R_j from r, with
+c = 1 / (1 + x_j'R_j) and d = c R_j'y^ (Pahikkala et al. 2010, section 3, where C is R and G is λ^-1 (I - H)).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
-_AT_ONCE = 1 << 18  # numbers of candidates' columns that are worked on at a time, which fit into a cache
+_AT_ONCE = 1 << 18  # numbers in the candidates' columns that are processed at a time: they fit into a cache
 _PAIR = 4.0  # nanoseconds for a pair of documents and a candidate
 
 
@@ -28,7 +28,7 @@ class OneRankingSearch(ABC):
     Parameters
     ----------
     data : QueryData
-        Its queries do not count.
+        All documents are one ranking; queries are ignored.
     regularization : float
         λ > 0.
 
@@ -38,7 +38,7 @@ class OneRankingSearch(ABC):
     """
 
     least: int
-    """Documents without which nothing is left to learn from."""
+    """Minimum number of documents: with fewer, none remain for training."""
 
     def __init__(self, data: QueryData, regularization: float) -> None:
         m = len(data.y)
@@ -46,7 +46,7 @@ class OneRankingSearch(ABC):
             raise DatasetError(f"One ranking: expected at least {self.least} documents, found {m}.")
         self._check_memory(*data.X.shape)
         ptr = np.array([0, m])
-        # Columns of features stand together: each candidate reads its own.
+        # In Fortran order, because each candidate reads one column.
         self._X = np.asfortranarray(centre(data.X, ptr))
         self._y = centre(data.y[:, None], ptr)[:, 0]
         self._regularization = regularization
@@ -54,7 +54,7 @@ class OneRankingSearch(ABC):
         self._start()
 
     def _start(self) -> None:
-        """Begin with nothing selected."""
+        """Reset the state to the empty selection."""
         self._R = self._X / self._regularization
         self._residuals = self._y.copy()
         self._leverages = np.zeros(self._y.size)
@@ -78,18 +78,18 @@ class OneRankingSearch(ABC):
         """Add a feature to the selection."""
         with STEADY:
             column = self._R[:, feature].copy()
-            scale, drop = self._terms(feature)
-            self._add(column, scale)
-            self._residuals -= drop * column
-            self._R -= np.outer(column, (scale / self._regularization) * (column @ self._X))
+            hat_scale, residual_scale = self._update_scales(feature)
+            self._add(column, hat_scale)
+            self._residuals -= residual_scale * column
+            self._R -= np.outer(column, (hat_scale / self._regularization) * (column @ self._X))
         self.selected = (*self.selected, feature)
 
     def _add(self, column: Floats, scale: float) -> None:
-        """Add ``scale`` times the outer product of a column to what is kept of H: to its diagonal."""
-        self._leverages += scale * column**2
+        """Add ``scale`` times the outer product of a column to the entries of H that are kept."""
+        self._leverages += scale * column**2  # the diagonal of H
 
-    def _terms(self, feature: int) -> tuple[float, float]:
-        """Return by how much R_j R_j' counts in H, and R_j in r."""
+    def _update_scales(self, feature: int) -> tuple[float, float]:
+        """Return λc and λd of a feature, the factors of R_j R_j' in H and of R_j in r."""
         column = self._R[:, feature]
         c = 1.0 / (1.0 + self._X[:, feature] @ column)
         return float(self._regularization * c), float(self._regularization * c * (column @ self._y))
@@ -98,14 +98,17 @@ class OneRankingSearch(ABC):
         """Return the error without each of the t selected features, shape (t,): O(t² mn)."""
         selected = self.selected
         costs = np.empty(len(self.selected))
-        for position in reversed(range(len(selected))):  # what stands before the position stays
+        for position in reversed(range(len(selected))):
             self.move_to(selected[:position] + selected[position + 1 :])
             costs[position] = self.criterion()
         self.move_to(selected)
         return costs
 
     def move_to(self, selected: tuple[int, ...]) -> None:
-        """Make another selection the present one."""
+        """Change to another selection.
+
+        If it does not begin with the present selection, all of its features are selected anew.
+        """
         if selected[: len(self.selected)] != self.selected:
             self._start()
         for feature in selected[len(self.selected) :]:
@@ -120,6 +123,7 @@ class OneRankingSearch(ABC):
 
     @staticmethod
     def _check_memory(m: int, n: int, extra: float = 0.0) -> None:
+        """Raise an OutOfMemoryError if three (m, n) matrices and ``extra`` numbers do not fit into memory."""
         needed = 8.0 * (3.0 * m * n + extra)
         free = memory.available()
         if needed > free:
@@ -131,9 +135,10 @@ class OneRankingSearch(ABC):
 
 
 class LeaveOneOutSearch(OneRankingSearch):
-    """Greedy RLS (Pahikkala et al. 2010c): the squared errors of documents by models learned without them.
+    """Greedy RLS (Pahikkala et al. 2010c): selection by the leave-one-out error of documents.
 
-    The models have a bias that is not regularised, so the error of document i is r_i / (1 - H_ii - 1/m).
+    Each document's squared error is that of the model trained on all others. The models have a bias that is
+    not regularised, so the error of document i is r_i / (1 - H_ii - 1/m).
 
     Notes
     -----
@@ -144,7 +149,7 @@ class LeaveOneOutSearch(OneRankingSearch):
 
     def criterion(self) -> float:
         """Return the sum of the squared errors."""
-        errors = self._residuals / self._left(self._leverages)
+        errors = self._residuals / self._denominators(self._leverages)
         return float(errors @ errors)
 
     def costs(self, candidates: Ints) -> Floats:
@@ -157,24 +162,26 @@ class LeaveOneOutSearch(OneRankingSearch):
             def work(first: int) -> None:
                 part = candidates[first : first + size]
                 R = self._R[:, part]
+                # λc and λd of the module's docstring, for each candidate.
                 c = self._regularization / (1.0 + np.einsum("mi,mi->i", self._X[:, part], R))
-                drop = c * (self._y @ R)
-                errors = self._residuals[:, None] - drop * R
-                errors /= self._left(self._leverages[:, None] + c * R**2)
+                d = c * (self._y @ R)
+                errors = self._residuals[:, None] - d * R
+                errors /= self._denominators(self._leverages[:, None] + c * R**2)
                 costs[first : first + size] = np.einsum("mi,mi->i", errors, errors)
 
             share(executor, workers, work, range(0, candidates.size, size))
         return costs
 
-    def _left(self, leverages: Floats) -> Floats:
-        """Return 1 - H_ii - 1/m."""
+    def _denominators(self, leverages: Floats) -> Floats:
+        """Return 1 - H_ii - 1/m for each document, by which its residual is divided."""
         return (1.0 - 1.0 / self._y.size) - leverages
 
 
 class LeavePairOutSearch(OneRankingSearch):
-    """The squared errors of differences by models learned without the two documents, for all pairs.
+    """Selection by the leave-pair-out error: squared errors of the differences of all pairs of documents.
 
-    See :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`, whose ``pair_error`` this is.
+    The difference of a pair is predicted by the model trained without the two documents. The criterion is
+    ``pair_error`` of :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
 
     Notes
     -----
@@ -205,13 +212,14 @@ class LeavePairOutSearch(OneRankingSearch):
             def work(index: int) -> None:
                 feature = int(candidates[index])
                 column = np.ascontiguousarray(self._R[:, feature])
-                scale, drop = self._terms(feature)
-                costs[index] = self._error(column, scale, self._residuals - drop * column)
+                hat_scale, residual_scale = self._update_scales(feature)
+                costs[index] = self._error(column, hat_scale, self._residuals - residual_scale * column)
 
             share(executor, workers, work, range(candidates.size))
         return costs
 
     def _error(self, column: Floats, scale: float, residuals: Floats) -> float:
+        """Return the criterion with ``scale`` times the outer product of a column added to H."""
         from rankstudio.engine.methods import _pair_holdout_kernel as kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self._y.size

@@ -28,14 +28,13 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
 
-_MAX_DELAY = 16  # steps: with fewer the matrices are written more often, with more each step reads more
-_MAX_COPIED_BYTES = (
-    4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
-)
-_MAX_MAPPED_BYTES = 32e9  # those of shards, which are in a file where the memory limit is less
+_MAX_DELAY = 16  # steps: with fewer, the matrices are written more often; with more, each step reads more
+# Bytes of Gram matrices and a copy. A constant, not the free memory: algorithms differ in the last bits.
+_MAX_COPIED_BYTES = 4e9
+_MAX_MAPPED_BYTES = 32e9  # the same for several shards, whose matrices are in a file if memory is too small
 KEPT_ROWS = 1e9  # bytes of rows of Gram matrices that data of one shard keep for other λ
-# Whole Gram matrices may take some multiples of the documents' numbers where n is at most a multiple of k:
-# with more, the rows of k features are computed sooner. By two measurements, of few and of many documents.
+# Pairs (a, b): Gram matrices are used if they have at most a times as many numbers as the documents, and n is
+# at most b k. Otherwise computing the rows of k features is faster, as measured with few and many documents.
 _GRAM_CONDITIONS = (2, 16), (4, 3)
 
 
@@ -51,8 +50,9 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
 def delay(n: int, k: int, with_gram: bool) -> int:
     """Return the number of delayed steps of shards, as in :class:`GreedyWork`.
 
-    Systems read k²n / 2 - k³ / 3 + 2k³ / 3 numbers of a query in total; without them it is twice the first
-    two terms, or k²n - 2k³ / 3, which is less for k of at least n / 2. With matrices it is even less.
+    For each query, a path with systems reads k²n / 2 - k³ / 3 + 2k³ / 3 numbers in total. A path with delayed
+    steps reads twice the first two terms, k²n - 2k³ / 3, which is less if k is at least n / 2, and even less
+    with matrices.
     """
     if 2 * k < n:
         return 0
@@ -62,8 +62,8 @@ def delay(n: int, k: int, with_gram: bool) -> int:
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     """Return the memory requirements of a path of k features.
 
-    For each query, 2n + 1 numbers are kept for all λ, and n² more with statistics; 4n + 1 are for one λ, plus
-    the state of the selected features: see
+    For each query, 2n + 1 numbers are kept for all λ, and (n + 1)² more with statistics. Each λ needs 4n + 1
+    numbers and the state of the selected features: see
     :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
     """
     m = shape.m
@@ -78,9 +78,9 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
 
 
 def _memory_need(shape: DataShape, states: float, lasting: float, result_bytes: float) -> MemoryNeed:
-    """Return the memory needed.
+    """Return the memory requirements of shards, or of one shard, which stays in memory.
 
-    One shard keeps centred documents and ``result_bytes`` bytes of results.
+    One shard keeps its centred documents and ``result_bytes`` bytes of results.
     """
     if shape.sharded:
         return shard_need(shape, 0.5, states, lasting)
@@ -90,8 +90,8 @@ def _memory_need(shape: DataShape, states: float, lasting: float, result_bytes: 
 def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     """Return the memory of searches other than forward, groups and back-fitting, up to k features.
 
-    For each query, (n + 1)² numbers are kept for all λ, and 2k² + 4k + 1 for one. Search for the ``best``
-    sets keeps the former of all shards in memory.
+    For each query, (n + 1)² numbers are kept for all λ, and 2k² + 4k + 1 for one λ. Search for the ``best``
+    sets keeps the (n + 1)² numbers of all queries in memory, also those of other shards.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
@@ -100,7 +100,7 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
 
 
 def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
-    """Return the number of numbers kept in each query for the selected features."""
+    """Return how many numbers are kept in each query for the selected features, as in ``SelectedRows``."""
     steps = delay(n, k, with_gram)
     if steps == 0:
         return k * (k + 1) / 2 + (0 if with_gram else k * n)
@@ -108,12 +108,12 @@ def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
     return 2 * n * steps + steps + n_left * (n_left - 1) + (0 if with_gram else n)
 
 
-# Bytes that are taken without asking the system what is free, which takes longer than a short path.
+# Up to this size, memory is allocated without asking how much is free, which takes longer than a short path.
 _UNCHECKED_BYTES = 1e8
-_MIN_SEARCHES_PER_FEATURE = (
-    4  # times the features: fewer candidates in a path than that are found faster each for itself
-)
-_MOST_STATISTICS = 8  # times the documents' numbers: Gram matrices may take that much, of the disk if need be
+# If a path compares fewer candidates in total than this multiple of the features, it is faster on demand.
+_MIN_SEARCHES_PER_FEATURE = 4
+# Gram matrices may have up to this multiple of the documents' numbers, on disk if necessary.
+_MOST_STATISTICS = 8
 
 
 @dataclass(frozen=True)
@@ -143,16 +143,16 @@ class Shape:
         return cls(shape[0], shape[1], ptr.size - 1, k)
 
     def few_candidates(self, max_candidates: int) -> bool:
-        """Return whether a path with few candidates per step is faster candidate by candidate."""
+        """Return whether a path with at most ``max_candidates`` per step is faster by an on-demand search."""
         return max_candidates < self.n and max_candidates * self.k < _MIN_SEARCHES_PER_FEATURE * self.n
 
     def by_gram_matrices(self, algorithm: str) -> bool:
         """Return whether a search on demand uses Gram matrices: if requested, or if they are small enough."""
-        small = self.Q * (self.n + 1) <= _MOST_STATISTICS * self.m
-        return algorithm == "statistics" or (algorithm == "auto" and small)
+        are_small = self.Q * (self.n + 1) <= _MOST_STATISTICS * self.m
+        return algorithm == "statistics" or (algorithm == "auto" and are_small)
 
     def memory(self) -> dict[str, float]:
-        """Return the memory in bytes of an algorithm for all documents, besides X and the centred X."""
+        """Return the bytes of each algorithm that needs all documents, in addition to X and the centred X."""
         m = self.m
         n = self.n
         Q = self.Q
@@ -163,14 +163,14 @@ class Shape:
         }
 
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
-        """Return the memory requirements of such an algorithm."""
+        """Return the memory requirements of an algorithm of :meth:`memory`."""
         base_need = whole_need(data)
         needed = self.memory()[algorithm]
         fits = "algorithm=auto" if data.sharded or base_need.least + needed > data.free else ""
         return replace(base_need, least=base_need.least + needed, algorithm=algorithm, fits=fits)
 
     def check(self, algorithm: str) -> None:
-        """Raise OutOfMemoryError if there is not enough memory for such an algorithm."""
+        """Raise an OutOfMemoryError if there is not enough memory for an algorithm of :meth:`memory`."""
         needed = self.memory()[algorithm]
         if needed > _UNCHECKED_BYTES and needed > (free := memory.available()):
             raise OutOfMemoryError(
@@ -211,7 +211,7 @@ def whole_path(
     ParameterError
         For an algorithm that does not support such data.
     OutOfMemoryError
-        If there is not enough memory for it.
+        If there is not enough memory.
     """
     k = groups.greatest(rules.k)
     if data.sparse:
@@ -227,10 +227,7 @@ def whole_path(
 def search_path(
     feature_search: FloatingSearch, groups: ColumnGroups, rules: Constraints, search: str
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path by a search of features.
-
-    Parameters as of :func:`whole_path`.
-    """
+    """Yield the steps of a path by a search among features; parameters as in :func:`whole_path`."""
     if not groups.trivial:
         feature_search = GroupSearch(feature_search, groups)
     if search == "forward":
@@ -242,7 +239,7 @@ def search_path(
 
 @dataclass
 class KeptColumns:
-    """Dense features in column form, shared by searches for other λ."""
+    """Cache of dense features in column form, shared by the searches for all λ."""
 
     columns: SparseQueryData | None = None
 
@@ -252,13 +249,13 @@ def whole_search(
 ) -> FloatingSearch:
     """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back`` a candidate is evaluated by its own weight, with all others unchanged.
+    With ``back``, a candidate is evaluated by back-fitting: the weights of all other features are unchanged.
     """
     if not data.sparse:
         cache = data.shared.of(KeptColumns)
         if cache.columns is None:
             Shape.of(data.X.shape, data.ptr, k).check("columns")
-            # Columns are centred where they are used, which leaves mirrored rows as they are.
+            # The search centres the columns, which does not change mirrored rows.
             cache.columns = SparseQueryData.of(data.mirrored if isinstance(data, PairRows) else data)
         data = cache.columns
     from rankstudio.engine.methods.selection.greedy_rankrls import column_search  # noqa: PLC0415 - numba
@@ -274,7 +271,7 @@ def sums_fit(data: TrainingData) -> bool:
 
 
 def each_left_out(data: TrainingData) -> bool:
-    """Return whether the queries are few enough for a path without each, which copies from all others."""
+    """Return whether paths without each query, which copy all other queries' matrices, fit into memory."""
     return _gram_bytes(data) <= _MAX_COPIED_BYTES
 
 

@@ -1,4 +1,4 @@
-"""Forward and floating search: from one set of features to the next, by a search that knows their worth."""
+"""Forward and floating search: from one set of features to the next, by the criteria of a `Search`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Search(Protocol):
         """Return the criterion of the current selection."""
 
     def select(self, feature: int) -> Iterator[WorkProgress] | None:
-        """Add a feature; slow ones yield progress events."""
+        """Add a feature; slow searches yield progress events meanwhile."""
 
     def weights(self) -> Floats:
         """Return the weights of the current selection, shape (n,)."""
@@ -104,22 +104,24 @@ def _best_candidate(
 ) -> int | None:
     """Return the first of the candidates that are best up to rounding.
 
-    None where none is worth its place.
+    None if there is no candidate, or if no candidate reduces the criterion by more than the size penalty.
+    ``costs`` are the criteria with each candidate added, ``before`` is the present criterion, and ``empty``
+    the criterion of the empty model.
     """
     tie = TIE * empty
     if rules.size_penalty > 0:
-        lower = before - costs > rules.size_penalty * empty + tie
-        candidates = candidates[lower]
-        costs = costs[lower]
+        is_worth_its_penalty = before - costs > rules.size_penalty * empty + tie
+        candidates = candidates[is_worth_its_penalty]
+        costs = costs[is_worth_its_penalty]
     if candidates.size == 0:
         return None
     if rules.costs is None:
-        within = costs <= costs.min() + tie
+        is_best = costs <= costs.min() + tie
     else:
         gains = before - costs
         prices = rules.costs[candidates]
-        within = worth(gains + tie, prices) >= worth(gains, prices).max()
-    return int(candidates[within][0])
+        is_best = worth(gains + tie, prices) >= worth(gains, prices).max()
+    return int(candidates[is_best][0])
 
 
 class FloatingSearch(Search, Protocol):
@@ -199,7 +201,7 @@ class BestSets:
     Attributes
     ----------
     most : int
-        Largest size with a choice. Features that cannot change a ranking come last.
+        Largest size whose set is searched. Larger sets add features that cannot change a ranking.
     tie : float
         Rounding: a set is better if its criterion is lower by more than this.
     """
@@ -208,16 +210,17 @@ class BestSets:
         self._best = greedy.copy()
         self._search = search
         self._rules = rules
-        self._empty = greedy[0].before
-        self.tie = TIE * self._empty
+        self._empty_criterion = greedy[0].before
+        self.tie = TIE * self._empty_criterion
         selectable = rules.allowed & search.informative
         selectable[list(rules.pinned)] = True
         self.most = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
-        # By size, from 1 on. What a greedy set grows to is known.
-        self._pruned = [False] * len(greedy)
-        self._grown = [True] * len(greedy)
+        # By size, from 1 on: whether removals from, and additions to, the best set have been compared. The
+        # greedy path has already compared the additions.
+        self._is_pruned = [False] * len(greedy)
+        self._is_grown = [True] * len(greedy)
 
     def of_size(self, size: int) -> Step:
         """Return the best set of a size.
@@ -232,9 +235,9 @@ class BestSets:
         Ties go to the last column.
         """
         pinned = len(self._rules.pinned)
-        if self._pruned[size - 1] or size <= max(1, pinned):
+        if self._is_pruned[size - 1] or size <= max(1, pinned):
             return False
-        self._pruned[size - 1] = True
+        self._is_pruned[size - 1] = True
         selected = self._best[size - 1].selected
         self._search.move_to(selected)
         costs = self._search.removals()
@@ -244,7 +247,7 @@ class BestSets:
 
     def grow(self, size: int) -> None:
         """Add the best feature to the best set of a size, and keep the result if it is better."""
-        if self._grown[size - 1] or size == self.most:
+        if self._is_grown[size - 1] or size == self.most:
             return
         selected = self._best[size - 1].selected
         costs = self._compare(size)
@@ -256,11 +259,11 @@ class BestSets:
         self._search.move_to(selected)
         criterion = self._search.criterion()
         self._best[size - 1] = Step(size, selected, self._search.weights(), criterion, np.empty(0))
-        self._pruned[size - 1] = self._grown[size - 1] = False
+        self._is_pruned[size - 1] = self._is_grown[size - 1] = False
 
     def _compare(self, size: int) -> Floats:
-        """Return the criterion of the best set of a size with each feature added, and keep it."""
-        self._grown[size - 1] = True
+        """Compute and store the criterion of the best set of a size with each feature added."""
+        self._is_grown[size - 1] = True
         selected = self._best[size - 1].selected
         remaining = self._rules.allowed.copy()
         remaining[list(selected)] = False
@@ -272,9 +275,9 @@ class BestSets:
         return costs
 
     def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
-        """Make a set the best of its size if it is.
+        """Register a set as the best of its size if it is better; return whether it is.
 
-        ``cost`` is its criterion but for rounding.
+        ``cost`` is the set's criterion up to rounding: it rejects most sets before they are selected.
         """
         limit = self._best[size - 1].criterion - self.tie
         if cost >= limit:
@@ -288,16 +291,18 @@ class BestSets:
     def steps(self) -> Iterator[Step]:
         """Yield the best sets, up to the size with the lowest penalised criterion."""
         for size in range(1, self.most):
-            if not self._grown[size - 1]:
+            if not self._is_grown[size - 1]:
                 self._compare(size)
-        criteria = np.array([self._empty, *(step.criterion for step in self._best)])
+        criteria = np.array(
+            [self._empty_criterion, *(step.criterion for step in self._best)]
+        )  # by size, from 0 on
         last = len(self._best)
         first = len(self._rules.pinned)
         if self._rules.size_penalty > 0:
-            penalised = criteria + self._rules.size_penalty * self._empty * np.arange(criteria.size)
+            penalised = criteria + self._rules.size_penalty * self._empty_criterion * np.arange(criteria.size)
             last = first + int(penalised[first:].argmin())
         if last == 0:
-            yield empty_model(self._empty, self._additions[0])
+            yield empty_model(self._empty_criterion, self._additions[0])
         for number in range(1, last + 1):
             before = float(criteria[number - 1])
             candidates = self._additions[number - 1]
@@ -348,7 +353,7 @@ class GroupSearch:
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
         selected = self.selected
-        # From the last to the first: what stands before the group stays where it is.
+        # From the last group to the first, so that the earlier groups need not be selected again.
         costs = [
             self._criterion_of(selected[:position] + selected[position + 1 :])
             for position in reversed(range(len(selected)))
@@ -374,5 +379,6 @@ class GroupSearch:
         return self._search.weights()
 
     def _criterion_of(self, selected: tuple[int, ...]) -> float:
+        """Return the criterion of some groups, which remain selected in the underlying search."""
         self._search.move_to(self._groups.columns(selected))
         return self._search.criterion()

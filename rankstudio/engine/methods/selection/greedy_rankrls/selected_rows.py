@@ -1,4 +1,4 @@
-"""Rows of the selected features that a shard keeps, to update the others with the next one."""
+"""Rows of the selected features that a shard keeps, to update the other features after each selection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Arrays = TypeVar("Arrays", bound=tuple[Floats, ...])
 Shapes = list[tuple[int, ...]]
 
 Each = Callable[[Callable[[slice], None]], None]
-"""Calls a function of a range of the blocks of queries for all of them, on all threads."""
+"""Calls a function with ranges of the blocks of queries that together cover all blocks, on all threads."""
 
 
 class SelectedRows(Protocol):
@@ -26,21 +26,22 @@ class SelectedRows(Protocol):
     Attributes
     ----------
     next : ndarray of shape (blocks, 1, n, BLOCK)
-        Output array of the products of the next feature with all others, if there are no Gram matrices.
+        Output array for the products of the next feature with all features, if there are no Gram matrices.
     """
 
     @property
     def next(self) -> Floats: ...  # noqa: D102 - above
 
     @property
-    def selected(self) -> Sequence[int]: ...  # noqa: D102 - the features, in the order in which they came in
+    def selected(self) -> Sequence[int]: ...  # noqa: D102 - the selected features, in order of selection
 
     def select(
         self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
     ) -> None:
-        """Update the values of the features ``remaining``, ascending, after one more feature.
+        """Select a feature, and update the state of the features ``remaining``, in ascending order.
 
-        ``total`` (n,) contains its products with all features, over all queries of all shards.
+        ``total`` (n,) contains the products of the selected feature with all features, over all queries of
+        all shards.
         """
 
 
@@ -57,8 +58,8 @@ class SolvedRows:
 
     Notes
     -----
-    k² / 2 numbers per query, and kn more without Gram matrices. Step t reads t (n - t) of the Gram matrix,
-    and 2 t² for the systems.
+    Memory: k² / 2 numbers per query, and kn more without Gram matrices. Step t reads t (n - t) numbers of
+    each Gram matrix, and 2 t² numbers for the systems.
     """
 
     def __init__(self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]) -> None:
@@ -72,7 +73,7 @@ class SolvedRows:
 
     @staticmethod
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
-        """Return the shapes of the state of a query."""
+        """Return the shapes of a query's arrays: the entries of -L^-1, the diagonal D, and rows."""
         return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
     @property
@@ -113,7 +114,7 @@ class SolvedRows:
 
 
 class DelayedRows:
-    """The changes of some steps, applied to matrices of all remaining features after a number of steps.
+    """Delayed updates: the changes of some steps are kept, then applied at once to matrices of all features.
 
     Parameters
     ----------
@@ -134,14 +135,14 @@ class DelayedRows:
         self.delayed = (rows, halves, pivots)
         self._matrices = (outer, inner)
         self._regularization = regularization
-        self._count = 0
+        self._n_kept_steps = 0
         self.selected: list[int] = []
-        self._order: Ints = np.arange(rows.shape[1])  # of the columns, by their places
-        self._brought_up = False
+        self._columns_by_place: Ints = np.arange(rows.shape[1])  # ascending
+        self._has_matrices = False  # before, entries are read from the Gram matrices
 
     @staticmethod
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
-        """Return the shapes of the state of a query."""
+        """Return the shapes of a query's arrays: γ, d, pivots, S - T, V, and the next feature's products."""
         places = n - delay if k > delay else 0
         pairs = places * (places - 1) // 2
         return [(n, delay), (n, delay), (delay,), (pairs,), (pairs,), () if with_gram else (1, n)]
@@ -153,13 +154,14 @@ class DelayedRows:
     def select(  # noqa: D102 - of the protocol
         self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
     ) -> None:
-        if self._count == self.delayed[0].shape[2]:
+        gammas, _, _ = self.delayed
+        if self._n_kept_steps == gammas.shape[2]:  # no room for another step
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)
-        selected_position = int(np.searchsorted(self._order, feature))
-        places = np.searchsorted(self._order, remaining)
-        h = self._count
-        at_gram = -1
-        if not self._brought_up:
+        selected_position = int(np.searchsorted(self._columns_by_place, feature))
+        places = np.searchsorted(self._columns_by_place, remaining)
+        h = self._n_kept_steps
+        at_gram = -1  # the matrices are read instead
+        if not self._has_matrices:
             at_gram = feature if self._whole else 0
 
         def work(part: slice) -> None:
@@ -181,27 +183,29 @@ class DelayedRows:
 
         for_each_block(work)
         self.selected.append(feature)
-        self._count += 1
+        self._n_kept_steps += 1
 
     def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
-        places = np.searchsorted(self._order, remaining)
-        h = self._count
+        """Apply the kept steps to the matrices of the columns ``remaining``, and keep none."""
+        places = np.searchsorted(self._columns_by_place, remaining)
+        h = self._n_kept_steps
 
         def work(part: slice) -> None:
-            gram = self._gram[:0] if self._brought_up else self._gram[part]
+            gram = self._gram[:0] if self._has_matrices else self._gram[part]
             matrices = of_blocks(self._matrices, part)
             space = np.empty((3 * h + 2, BLOCK))
             _delayed_kernel.bring_up(remaining, places, gram, of_blocks(self.delayed, part), matrices, space)
 
         for_each_block(work)
-        self._order = remaining
-        self._count = 0
-        self._brought_up = True
+        self._columns_by_place = remaining
+        self._n_kept_steps = 0
+        self._has_matrices = True
 
 
 def of_blocks(arrays: Arrays, part: slice) -> Arrays:
     """Return the part of some arrays that belongs to a range of blocks."""
-    return tuple(array[part] for array in arrays)  # type: ignore[return-value] # as many as there were
+    # mypy cannot see that the tuple has as many arrays as before.
+    return tuple(array[part] for array in arrays)  # type: ignore[return-value]
 
 
 def _pairs_of(group: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -210,18 +214,18 @@ def _pairs_of(group: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 class JointPairs:
-    """State of the pairs of features within groups.
+    """State of the pairs of features within groups, and the criterion with each group added.
 
     Parameters
     ----------
     groups : tuple of tuple of int
         Columns of each group with several features.
     n : int
-        Features.
+        Number of features.
     blocks : int
-        Of queries.
+        Number of blocks of queries.
     empty : callable
-        Returns a float64 array with a number of elements.
+        Returns a float64 array with the given number of elements.
 
     Notes
     -----
@@ -237,39 +241,39 @@ class JointPairs:
         self._starts: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._pairs: Ints = np.concatenate([[0], np.cumsum(sizes * (sizes - 1) // 2)]).astype(np.int64)
         self._pair_columns = [pair for group in groups for pair in _pairs_of(group)]
-        self._left = np.ones(n, dtype=np.bool_)
+        self._is_remaining = np.ones(n, dtype=np.bool_)
         n_pairs = len(self._pair_columns)
         space = empty(2 * blocks * n_pairs * BLOCK)
         self._joint, self._products = space.reshape(2, blocks, n_pairs, BLOCK)
         self._largest = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
-        """Start with the shard's Gram matrices (blocks, n + 1, n + 1, BLOCK), and the sum of all."""
+        """Start with the shard's Gram matrices (blocks, n + 1, n + 1, BLOCK), and the sum of all shards'."""
         for pair, (feature, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, feature, other]
             self._joint[:, pair] = total[feature, other] - self._products[:, pair]
 
     def follow(self, feature: int, step: int, delayed: Delayed, for_each_block: Each) -> None:
-        """Update after a selected feature whose step is delayed."""
-        self._left[feature] = False
-        lists = step, self._left, self._members, self._starts, self._pairs
+        """Update the pairs after the selection of a feature, whose changes are delayed at ``step``."""
+        self._is_remaining[feature] = False
+        arguments = step, self._is_remaining, self._members, self._starts, self._pairs
 
         def work(part: slice) -> None:
-            kernels.follow(*lists, of_blocks(delayed, part), self._joint[part], self._products[part])
+            kernels.follow(*arguments, of_blocks(delayed, part), self._joint[part], self._products[part])
 
         for_each_block(work)
 
     def costs(self, regularization: float, state: State, for_each_block: Each) -> Floats:
-        """Return the summands of the criterion with each group added, 0 for selected groups, shape (g,)."""
-        n_left = np.add.reduceat(self._left[self._members], self._starts[:-1], dtype=np.int64)
-        open_groups = np.flatnonzero(n_left == np.diff(self._starts))
+        """Return the shard's part of the criterion with each group added, 0 for selected groups, (g,)."""
+        n_remaining = np.add.reduceat(self._is_remaining[self._members], self._starts[:-1], dtype=np.int64)
+        open_groups = np.flatnonzero(n_remaining == np.diff(self._starts))
         partial = np.zeros((self._joint.shape[0], self._starts.size - 1))
         s = self._largest
-        lists = open_groups, self._members, self._starts, self._pairs, regularization
+        arguments = open_groups, self._members, self._starts, self._pairs, regularization
 
         def work(part: slice) -> None:
             kernels.costs(
-                *lists,
+                *arguments,
                 of_blocks(state, part),
                 self._joint[part],
                 self._products[part],

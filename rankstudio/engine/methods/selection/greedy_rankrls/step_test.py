@@ -21,16 +21,15 @@ from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
 
 _PROGRESS_TEXT = "permuting residuals"
-_MAX_PERMUTATIONS = (
-    16  # permutations between two partial results, and those whose steps share what has no labels
-)
-_UNCHECKED_BYTES = 1e8  # bytes of scores: to ask what is free takes longer
-_BUDGET_PER_PRODUCT = 64  # bytes of the memory limit for one of them, and what is made of it
-_MOST_PRODUCTS = 2e7  # of features with labels, of all queries and permutations at a time
+# Permutations between two partial results. They share the computations that do not depend on the labels.
+_MAX_PERMUTATIONS = 16
+_UNCHECKED_BYTES = 1e8  # scores of up to this size are allocated without asking how much memory is free
+_BUDGET_PER_PRODUCT = 64  # bytes of the memory limit per product, including the arrays computed from it
+_MOST_PRODUCTS = 2e7  # products of features with labels, over all queries and permutations at a time
 
 
 def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
-    """Return the centred documents' scores by no model, which are 0, and by each model, (k + 1, m)."""
+    """Return the scores of the centred documents, (k + 1, m): by the empty model, 0, and by each model."""
     limit = budget() / 2
     out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(len(coefs) + 1, data.y.size)
     out[0] = 0.0
@@ -46,7 +45,7 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
 
 
 class ResidualTest:
-    """Reduction of the error by each step of a path, with permuted residuals.
+    """Test of a path's steps: how much each step reduces the error if the residuals before it are permuted.
 
     Parameters
     ----------
@@ -64,48 +63,52 @@ class ResidualTest:
         steps = paths.path()
         self.selected: tuple[int, ...] = steps[-1].selected
         self._labels = centre(data.y[:, None], data.ptr)[:, 0]
-        self._fitted = _scores_of_models(data, [step.coef for step in steps[: len(self.selected) - 1]])
+        models = [step.coef for step in steps[: len(self.selected) - 1]]
+        self._fitted_scores = _scores_of_models(data, models)  # by the model before each step
         self.drops: Floats = np.array([step.before - step.criterion for step in steps[: len(self.selected)]])
         self.empty: float = steps[0].before
 
     @property
     def at_once(self) -> int:
-        """How many permutations are compared at a time."""
-        products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
+        """Number of permutations that are compared at a time."""
+        n_products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
         max_products = (
             min(_MOST_PRODUCTS, budget() / _BUDGET_PER_PRODUCT) if self._data.several else _MOST_PRODUCTS
         )
-        return int(min(_MAX_PERMUTATIONS, max(1, max_products // products)))
+        return int(min(_MAX_PERMUTATIONS, max(1, max_products // n_products)))
 
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
-        """Return by how much a step, from 0, lowers the error with each permutation of the residuals."""
-        fitted = self._fitted[step]
-        rest = self._labels - fitted
-        targets = self._targets(np.column_stack([fitted + rest[order] for order in orders]))
+        """Return by how much a step, from 0, reduces the error with each permutation of the residuals."""
+        fitted = self._fitted_scores[step]
+        residuals = self._labels - fitted
+        targets = self._targets(np.column_stack([fitted + residuals[order] for order in orders]))
         rules = self._paths.rules
         if rules.costs is None and rules.n_candidates is None:
             return self._best_drops(targets, step)
         return np.array([self._drop(labels[:, None], step) for labels in targets.T])
 
     def _drop(self, targets: Floats, step: int) -> float:
-        """Return by how much a step lowers the error, by a path of its own."""
+        """Return by how much a step reduces the error with some targets (m, 1), from a path of its own.
+
+        The path starts with the features of the earlier steps.
+        """
         labels = np.ascontiguousarray(targets)
         last = self._paths.labelled_path(labels, self.selected[:step])[-1]
-        # A path may end before, where no feature is worth its penalty.
+        # The path may end before this step if no feature is worth its penalty.
         return last.before - last.criterion if len(last.selected) > step else 0.0
 
     def _best_drops(self, targets: Floats, step: int) -> Floats:
-        """Return by how much the best feature lowers the error with each of some targets (m, P), shape (P,).
+        """Return by how much the best feature reduces the error with each of P targets (m, P), shape (P,).
 
-        What does not depend on the targets is computed once for all of them.
+        Computations that do not depend on the targets are done once for all of them.
         """
         paths = self._paths
-        before = list(self.selected[:step])
-        changes = self._changes(paths.products(targets), before)
+        selected = list(self.selected[:step])
+        changes = self._changes(paths.products(targets), selected)
         rules = paths.rules
         varies = paths.informative
         remaining = rules.allowed.copy()
-        remaining[before] = False
+        remaining[selected] = False
         candidates = prefer(np.flatnonzero(remaining), varies)
         if step < len(rules.pinned):
             return -changes[:, rules.pinned[step]]
@@ -115,28 +118,29 @@ class ResidualTest:
             drops[drops <= (rules.size_penalty + TIE) * empty] = 0.0
         return drops
 
-    def _changes(self, products: Floats, before: list[int]) -> Floats:
-        """Return the change of the error by each feature after some others, (P, n).
+    def _changes(self, products: Floats, selected: list[int]) -> Floats:
+        """Return the change of the error by adding each feature to the selected features, (P, n).
 
         Parameters
         ----------
         products : ndarray of shape (Q, P, n)
-            Of the features with each of P targets in each query.
-        before : list of int
-            The others.
+            Products of the features with each of P targets in each query.
+        selected : list of int
+            Columns of the selected features.
 
         Notes
         -----
-        Without query q the weights are w = A⁻¹ (t - r)_S for A = (T - G)_SS + λI, and those of feature j as a
-        target of the others are b = A⁻¹ (T - G)_Sj. Feature j then has the weight
+        Query q has the Gram matrix G and the products r with a target, over all queries T and t. Without
+        query q, the weights of the selected features S are w = A⁻¹ (t - r)_S with A = (T - G)_SS + λI, and
+        the weights that predict feature j from them are b = A⁻¹ (T - G)_Sj. Feature j then has the weight
 
             ((t - r)_j - (T - G)_jS w) / ((T - G)_jj + λ - (T - G)_jS b)
 
-        on what is left of it, x_j - X_S b. All of it follows from G and r, and b is the same for all targets.
+        on its residual x_j - X_S b. b is the same for all targets.
         """
         paths = self._paths
         n = products.shape[2]
-        chosen = np.array(before, dtype=np.int64)
+        chosen = np.array(selected, dtype=np.int64)
         gram = paths.statistics.gram
         total_gram = paths.statistics.total[:n, :n]
         ridge = paths.regularization * np.eye(chosen.size)
@@ -145,21 +149,23 @@ class ResidualTest:
         for block, first in zip(gram, range(0, paths.n_queries, BLOCK), strict=True):
             block_products = products[first : first + BLOCK]
             G = np.moveaxis(block, 2, 0)[: len(block_products), :n, :n]
+            # In the held-out query: the squares of all features, and their products with the residual target.
             square = np.diagonal(G, axis1=1, axis2=2)
-            right = total - block_products
             product = block_products
+            # In the other queries: the numerator and the denominator of the weight.
+            right = total - block_products
             pivot = np.diagonal(total_gram) - square + paths.regularization
-            if before:
+            if selected:
                 rows = G[:, chosen]
-                rest = total_gram[chosen] - rows
-                A = rest[:, :, chosen] + ridge
-                b = np.linalg.solve(A, rest)
-                missed = rows - rows[:, :, chosen] @ b
-                square = square - (b * (rows + missed)).sum(axis=1)
-                pivot -= (b * rest).sum(axis=1)
+                other_rows = total_gram[chosen] - rows
+                A = other_rows[:, :, chosen] + ridge
+                b = np.linalg.solve(A, other_rows)
+                residual_rows = rows - rows[:, :, chosen] @ b  # X_S'(x_j - X_S b)
+                square = square - (b * (rows + residual_rows)).sum(axis=1)
+                pivot -= (b * other_rows).sum(axis=1)
                 w = np.linalg.solve(A, right[:, :, chosen].transpose(0, 2, 1)).transpose(0, 2, 1)
-                product = block_products - block_products[:, :, chosen] @ b - w @ missed
-                right = right - w @ rest
+                product = block_products - block_products[:, :, chosen] @ b - w @ residual_rows
+                right = right - w @ other_rows
             weight = right / pivot[:, None]
             changes += (weight * (weight * square[:, None] - 2.0 * product)).sum(axis=0)
         return changes

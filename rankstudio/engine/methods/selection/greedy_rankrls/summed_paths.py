@@ -39,8 +39,8 @@ from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import at_most
 from rankstudio.engine.support.work import WorkProgress
 
-_UNCHECKED_BYTES = 1e8  # bytes of copies: to ask what is free takes longer than a path
-_COST = PairCost()  # of rows, whatever that of the documents is
+_UNCHECKED_BYTES = 1e8  # copies of up to this size are made without asking how much memory is free
+_COST = PairCost()  # the loss to use with rows, which already contain the loss of the documents
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class SomeQueries:
     Attributes
     ----------
     statistics : Statistics
-        Starting point of a path. Rows of the matrices and of their sum exist once they are filled in; a path
-        of k features reads k rows.
+        Starting point of a path. A row of the matrices and of their sum is undefined until :meth:`fill`
+        copies it; a path of k features reads k rows.
     source : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
         The Gram matrices of all queries.
     queries : ndarray
@@ -63,7 +63,7 @@ class SomeQueries:
     queries: Ints
 
     def fill(self, row: int) -> None:
-        """Copy a row; O(Qn)."""
+        """Copy a row of the matrices of the queries; O(Qn)."""
         gather_row(self.source, self.queries, row, self.statistics.gram, self.statistics.total)
 
     def fill_all(self) -> None:
@@ -74,9 +74,9 @@ class SomeQueries:
 
 @dataclass(frozen=True, eq=False)
 class WithoutQueries(SomeQueries):
-    """Statistics of all but a few queries; the others remain as queries without documents.
+    """Statistics of all but a few queries, which are replaced by queries without documents.
 
-    ``queries`` are the left-out ones; matrices are copied whole.
+    ``queries`` are the left-out queries.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class WithoutQueries(SomeQueries):
     whole: Floats
 
     def fill(self, row: int) -> None:
-        """Copy a row; O(Qn)."""
+        """Copy a row of the matrices of all queries, and set it to 0 for the left-out ones; O(Qn)."""
         statistics = self.statistics
         blocks = self.queries // BLOCK
         lanes = self.queries % BLOCK
@@ -98,7 +98,7 @@ class WithoutQueries(SomeQueries):
 
 
 class _FillingSearch(ForwardSearch):
-    """A search that fills in the row of each feature that it selects."""
+    """A forward search that copies the row of each selected feature from the matrices of all queries."""
 
     def __init__(
         self, session: ShardSession, work: GreedyWork, groups: ColumnGroups, some_queries: SomeQueries | None
@@ -113,7 +113,7 @@ class _FillingSearch(ForwardSearch):
 
 
 class SummedPaths:
-    """Paths of greedy RankRLS on any of the queries, without their documents.
+    """Paths of greedy RankRLS on any subset of the queries, from sums of per-query statistics.
 
     Parameters
     ----------
@@ -122,14 +122,14 @@ class SummedPaths:
     regularization : float
         λ.
     rules : Constraints
-        Which features may be selected, without groups.
+        Rules of the paths, without groups.
     cost : PairCost
 
     Notes
     -----
     O(mn²) once for m documents with n features. A path of k features on Q queries then takes O(Qnk) to copy
     the required parts of the Gram matrices, or O(Qn²) for k of at least n / 2, and O(Qnk²). Each thread has
-    copies of its own; where there is too little memory for all of them, they are in unnamed files.
+    copies of its own; if there is too little memory for all copies, they are in unnamed files.
     """
 
     def __init__(self, data: TrainingData, regularization: float, rules: Constraints, cost: PairCost) -> None:
@@ -142,7 +142,7 @@ class SummedPaths:
         self.statistics: Statistics = gram_statistics(self._rows)
         self.n_queries = int(data.ptr.size) - 1
         self._room = Room(lambda: budget() / 4, unasked=_UNCHECKED_BYTES)
-        self._copies: dict[int, list[Floats]] = {}
+        self._unused_buffers: dict[int, list[Floats]] = {}  # by the number of blocks
 
     @property
     def n_pinned(self) -> int:
@@ -161,39 +161,41 @@ class SummedPaths:
 
     def path_of(self, queries: Ints) -> list[Step]:
         """Return the steps on some queries, given in ascending order."""
-        with self._copy(queries.size) as room:
-            return self._path(self._among(queries, room))
+        with self._buffer(queries.size) as room:
+            return self._path(self._statistics_of(queries, room))
 
     def path_without(self, queries: Ints, first: Sequence[int] | None = None) -> list[Step]:
-        """Return the steps on all but a few queries, as of :meth:`labelled_path`."""
-        with self._copy(self.n_queries) as room:
-            return self._path(self._without(queries, room), first)
+        """Return the steps on all but a few queries; ``first`` as in :meth:`labelled_path`."""
+        with self._buffer(self.n_queries) as room:
+            return self._path(self._statistics_without(queries, room), first)
 
     def labelled_path(self, labels: Floats, first: Sequence[int] | None = None) -> list[Step]:
-        """Return the steps with other labels (m, 1), centred.
+        """Return the steps on all queries with other labels.
 
         Parameters
         ----------
         labels : ndarray of shape (m, 1)
+            Centred labels.
         first : sequence of int, optional
-            Features to start with; the path then ends with the next one.
+            Features to start with; the path then ends with the feature after them.
         """
-        return self._path(self._labelled(labels), first)
+        return self._path(self._statistics_with_labels(labels), first)
 
     def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
         """Return the squared errors of some models on a query, shape (k,)."""
         gram = self.statistics.gram[query // BLOCK, :, :, query % BLOCK]
+        # ||X w - y||² is a quadratic form of [w; -1] in the Gram matrix [X y]'[X y].
         models = np.column_stack((coefs, np.full(len(coefs), -1.0)))
         errors: Floats = np.maximum(np.einsum("ki,ij,kj->k", models, gram, models, optimize=True), 0.0)
         return errors
 
     @contextmanager
-    def _copy(self, n_queries: int) -> Iterator[Floats]:
-        """Lend buffers for the Gram matrices of ``n_queries`` queries."""
-        blocks = -(-n_queries // BLOCK)
-        unused = self._copies.setdefault(blocks, [])
+    def _buffer(self, n_queries: int) -> Iterator[Floats]:
+        """Provide a buffer for the Gram matrices of ``n_queries`` queries, which is reused afterwards."""
+        blocks = -(-n_queries // BLOCK)  # rounded up
+        unused = self._unused_buffers.setdefault(blocks, [])
         try:
-            room = unused.pop()
+            room = unused.pop()  # an attempt, as another thread may take the last one
         except IndexError:
             room = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
         try:
@@ -201,43 +203,46 @@ class SummedPaths:
         finally:
             unused.append(room)
 
-    def _among(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of some queries, given in ascending order, in the buffers ``room``."""
+    def _statistics_of(self, queries: Ints, room: Floats) -> SomeQueries:
+        """Return the statistics of some queries, given in ascending order, with matrices in ``room``."""
         out = room[: -(-queries.size // BLOCK)]
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
         n = total.shape[0] - 1
         gather_row(self.statistics.gram, queries, n, out, total)
-        parts = squares[:, :n], out[:, n, :n], squares[:, n]
-        statistics = Statistics(tuple(map(np.ascontiguousarray, parts)), total, out)  # type: ignore[arg-type]
-        return SomeQueries(statistics, self.statistics.gram, queries)
+        known = (
+            np.ascontiguousarray(squares[:, :n]),
+            np.ascontiguousarray(out[:, n, :n]),
+            np.ascontiguousarray(squares[:, n]),
+        )
+        return SomeQueries(Statistics(known, total, out), self.statistics.gram, queries)
 
-    def _without(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of all but a few queries in ``room``.
+    def _statistics_without(self, queries: Ints, room: Floats) -> SomeQueries:
+        """Return the statistics of all but a few queries, with matrices in ``room``.
 
-        Faster than :meth:`_among`.
+        This is faster than :meth:`_statistics_of` with all other queries.
         """
-        all_of = self.statistics
+        all_queries = self.statistics
         blocks = queries // BLOCK
         lanes = queries % BLOCK
-        squares = all_of.known[0].copy()
-        rights = all_of.known[1].copy()
-        labels = all_of.known[2].copy()
-        total = all_of.total.copy()
+        squares, rights, labels = (array.copy() for array in all_queries.known)
+        total = all_queries.total.copy()
         n = squares.shape[1]
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
         statistics = Statistics((squares, rights, labels), total, room)
-        remaining = WithoutQueries(statistics, all_of.gram, queries, all_of.total)
+        remaining = WithoutQueries(
+            statistics, source=all_queries.gram, queries=queries, whole=all_queries.total
+        )
         remaining.fill(n)
         return remaining
 
     def products(self, targets: Floats) -> Floats:
         """Return the products of the features with P targets (m, P) in each query, (Q, P, n): O(mnP).
 
-        The rows have to be those of documents.
+        The rows of the loss have to be the documents.
         """
         out = np.empty((self.n_queries, targets.shape[1], self.statistics.total.shape[0] - 1))
 
@@ -254,23 +259,24 @@ class SummedPaths:
             pass
         return out
 
-    def _labelled(self, labels: Floats) -> Statistics:
-        """Return the statistics of all queries with other labels (m, 1), centred; O(mn)."""
+    def _statistics_with_labels(self, labels: Floats) -> Statistics:
+        """Return the statistics of all queries with other centred labels (m, 1); O(mn).
+
+        The Gram matrices keep the former labels, which a path does not read.
+        """
         statistics = self.statistics
-        rights = np.zeros_like(statistics.known[1])
+        feature_squares, former_rights, former_squares = statistics.known
+        rights = np.zeros_like(former_rights)
         total = statistics.total.copy()
         products = self.products(labels)[:, 0]
-        positions = np.divmod(np.arange(self.n_queries), BLOCK)
-        rights[positions[0], :, positions[1]] = products
+        blocks, lanes = np.divmod(np.arange(self.n_queries), BLOCK)
+        rights[blocks, :, lanes] = products
         total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
-        squares = np.zeros(statistics.known[2].size)
+        squares = np.zeros(former_squares.size)
         squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self._rows.ptr[:-1])
         total[-1, -1] = squares.sum()
-        return replace(
-            statistics,
-            known=(statistics.known[0], rights, squares.reshape(statistics.known[2].shape)),
-            total=total,
-        )
+        known = feature_squares, rights, squares.reshape(former_squares.shape)
+        return replace(statistics, known=known, total=total)
 
     def _path(self, source: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
         """Return the steps of a path.
@@ -278,9 +284,9 @@ class SummedPaths:
         Parameters
         ----------
         source : Statistics or SomeQueries
-            Statistics of some of the queries.
+            Statistics of all or some of the queries.
         first : sequence of int, optional
-            Features to start with; the path then ends with the next one.
+            Features to start with; the path then ends with the feature after them.
         """
         rules = self.rules
         if first is not None:
@@ -290,8 +296,12 @@ class SummedPaths:
         statistics = source.statistics if isinstance(source, SomeQueries) else source
         n = statistics.total.shape[0] - 1
         k = rules.k
-        work = GreedyWork(self.regularization, k, True, _COST, by_blocks=False, delay=delay(n, k, True))
+        n_delayed_steps = delay(n, k, with_gram=True)
+        work = GreedyWork(
+            self.regularization, k, whole=True, cost=_COST, by_blocks=False, delay=n_delayed_steps
+        )
         if some_queries is not None and work.delay:
+            # Matrices of all features are read, not only the rows of selected ones.
             some_queries.fill_all()
             some_queries = None
         with at_most(1), _data_of_statistics(statistics).session(work) as session:
@@ -301,10 +311,10 @@ class SummedPaths:
             return [step for step in forward(search, rules) if isinstance(step, Step)]
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
-        """Return the errors of all queries after some features."""
+        """Return the errors of all queries with the features ``first``, and with each other feature added."""
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)
-        work = GreedyWork(self.regularization, max(1, len(first)), True, _COST, by_blocks=False)
+        work = GreedyWork(self.regularization, max(1, len(first)), whole=True, cost=_COST, by_blocks=False)
         scratch = Scratch(Room(lambda: float("inf")))
         state: GreedyState = work.begin(data, scratch)
         total = self.statistics.total
@@ -312,15 +322,16 @@ class SummedPaths:
         for feature in first:
             state.step(data, Select(feature, total[feature, :n]))
         present, added = state.by_query()
+        # Without the queries that pad the last block.
         query_errors = QueryErrors(present[: self.n_queries], added[: self.n_queries])
         scratch.close()
         return query_errors
 
 
 def _data_of_statistics(statistics: Statistics) -> TrainingData:
-    """Return training data of zeros that hold these statistics, as a path reads nothing else."""
-    n = statistics.total.shape[0] - 1  # with those of no documents
-    n_queries = statistics.gram.shape[0] * BLOCK
+    """Return training data of zeros whose cached statistics are these: a path reads nothing else."""
+    n = statistics.total.shape[0] - 1
+    n_queries = statistics.gram.shape[0] * BLOCK  # including the queries that pad the last block
     zeros = np.broadcast_to(0.0, (n_queries, n))
     data = QueryData(zeros, zeros[:, 0], np.arange(n_queries + 1))
     data.shared.of(KnownStatistics).found[True, _COST] = statistics

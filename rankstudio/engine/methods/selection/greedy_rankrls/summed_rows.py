@@ -30,15 +30,17 @@ from rankstudio.engine.support.work import Waiting, finish
 
 
 class SummedRows(QueryData):
-    """Rows of which only the Gram matrix of each query is known.
+    """Rows of a loss that are not stored: only the Gram matrix of each query is.
 
-    All that follows from these matrices is computed as from rows in memory. What asks for a row fails.
+    Everything that follows from these matrices is computed as for rows in memory. Access to the centred rows
+    raises a TypeError.
     """
 
     @classmethod
     def of(cls, data: TrainingData | QueryData, statistics: Statistics) -> SummedRows:
-        """Return the rows of some documents with known matrices."""
+        """Return the rows of some documents whose Gram matrices are known."""
         n = statistics.total.shape[0] - 1
+        # The features are a view of a single 0, so that they have a shape but take no memory.
         rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
         rows.shared.of(KnownStatistics).found[True, DEFAULT_COST] = statistics
         return rows
@@ -73,7 +75,7 @@ class SummedRows(QueryData):
 
 @dataclass
 class _Known:
-    """The rows of some data, by the cost."""
+    """Cache of the rows of one dataset, by the cost."""
 
     by_cost: dict[PairCost, SummedRows] = field(default_factory=dict)
 
@@ -92,7 +94,7 @@ def summed_rows(data: TrainingData, cost: PairCost, columns: Sequence[int] | Non
     Returns
     -------
     QueryData
-        Of one shard its documents, or the rows of the cost; of several shards a :class:`SummedRows`.
+        For one shard, the documents or the rows of the cost; for several shards, :class:`SummedRows`.
 
     Notes
     -----
@@ -102,6 +104,7 @@ def summed_rows(data: TrainingData, cost: PairCost, columns: Sequence[int] | Non
     if not data.several:
         rows = PairRows.of(data.whole("Exact search"), cost)
     elif columns is not None and cost not in data.shared.of(_Known).by_cost:
+        # The matrices of these columns are smaller than those of all.
         return finish(summing_rows(data.narrowed(columns), cost))
     else:
         rows = finish(summing_rows(data, cost))
@@ -128,15 +131,16 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     shapes = [(n,), (n,), (), (n + 1, n + 1)]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     for array in (squares, rights, labels, gram):
-        array[-1] = 0.0  # the last block has queries without documents
+        array[-1] = 0.0  # the last block may be padded with queries without documents
     totals: list[Floats] = [np.empty(0)] * len(data.shards)
 
     def add(index: int, shard: Shard, rows: QueryData) -> None:
+        """Copy the Gram matrices of a shard's queries into the arrays of all, and keep their sum."""
         query = shard.first_query
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
-            # The blocks of a shard begin anywhere in those of all queries.
+            # A block of the shard may straddle two blocks of all queries; `lane` is the position in a block.
             for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))

@@ -26,7 +26,7 @@ def swap_features(
     rules : Constraints
         Rules; ``allowed``, ``pinned``, ``costs`` and ``budget`` are used.
     tie : float
-        Rounding: a criterion is lower if it is so by more than this.
+        Rounding: only a criterion that is lower by more than this counts as lower.
 
     Returns
     -------
@@ -44,7 +44,8 @@ def swap_features(
     while True:
         best = criterion - tie
         better = None
-        for position in reversed(range(len(selected))):  # what stands before it stays in the search
+        # From the last position to the first, so that the search need not select the earlier features again.
+        for position in reversed(range(len(selected))):
             if selected[position] in rules.pinned:
                 continue
             rest = selected[:position] + selected[position + 1 :]
@@ -61,7 +62,7 @@ def swap_features(
             break
         search.move_to(better)
         new_criterion = search.criterion()
-        if new_criterion >= criterion - tie:  # its price was lower by rounding alone
+        if new_criterion >= criterion - tie:  # `costs` had a lower criterion only by rounding
             break
         selected = better
         criterion = new_criterion
@@ -72,7 +73,7 @@ def swap_features(
 def _swap_candidates(
     informative: Bools, selected: tuple[int, ...], rest: tuple[int, ...], rules: Constraints
 ) -> Ints:
-    """Return the candidates for the place of the one selected feature that is not in ``rest``."""
+    """Return the candidates that may replace the selected feature that is not in ``rest``."""
     remaining = rules.allowed & informative
     remaining[list(selected)] = False
     spent = 0.0 if rules.costs is None else float(rules.costs[list(rest)].sum())
@@ -103,7 +104,7 @@ def swap_path(
 
 
 def swap_sets(sets: BestSets, search: FloatingSearch, rules: Constraints) -> Iterator[WorkProgress]:
-    """Improve each set by swaps."""
+    """Improve each of the best sets by swaps, with a progress event per size."""
     for size in range(max(1, len(rules.pinned)), sets.most + 1):
         before = sets.of_size(size).selected
         if before:

@@ -49,7 +49,7 @@ def swap_criteria(
     search.move_to(selected)
     criterion = search.criterion()
     added = search.costs(candidates)
-    # From the last to the first: what stands before the feature stays where it is.
+    # From the last feature to the first, so that the earlier features need not be selected again.
     for position in reversed(range(len(selected))):
         search.move_to(selected[:position] + selected[position + 1 :])
         without[position] = search.criterion()
@@ -81,15 +81,15 @@ def group_swap_criteria(
         has several features.
     """
     inside = groups.containing(selected)
-    joint = [len(group) > 1 for group in groups.groups]
-    outside = [group for group in range(len(joint)) if group not in inside]
+    is_joint = [len(group) > 1 for group in groups.groups]
+    outside = [group for group in range(len(is_joint)) if group not in inside]
     swapped: dict[tuple[int, int], float] = {}
     search = GroupSearch(on_demand_search(data, regularization, data.X.shape[1]), groups)
     search.move_to(inside)
     criterion = search.criterion()
     for position in reversed(range(len(inside))):
         removed = inside[position]
-        added = [group for group in outside if joint[removed] or joint[group]]
+        added = [group for group in outside if is_joint[removed] or is_joint[group]]
         if added:
             search.move_to(inside[:position] + inside[position + 1 :])
             costs = search.costs(np.array(added, dtype=np.int64)).tolist()
@@ -99,14 +99,17 @@ def group_swap_criteria(
 
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
     """Estimate the duration of `swap_criteria` on one thread."""
-    # Of each query and each of k places: k² k / 2 products for the inverse without the place, k² for each
-    # candidate, a nanosecond each.
+    # For each query and each removed feature: k² k / 2 products for the inverse without it, and k² for each
+    # candidate. A product takes about a nanosecond.
     k = n_selected
     return 1e-9 * n_queries * k**3 * (0.5 * k + n_candidates)
 
 
 def on_demand_search(data: QueryData, regularization: float, k: int) -> FloatingSearch:
-    """Return a search on training data in memory, with Gram matrices unless these are large."""
+    """Return a search on training data in memory, with Gram matrices unless these are large.
+
+    :class:`SummedRows` only have Gram matrices, so these are always used.
+    """
     from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import SummedRows  # noqa: PLC0415
 
     by_gram_matrices = Shape.of(data.X.shape, data.ptr, k).by_gram_matrices("auto")

@@ -16,17 +16,17 @@ products of length t for every j, with v = L^-1 z_b and γ_j = (T[b, j] - p_b'p_
     s_j -= γ_j² s_b    g_j -= γ_j g_b    q_j += γ_j² (q_b + 1) - 2 γ_j v'p_j
     h_j += β γ_j (q_b + 1) - γ_j h_b - β v'p_j                                                         (3)
 
-What may still be reached from a prefix is a part of U, the prefix with all features after it. With
+Every set that begins with a prefix is a subset of U, the prefix with all features after it. With
 μ = λ² / (2λ + σ) and σ at least the greatest eigenvalue of T, σ_i (σ_i + 2λ) / (σ_i + λ)² <= σ_i / (σ_i + μ)
 for every eigenvalue σ_i, hence
 
     L(S) >= J_μ(S) >= J_μ(U) for every S in U,   J_μ(U) = y'y - t[U]'(T[U, U] + μI)^-1 t[U].           (4)
 
-With M = (T[U, U] + μI)^-1 and w = M t[U], taking feature c out raises J_μ by w_c² / M[c, c]; a part of U from
-which d of the features after the prefix are missing has at least J_μ(U) plus the d-th smallest of them.  (5)
+With M = (T[U, U] + μI)^-1 and w = M t[U], removing feature c increases J_μ by w_c² / M[c, c]. A subset of U
+without d of the features after the prefix has at least J_μ(U) plus the d-th smallest of these increases.  (5)
 
 M, w and J_μ are the result of sweeping the matrix [T + μI, t; t', y'y] on the features of U. Features are in
-the order in which the search branches; those of an item, which come in together, stand together.
+the order in which the search branches; the features of an item, which are added together, are adjacent.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel impor
 from rankstudio.engine.support.jit import fused, fused_inlined, fused_subroutine
 
 Totals = tuple[Floats, Floats, Ints, Floats]
-"""T and t with y'y last (n + 1, n + 1), Gram matrices by blocks, columns of the features, prices of items."""
+"""[T, t; t', y'y] (n + 1, n + 1), Gram matrices by blocks, columns of the features, prices of items."""
 
 Prefix = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
 """p (K, n), s, g, q, h (K + 1, n), and J with w'w (K + 1, 2), by the number of features of the prefix."""
@@ -53,18 +53,21 @@ Task = tuple[
     tuple[Floats, Floats],
     Floats,
 ]
-"""The numbers of a search, how many queries there are, errors of the reference, and space to evaluate."""
+"""The ``numbers`` of :func:`search`, the number of queries, errors of the reference, and two work spaces."""
 
 
 @fused_subroutine
 def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Floats) -> None:
-    """Append feature b to a prefix of t features, for the features from ``first`` on: equations (3)."""
+    """Append feature b to a prefix of t features, and update the features from ``first`` on by (3).
+
+    ``work`` is two vectors of length t, two of length n, and L, to which a row is appended.
+    """
     p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
     z = work[0]
     v = work[1]
-    along = work[2]
-    across = work[3]
+    along = work[2]  # T[b, j] - p_b'p_j
+    across = work[3]  # v'p_j
     # z_b by back substitution with L', then v = L^-1 z_b; row a of L is p[:a, b_a] of the a-th feature.
     factor = work[4:]
     for a in range(t - 1, -1, -1):
@@ -93,12 +96,12 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
             along[j] -= p_ab * p[a, j]
             across[j] += v_a * p[a, j]
     for j in range(first, n):
-        share = along[j] / pivot
+        gamma = along[j] / pivot
         p[t, j] = along[j] / root
-        s[t + 1, j] = s[t, j] - share * along[j]
-        g[t + 1, j] = g[t, j] - share * right
-        q[t + 1, j] = q[t, j] + share * (share * (square + 1.0) - 2.0 * across[j])
-        h[t + 1, j] = h[t, j] + weight * (share * (square + 1.0) - across[j]) - share * inner
+        s[t + 1, j] = s[t, j] - gamma * along[j]
+        g[t + 1, j] = g[t, j] - gamma * right
+        q[t + 1, j] = q[t, j] + gamma * (gamma * (square + 1.0) - 2.0 * across[j])
+        h[t + 1, j] = h[t, j] + weight * (gamma * (square + 1.0) - across[j]) - gamma * inner
     for a in range(t):
         factor[t, a] = p[a, b]
     factor[t, t] = root
@@ -108,7 +111,7 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
 
 @fused_inlined
 def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
-    """Return L(P + j), equations (1) and (2), with s_j at least λ, as it is but for rounding."""
+    """Return L(P + j) by (1) and (2) of the module's docstring; s_j is below λ only by rounding."""
     _, s, g, q, h, J_ww = prefix
     weight = g[t, j] / max(s[t, j], regularization)
     penalty = J_ww[t, 1] + weight * (weight * (q[t, j] + 1.0) - 2.0 * h[t, j])
@@ -120,9 +123,9 @@ def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
 def _factorise_without(
     k: int, chosen: Ints, t: int, totals: Totals, regularization: float, space: tuple[Floats, Floats]
 ) -> None:
-    """Write for the queries of block k the Cholesky factor of T_q[S, S] + λI, and what it makes of t_q[S].
+    """Write L of T_q[S, S] + λI = LL' and L^-1 t_q[S] to ``space``, for the queries of block k.
 
-    T_q = T - G_q and t_q = t - r_q are the totals without query q. The diagonal of the factor is inverted.
+    T_q = T - G_q and t_q = t - r_q are the totals without query q. The diagonal entries of L are inverted.
     """
     total, gram, columns, _ = totals
     n = total.shape[0] - 1
@@ -198,7 +201,7 @@ def _left_out_error(
 
 @fused_subroutine
 def _sweep(matrix: Floats, c: int) -> None:
-    """Sweep a symmetric matrix (n + 1, n + 1) on row c: feature c comes into the model."""
+    """Sweep a symmetric matrix (n + 1, n + 1) on row c, which adds feature c to the model."""
     n = matrix.shape[0]
     pivot = matrix[c, c]
     for i in range(n):
@@ -216,7 +219,7 @@ def _sweep(matrix: Floats, c: int) -> None:
 
 @fused_subroutine
 def _take_out(matrix: Floats, c: int) -> None:
-    """Take feature c out of [-M, w; w', J_μ], a swept matrix in which rows of others are 0: (5)."""
+    """Remove feature c from a swept matrix [-M, w; w', J_μ], whose rows outside of U are 0, as in (5)."""
     n = matrix.shape[0]
     pivot = matrix[c, c]
     for i in range(n):
@@ -231,16 +234,17 @@ def _take_out(matrix: Floats, c: int) -> None:
 
 @fused_subroutine
 def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
-    """Take the features of an item out."""
+    """Remove the features of an item from a swept matrix."""
     for c in range(starts[item], starts[item + 1]):
         _take_out(matrix, c)
 
 
 @fused_subroutine
 def _bound(matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: Floats) -> float:
-    """Return (5) for sets with ``n_to_choose`` items from ``item`` on; an item costs its costliest feature.
+    """Return the bound (5) for sets with ``n_to_choose`` of the items from ``item`` on.
 
-    With d of the items missing, the d-th smallest cost is the (wanted + 1)-th greatest.
+    Removing an item costs at least as much as its costliest feature. If d items are missing, the d-th
+    smallest cost is the (n_to_choose + 1)-th greatest.
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
@@ -292,9 +296,9 @@ def branches(
     prefixes: Ints,
     bounds: Floats,
 ) -> int:
-    """Write the prefixes of a length, with bounds, from which a set of a size may be within a limit.
+    """Write the prefixes of a length whose lower bound is within a limit, and these bounds; return how many.
 
-    The first ``n_forced`` items belong to every set. Returns the number of prefixes.
+    The first ``n_forced`` items belong to every set, in addition to ``length`` items of the prefix.
     """
     total, _, _, prices = totals
     items = starts.shape[0] - 1
@@ -308,6 +312,7 @@ def branches(
     for f in range(n_forced):
         spent[0] += prices[f]
     chosen_items[0] = n_forced
+    # Depth-first: chosen_items[depth] is the next item to try at a depth, matrices[depth] its swept matrix.
     depth = 0
     count = 0
     while depth >= 0:
@@ -342,9 +347,9 @@ def branches(
 
 @fused_subroutine
 def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
-    """Tell whether a set is better than the best one.
+    """Return whether a set is better than the best one so far.
 
-    Of equal sets the one of the lowest columns is.
+    Of sets with equal errors, the first in lexicographic order of the columns is better.
     """
     sets, values, counts = output
     if counts[0] == 0 or error < values[0, 0] - tie:
@@ -373,11 +378,11 @@ def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[flo
 
 @fused_subroutine
 def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> None:
-    """Evaluate a set exactly.
+    """Evaluate a set exactly, and keep it if it qualifies.
 
-    Keep it if it is the best so far, or not significantly different from the reference.
+    Without a reference, a set qualifies if it is the best so far; with one, if it is not significantly worse.
     """
-    numbers, n_queries, reference, space, by_query = task
+    numbers, n_queries, reference, space, by_query = task  # numbers[0] is λ, [5] the tie, [6] the deviations
     sets, values, counts = output
     error = _left_out_error(chosen, t, totals, numbers[0], space, by_query)
     sorted_columns = np.empty(t, np.int64)
@@ -413,8 +418,8 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
 
 @fused_subroutine
 def _limit(task: Task, output: Found) -> float:
-    """Return up to which training error a set is worth evaluating."""
-    numbers, _, reference, _, _ = task
+    """Return the training error up to which a set is evaluated."""
+    numbers, _, reference, _, _ = task  # numbers[3] is the limit, [4] the slack, [5] the tie
     limit: float = numbers[3]
     if reference.shape[0] == 0 and output[2][0] > 0:
         limit = min(limit, output[1][0, 0] + numbers[5])
@@ -435,7 +440,7 @@ def _judge_last(
     output: Found,
     stop: Ints,
 ) -> None:
-    """Judge the sets of a prefix of t features and one item more, from ``item`` on."""
+    """Evaluate the sets of a prefix of t features and one more item, from ``item`` on."""
     regularization, _, budget, _, _, _, _ = task[0]
     total = totals[0]
     prices = totals[3]
@@ -459,7 +464,7 @@ def _judge_last(
 def _append_item(
     item: int, first: int, t: int, chosen: Ints, starts: Ints, total: Floats, prefix: Prefix, work: Floats
 ) -> int:
-    """Append the features of an item to a prefix of t features, and return how many it has then."""
+    """Append the features of an item to a prefix of t features, and return its new number of features."""
     for b in range(starts[item], starts[item + 1]):
         _append(b, t, first, total, prefix, work)
         chosen[t] = b
@@ -498,9 +503,10 @@ def search(
 ) -> None:
     """Search all sets of ``size`` items that begin with the forced ones; :func:`_judge` keeps some.
 
-    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate, what rounding may do to a
-    bound and to a criterion, and how many deviations a set may be away. ``output`` holds the best set known,
-    whose criterion is a limit, too, if there is no reference. Ends early where ``stop[0]`` is not 0.
+    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate, the rounding errors of a bound
+    and of a criterion, and the number of standard errors by which a set may differ from the reference.
+    Without a reference, ``output`` starts with the best known set, whose criterion is another limit. The
+    search ends early if ``stop[0]`` becomes nonzero.
     """
     total = totals[0]
     prices = totals[3]
@@ -527,6 +533,8 @@ def search(
     matrices = np.empty((max(1, n_wanted - 1), n + 1, n + 1))
     if n_wanted >= 3:
         _begin_bound(forced, chosen_items[0], total, starts, numbers[1], matrices[0])
+    # Depth-first: chosen_items[depth] is the next item to try at a depth, matrices[depth] its swept matrix.
+    # Bounds are only computed with three or more items to choose; the last item is chosen by _judge_last.
     depth = 0 if n_wanted > 0 else -1
     while depth >= 0 and stop[0] == 0:
         n_left = n_wanted - depth

@@ -1,4 +1,4 @@
-"""Branch and bound: the proved best set of each size, or how far from it an interrupted search is."""
+"""Branch and bound: the proved best set of a size, or the best set so far and a lower bound."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _su
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 from rankstudio.engine.support.threads import available
 
-_SETS_PER_BRANCH = 500_000  # sets below one branch, about
-_MAX_BRANCHES = 20_000  # at most, for which bounds are computed beforehand
-_BRANCHES_PER_ROUND = (
-    8  # branches that know the same best set, whatever the number of threads: results depend on it
-)
-_PROGRESS_SECONDS = 0.1  # seconds between two signs of progress
+_SETS_PER_BRANCH = 500_000  # approximate number of sets in a branch
+_MAX_BRANCHES = 20_000  # their bounds are computed before the search
+# Branches that start from the same best set: a constant, because results depend on it.
+_BRANCHES_PER_ROUND = 8
+_PROGRESS_SECONDS = 0.1  # between two yields
 
 NO_REFERENCE: Floats = np.empty((0, BLOCK))
-"""For the kernel: what is wanted is the best set."""
+"""Argument of the kernel's search if it is to find the best set, not the sets close to a reference."""
 
 
 @dataclass
@@ -41,7 +40,7 @@ class SizeSearch:
     greedy : float
         Criterion of the greedy set; NaN without one.
     lower : float
-        No set of the size has a lower criterion.
+        Lower bound: no set of the size has a lower criterion.
     n_evaluated : int
         Number of sets with a computed criterion.
     done : bool
@@ -64,14 +63,14 @@ class SizeSearch:
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """Parts of a search: sets with the same first items.
+    """Branches of a search; the sets of a branch begin with the same items.
 
     Attributes
     ----------
     forced : list of ndarray
-        Positions of the items of each branch, lowest bounds first.
+        Positions of the items with which the sets of each branch begin, in order of the branches' bounds.
     bounds : ndarray
-        No set of the branch has a lower criterion.
+        Lower bound of the criterion of each branch's sets, ascending.
     sets : list of int
         Number of sets of each branch.
     """
@@ -86,6 +85,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     free = problem.most - problem.n_forced
     n_wanted = size - problem.n_forced
     length = 0
+    # Longer prefixes, until branches are small, or there would be too many.
     while (
         length < n_wanted - 2
         and comb(free - length, n_wanted - length) > _SETS_PER_BRANCH
@@ -93,15 +93,16 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     ):
         length += 1
     prefixes, bounds = _bounds(problem, size, length, limit)
-    order = np.lexsort((*prefixes.T[::-1], bounds))
+    order = np.lexsort((*prefixes.T[::-1], bounds))  # by bounds, then by the items
     required = np.arange(problem.n_forced)
     forced = [np.concatenate((required, prefixes[row])).astype(np.int64) for row in order]
-    after = [problem.most - 1 - int(branch[-1]) if branch.size else problem.most for branch in forced]
-    return Branches(forced, bounds[order], [comb(rest, n_wanted - length) for rest in after])
+    # A branch continues with items after its last one.
+    n_after = [problem.most - 1 - int(branch[-1]) if branch.size else problem.most for branch in forced]
+    return Branches(forced, bounds[order], [comb(n_items, n_wanted - length) for n_items in n_after])
 
 
 def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tuple[Ints, Floats]:
-    """Return the prefixes of ``length`` items with a bound up to a limit, and their bounds."""
+    """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds."""
     rows = comb(problem.most - problem.n_forced, length)
     prefixes = np.empty((rows, max(1, length)), dtype=np.int64)
     bounds = np.empty(rows)
@@ -122,20 +123,22 @@ def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tup
 
 def bound_of_size(problem: SubsetProblem, size: int) -> float:
     """Return a lower bound of the criterion of all sets of a size, before any search."""
-    return float(_bounds(problem, size, 0, inf)[1][0])
+    _, bounds = _bounds(problem, size, length=0, limit=inf)  # of the empty prefix
+    return float(bounds[0])
 
 
 Job = Callable[[int], None]
 
 
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
-    """Call ``job`` for each number up to a count, on all threads, a few at a time.
+    """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
+
+    When the generator is closed, it sets ``stop[0]`` to 1, which ends the jobs, and waits for them.
 
     Yields
     ------
     int or None
-        Number of finished jobs after each round; None in between. When the generator is closed, ``stop[0]``
-        becomes 1, and it waits for the jobs.
+        Number of finished jobs after each round; None in between.
     """
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:
@@ -157,15 +160,15 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
 def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, None, None]:
     """Find the best set of a size and prove it; ``state`` is up to date at every yield.
 
-    When the generator is closed, the results of the branches so far count, and ``state.lower`` stays a valid
-    bound.
+    When the generator is closed early, ``state`` has the best set of the branches searched so far, and
+    ``state.lower`` stays a valid bound.
 
     Notes
     -----
     Branches are searched in order of their bounds. Once a bound exceeds the best criterion, so do all later
-    ones, and the best set is proved. Branches of one round start from the same best set, so that result and
-    counts do not depend on the number of threads. Sets that are equal up to rounding are all evaluated, and
-    the result is the one with the lowest columns.
+    bounds, and the best set is proved. Branches of one round start from the same best set, so that result and
+    counts do not depend on the number of threads. Sets whose criteria are equal up to rounding are all
+    evaluated, and the result is the set whose columns are first in lexicographic order.
     """
     began = perf_counter()
     branches = open_branches(problem, state.size, state.criterion + problem.tie)
@@ -175,6 +178,7 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
     searched: dict[int, kernels.Found] = {}
 
     def job(number: int) -> None:
+        """Search a branch, starting from the best set so far."""
         if branches.bounds[number] > state.criterion + problem.tie:
             return
         sets = np.full((1, widest), -1, dtype=np.int64)
@@ -205,10 +209,12 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
             state.seconds = perf_counter() - began
             if n_done is not None:
                 _merge(problem, state, searched)
-                rest = branches.bounds[n_done:]
-                state.lower = min(state.criterion, float(rest[0])) if rest.size else state.criterion
+                open_bounds = branches.bounds[n_done:]
+                state.lower = (
+                    min(state.criterion, float(open_bounds[0])) if open_bounds.size else state.criterion
+                )
                 state.share = (excluded + sum(branches.sets[:n_done])) / max(1, state.n_sets)
-                if rest.size and rest[0] > state.criterion + problem.tie:
+                if open_bounds.size and open_bounds[0] > state.criterion + problem.tie:
                     break
             yield
         state.done = True
@@ -222,7 +228,7 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
 
 
 def _merge(problem: SubsetProblem, state: SizeSearch, searched: dict[int, kernels.Found]) -> None:
-    """Take over what branches found, in their order."""
+    """Update the state with the results of the searched branches, in order of the branches."""
     for number in sorted(searched):
         sets, numbers, counts = searched.pop(number)
         state.n_evaluated += int(counts[1])
@@ -230,7 +236,8 @@ def _merge(problem: SubsetProblem, state: SizeSearch, searched: dict[int, kernel
             continue
         criterion = float(numbers[0, 0])
         columns = tuple(int(c) for c in sets[0] if c >= 0)
-        near = abs(criterion - state.criterion) <= problem.tie
-        if criterion < state.criterion - problem.tie or (near and columns < state.columns):
+        is_better = criterion < state.criterion - problem.tie
+        is_tied = abs(criterion - state.criterion) <= problem.tie
+        if is_better or (is_tied and columns < state.columns):
             state.criterion = criterion
             state.columns = columns

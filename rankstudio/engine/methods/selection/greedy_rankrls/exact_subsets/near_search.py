@@ -16,20 +16,23 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and
 )
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 
-_ROWS = 1024  # of a branch, before it is searched again with more room
+_ROWS = 1024  # room for the sets of a branch; a branch with more sets is searched again with more room
 
 
 @dataclass
 class NearSets:
-    """Sets found so far within a window above the criterion of the best one.
+    """Sets found so far whose criterion is close to that of the best set.
 
     Attributes
     ----------
     columns : list of tuple of int
+        Columns of each set.
     criteria, deviations : list of float
-        Criterion of each set, and the standard error of its difference from the best one.
+        Criterion of each set, and the standard error of its difference from the best set's criterion.
     n_evaluated : int
+        Number of sets whose criterion was computed.
     done : bool
+        Whether all branches have been searched.
     share : float
         Share of the branches searched.
     """
@@ -45,7 +48,9 @@ class NearSets:
 def search_near(
     problem: SubsetProblem, size: int, reference: Floats, max_error: float, deviations: float, state: NearSets
 ) -> Generator[None, None, None]:
-    """Find the sets of a size up to ``max_error``, within some standard errors of the reference.
+    """Find the sets of a size whose error is at most ``max_error`` and close to that of the reference.
+
+    "Close" means within ``deviations`` standard errors of the difference over queries.
 
     Parameters
     ----------
@@ -54,10 +59,11 @@ def search_near(
     reference : ndarray of shape (blocks, BLOCK)
         Error of the best set in each query.
     max_error : float
+        Largest error of a set.
     deviations : float
-        1.96 for a two-sided test at 5 %.
+        Number of standard errors; 1.96 for a two-sided test at 5 %.
     state : NearSets
-        Is filled.
+        Receives the sets.
     """
     branches = open_branches(problem, size, max_error)
     stop = np.zeros(1, dtype=np.int64)
@@ -69,9 +75,10 @@ def search_near(
         rows = _ROWS
         while True:
             shape = rows, problem.most_columns(size)
-            output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), np.zeros(3, dtype=np.int64)
+            counts = np.zeros(3, dtype=np.int64)  # sets found, sets evaluated, whether room was too small
+            output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), counts
             kernels.search(size, branches.forced[number], *parts, reference, stop, output)
-            if not output[2][2]:
+            if not counts[2]:
                 break
             rows *= 8
         searched[number] = output
@@ -82,11 +89,12 @@ def search_near(
                 state.share = n_done / len(branches.forced)
                 for number in sorted(searched):
                     sets, numbers, counts = searched.pop(number)
-                    count = int(counts[0])
+                    n_found = int(counts[0])
                     state.n_evaluated += int(counts[1])
-                    state.columns += [tuple(row[row >= 0].tolist()) for row in sets[:count]]
-                    state.criteria += numbers[:count, 0].tolist()
-                    state.deviations += numbers[:count, 1].tolist()
+                    # Rows are padded with -1.
+                    state.columns += [tuple(row[row >= 0].tolist()) for row in sets[:n_found]]
+                    state.criteria += numbers[:n_found, 0].tolist()
+                    state.deviations += numbers[:n_found, 1].tolist()
             yield
     state.done = True
     state.share = 1.0

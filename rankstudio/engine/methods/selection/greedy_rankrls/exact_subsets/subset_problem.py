@@ -1,4 +1,4 @@
-"""A search among sets of features: its totals in the order in which it branches, and what its bounds need."""
+"""Problem of a search among sets of features: totals in branching order, and the constants of its bounds."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _su
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics
 from rankstudio.engine.support import memory
 
-_LEAST_RIDGE = 1e-9  # of the greatest eigenvalue: with less, bounds would be rounding
+_LEAST_RIDGE = 1e-9  # share of the greatest eigenvalue; with a smaller ridge, bounds would only be rounding
 _ROUNDINGS = 64 * float(np.finfo(np.float64).eps)
-"""A bound solves systems with K + μI, of the condition 1 + σ / μ: what rounding may add to it is a
-small multiple of eps times that."""
+"""A bound solves systems with K + μI, whose condition number is 1 + σ / μ. Rounding may change the bound by a
+small multiple of eps times this number."""
 
 
 @dataclass(frozen=True, eq=False)
 class SubsetProblem:
-    """Sets of items: groups of features that are added together, usually of one feature each.
+    """Search among sets of items; an item is a group of features added together, usually one feature.
 
     Attributes
     ----------
@@ -107,9 +107,9 @@ class SubsetProblem:
         forced = rules.pinned
         free_items = [int(i) for i in np.flatnonzero(rules.allowed & varies) if int(i) not in forced]
         pool = np.array(groups.columns((*forced, *free_items)), dtype=np.int64)
-        # σ has to be an upper bound, and an eigenvalue is computed up to some n eps.
+        # σ has to be an upper bound, so rounding of the eigenvalue, a few n eps, is added.
         greatest = float(np.linalg.eigvalsh(total[np.ix_(pool, pool)])[-1]) * (1 + 1e-9) if pool.size else 0.0
-        ridge, loss = _ridge(regularization, greatest)
+        ridge, ridge_excess = _ridge(regularization, greatest)
         order = _order(total, groups, forced, free_items, ridge)
         items = (*forced, *order)
         columns = np.array(groups.columns(items), dtype=np.int64)
@@ -117,24 +117,24 @@ class SubsetProblem:
         prices = np.zeros(len(groups.groups)) if rules.costs is None else rules.costs
         starts = np.concatenate(([0], np.cumsum([len(groups.groups[item]) for item in items])))
         labels = float(total[n, n])
-        slack = (loss + 1e-12 + _ROUNDINGS * (1 + greatest / ridge)) * labels
+        slack = (ridge_excess + 1e-12 + _ROUNDINGS * (1 + greatest / ridge)) * labels
         return cls(
-            items,
-            len(forced),
-            (
+            items=items,
+            n_forced=len(forced),
+            totals=(
                 np.ascontiguousarray(total[np.ix_(indices, indices)]),
                 grams,
                 columns,
                 prices[list(items)].astype(np.float64),
             ),
-            starts.astype(np.int64),
-            regularization,
-            ridge,
-            slack,
-            TIE * labels,
-            rules.budget * (1 + 1e-12),  # 0.1 + 0.1 + 0.1 fits into 0.3
-            n_queries,
-            groups,
+            starts=starts.astype(np.int64),
+            regularization=regularization,
+            ridge=ridge,
+            slack=slack,
+            tie=TIE * labels,
+            budget=rules.budget * (1 + 1e-12),  # 0.1 + 0.1 + 0.1 fits into 0.3
+            n_queries=n_queries,
+            groups=groups,
         )
 
     @property
@@ -156,24 +156,28 @@ class SubsetProblem:
         return tuple(sorted(self.groups.columns(groups)))
 
     def errors(self, columns: tuple[int, ...]) -> tuple[float, Floats]:
-        """Return the leave-query-out error of some columns, and by blocks that of each query."""
-        index_of = {int(column): index for index, column in enumerate(self.totals[2])}
+        """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK)."""
+        _, grams, columns_in_order, _ = self.totals
+        index_of = {int(column): index for index, column in enumerate(columns_in_order)}
         chosen = np.array([index_of[column] for column in columns], dtype=np.int64)
-        by_query = np.empty((self.totals[1].shape[0], BLOCK))
+        by_query = np.empty((grams.shape[0], BLOCK))
         return kernels.errors(chosen, self.totals, self.regularization, by_query), by_query
 
     def numbers(
         self, limit: float, deviations: float = 0.0
     ) -> tuple[float, float, float, float, float, float, float]:
-        """Return the arrays for the search of sets up to a criterion."""
+        """Return the ``limits`` of the kernel's search for sets with a criterion up to ``limit``."""
         return self.regularization, self.ridge, self.budget, limit, self.slack, self.tie, deviations
 
 
 def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequence[int]]) -> Floats:
-    """Return the leave-query-out error of each query for some sets of k columns: (sets, Q), O(Qk³) each."""
+    """Return the leave-query-out error of each query with each of some sets of columns, (sets, Q).
+
+    O(Qk³) for a set of k columns.
+    """
     statistics = gram_statistics(rows)
     n = rows.X.shape[1]
-    totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
+    totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)  # all columns, without costs
     by_query = np.empty((statistics.gram.shape[0], BLOCK))
     query_errors = np.empty((len(sets), rows.ptr.size - 1))
     for errors, columns in zip(query_errors, sets, strict=True):
@@ -187,7 +191,7 @@ MOST_SETS = 200_000_000
 
 
 def check_sizes(informative: Bools, rules: Constraints) -> None:
-    """Raise ParameterError if a path of best sets would need too many sets to prove.
+    """Raise a ParameterError if a path of best sets has too many sets to search.
 
     Parameters
     ----------
@@ -211,7 +215,7 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
 
 
 def check_room(n_queries: int, n: int) -> None:
-    """Raise OutOfMemoryError if the Gram matrices of the queries do not fit into memory."""
+    """Raise an OutOfMemoryError if the Gram matrices of the queries do not fit into memory."""
     needed = 8.0 * n_queries * (n + 1) ** 2
     if needed > 1e8 and needed > (free := memory.available()):
         raise OutOfMemoryError(
@@ -221,10 +225,10 @@ def check_room(n_queries: int, n: int) -> None:
 
 
 def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
-    """Return μ of equation (4), and what has to be taken off the bound, as a share of y'y.
+    """Return μ of equation (4) in :mod:`_subset_kernel`, and the share of y'y to subtract from the bound.
 
-    μ = λ² / (2λ + σ) needs nothing off. Where that is so small that M is rounding, a greater one takes
-    off the most that μ / (σ_i + μ) exceeds (λ / (σ_i + λ))² for σ_i up to σ.
+    With μ = λ² / (2λ + σ) nothing has to be subtracted. If this μ is so small that M would only be rounding,
+    μ is larger, and the share is the maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i from 0 to σ.
     """
     exact = regularization * regularization / (2 * regularization + greatest)
     ridge = max(exact, _LEAST_RIDGE * greatest)
@@ -232,16 +236,17 @@ def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
         return ridge, 0.0
     values = np.append(0.0, np.geomspace(1e-6 * min(ridge, regularization), greatest, 4000))
     excess = ridge / (values + ridge) - (regularization / (values + regularization)) ** 2
-    # Between two points, 0.7 % apart, neither term changes by more than that.
+    # Between two points, which are 0.7 % apart, neither term changes by more than 0.7 %, so 2 % is enough.
     return ridge, float(max(0.0, excess.max())) + 0.02 * float((ridge / (values + ridge))[excess.argmax()])
 
 
 def _order(
     total: Floats, groups: ColumnGroups, forced: tuple[int, ...], free: list[int], ridge: float
 ) -> list[int]:
-    """Return the free items, the last to go of a backward elimination first.
+    """Return the free items in the opposite order of a backward elimination.
 
-    With the items first without which the error rises most, sets without several of these have great bounds.
+    The first items are those without which the error increases most, so sets that lack several of them have
+    large bounds.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}
@@ -249,14 +254,15 @@ def _order(
     inverse = np.linalg.inv(regularized)
     weights = inverse @ total[inside, -1]
     removed = []
-    rest = list(free)
-    while rest:
-        rises = weights**2 / np.diagonal(inverse)
-        places = [[index_of[column] for column in groups.groups[item]] for item in rest]
-        worth = [float(rises[index].max()) for index in places]
-        least = int(np.argmin(worth))
-        removed.append(rest.pop(least))
-        for index in places[least]:
+    remaining = list(free)
+    while remaining:
+        rises = weights**2 / np.diagonal(inverse)  # of the error, without each column
+        item_indices = [[index_of[column] for column in groups.groups[item]] for item in remaining]
+        item_rises = [float(rises[indices].max()) for indices in item_indices]
+        least = int(np.argmin(item_rises))
+        removed.append(remaining.pop(least))
+        # Eliminate the item's columns from the weights and the inverse.
+        for index in item_indices[least]:
             column = inverse[:, index].copy()
             pivot = inverse[index, index]
             weights -= column * (weights[index] / pivot)

@@ -30,10 +30,10 @@ from rankstudio.engine.support.work import WorkProgress
 def search_sizes(
     data: QueryData, problem: SubsetProblem, rules: Constraints
 ) -> Generator[SizeSearch, None, None]:
-    """Search the sizes one after the other, and yield the state of a size after possible changes.
+    """Search the sizes one after the other, and yield the state of a size whenever it may have changed.
 
-    The first states, one per size, are those of greedy search improved by swaps. If the generator is closed,
-    all yielded states stay valid.
+    The first states, one per size, contain the sets of greedy search improved by swaps. If the generator is
+    closed early, all yielded states stay valid.
 
     Parameters
     ----------
@@ -52,16 +52,14 @@ def search_sizes(
 
 
 def prove_sizes(problem: SubsetProblem, sizes: list[SizeSearch]) -> Generator[SizeSearch, None, None]:
-    """Search sizes, ascending, starting from known sets.
-
-    Yield as in :func:`search_sizes`.
-    """
+    """Search sizes in ascending order from known sets, and yield states as :func:`search_sizes` does."""
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
     yield from sizes
-    for before, state in zip([None, *sizes], sizes, strict=False):
-        if before is not None and not before.columns and before.done:
-            state.done = True  # a set that the budget allows has a part of one feature less
+    for smaller, state in zip([None, *sizes], sizes, strict=False):
+        if smaller is not None and not smaller.columns and smaller.done:
+            # The budget allows no set with one feature less, so it allows none of this size, either.
+            state.done = True
             state.lower = state.criterion
             yield state
             continue
@@ -106,28 +104,29 @@ def best_path(
         for _ in work:
             searched = sum(state.share * state.n_sets for state in states)
             yield WorkProgress(tr("best sets"), searched / max(1, n_sets))
-    before = rules.pinned
+    selected = rules.pinned  # the best set of the previous size, in order of selection
     for state in states:
         groups = problem.groups.containing(state.columns)
-        common = [group for group in before if group in groups]
+        common = [group for group in selected if group in groups]
         best_selected = sets.of_size(state.size).selected
-        before = (*common, *(group for group in groups if group not in common))
-        if set(before) == set(best_selected):
-            before = best_selected
+        selected = (*common, *(group for group in groups if group not in common))
+        if set(selected) == set(best_selected):
+            selected = best_selected
         else:
-            sets.put(state.size, before)
+            sets.put(state.size, selected)
     yield from sets.steps()
 
 
 def _start(data: QueryData, problem: SubsetProblem, rules: Constraints, sizes: list[SizeSearch]) -> None:
-    """Give each size the greedy set, improved by swaps."""
+    """Start each size with its greedy set, improved by swaps."""
     search = GroupSearch(
         on_demand_search(data, problem.regularization, max(1, problem.groups.greatest(rules.k))),
         problem.groups,
     )
     by_size = {state.size: state for state in sizes}
-    with_all = replace(rules, size_penalty=0.0, n_candidates=None)
-    for step in [event for event in forward(search, with_all) if isinstance(event, Step)]:
+    greedy_rules = replace(rules, size_penalty=0.0, n_candidates=None)
+    # All greedy steps come first, because swaps then move the same search.
+    for step in [event for event in forward(search, greedy_rules) if isinstance(event, Step)]:
         state = by_size.get(len(step.selected))
         if state is not None:
             state.greedy = step.criterion
