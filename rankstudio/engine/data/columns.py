@@ -1,4 +1,4 @@
-"""How data are read: which column is the query, the label or a feature, and which files belong to the data."""
+"""Which column of the data is the query, the label or a feature, and which files belong to the data."""
 
 from __future__ import annotations
 

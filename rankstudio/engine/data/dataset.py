@@ -267,7 +267,7 @@ class RankingDataset:
         return RankingDataset(**unchanged, **values)
 
     def with_features(self, columns: Ints) -> RankingDataset:
-        """Return the same documents with the features of some columns; features of mapped data stay mapped."""
+        """Return the same documents with the features of some columns; mapped features stay mapped."""
         if in_file(self.X):
             X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
         else:

@@ -21,7 +21,7 @@ Groups = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class GroupedFeatures:
-    """Groups of features: an extension of a plan, or of a dataset, where the user's groups wait for new plans.
+    """Groups of features: an extension of a plan, or of a dataset, as the user's groups for new plans.
 
     A selector selects each group as a whole; a feature without a group is a candidate of its own. A plan may
     combine groups with a method that does not support them, but cannot be run then.
@@ -184,7 +184,7 @@ def among(groups: Groups, ids: Iterable[int]) -> Groups:
 
 
 def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
-    """Return the maximum number of features after some steps, each of which adds a group or another feature."""
+    """Return the maximum number of features after some steps, each a group or an ungrouped feature."""
     sizes = sorted(map(len, groups.values()), reverse=True)
     n_ungrouped = n_features - sum(sizes)
     return min(n_features, sum(sizes[:n_steps]) + min(n_ungrouped, max(0, n_steps - len(sizes))))
@@ -223,7 +223,7 @@ def read_groups(path: Path) -> Groups:
 
 
 def groups_in_table(text: str) -> dict[int, str]:
-    """Return the group of each feature in a table, by id; {} if the header has no columns of ids and groups."""
+    """Return the group of each feature in a table, by id; {} if the header lacks ids or groups."""
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
     id_column = next((column for column, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)

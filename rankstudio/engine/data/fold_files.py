@@ -185,7 +185,7 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
 
 
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """Return the files of one fold by part: train.txt; train-01.txt and so on; or the files in a folder train."""
+    """Return the files of one fold by part: train.txt, or train-01.txt …, or those in a folder train."""
     parts: dict[str, tuple[Path, ...]] = {}
     data = [child for child in children(folder) if child.is_file() and _is_data(child)]
     for name, pattern in PARTS.items():
@@ -287,7 +287,7 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 
 
 def _files_to_protect(source: Path) -> Iterator[Path]:
-    """Yield input files besides the source: judgments of logs; a folder's data files, or else all its files."""
+    """Yield input files besides the source: judgments of logs; data files of a folder, or all its files."""
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()
         return

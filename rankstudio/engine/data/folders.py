@@ -128,7 +128,7 @@ def open_dataset(
 
 
 def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Files, FileContents], int]:
-    """Return the contents of all parts, extended to the union of their ids, and the largest number of features.
+    """Return the contents of all parts with the union of their ids, and the largest number of features.
 
     DatasetError if the files do not have the same features.
     """
@@ -166,7 +166,7 @@ def _opened_fold(
 
 
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
-    """Raise `DatasetError` if a dense file, with a value for every feature, has fewer features than another."""
+    """Raise `DatasetError` if a dense file has a value for every feature, but fewer than another file."""
     dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
     greatest = max(widths, key=lambda file: widths[file][0])
     for file, width in dense.items():

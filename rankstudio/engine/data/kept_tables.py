@@ -83,7 +83,7 @@ def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size:
     if size > min(store.LIMIT, GROWTH * file_size + _ALLOWED_EXTRA_BYTES):
         return
     try:
-        # The entry is never mapped. If it did not reach the disk, its digests are wrong: the file is parsed again.
+        # The entry is never mapped: if it did not reach the disk, its digests are wrong, and it is replaced.
         with NewEntry(parsed_folder(), durable=False) as new:
             store.prune(parsed_folder(), store.LIMIT - size)
             for name, array in arrays.items():

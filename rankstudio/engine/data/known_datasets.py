@@ -204,7 +204,7 @@ def table_of_names(key: str) -> Mapping[int, str]:
 
 
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Yield the files with these names in the folder of a data file and, if that is a fold's, in its parent."""
+    """Yield the files with these names in the folder of a data file, then in the folder of its fold."""
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)
@@ -258,7 +258,7 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 
 
 def _is_mslr(dataset: RankingDataset) -> bool:
-    """Return whether features have the values of MSLR: 0 or 1 in 96 … 100 (boolean), 0 to 1 in 6 … 10 (ratio)."""
+    """Return whether features 96 … 100 are 0 or 1 (boolean), and 6 … 10 from 0 to 1 (ratios), as in MSLR."""
     for X in _feature_blocks(dataset):
         boolean = X[:, 95:100]
         ratio = X[:, 5:10]

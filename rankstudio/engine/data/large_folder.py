@@ -103,7 +103,7 @@ class LargeData:
             first = last
 
     def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
-        """Draw the labels and the features of some queries; features are whole numbers of their last decimal."""
+        """Draw the labels and features of some queries; features are whole numbers of their last decimal."""
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
         m = int(sizes.sum())
@@ -119,7 +119,7 @@ class LargeData:
         shared = np.repeat(rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0)
         values = rng.standard_normal((m, n), dtype=np.float32)
         for j in range(n):
-            # Share of the factor in the feature: none for every eighth, 0.1 to 0.9 in no order for the others.
+            # Share of the factor in the feature: none in every eighth feature, 0.1 to 0.9 in the others.
             share = np.float32(0.0 if j % 8 == 7 else 0.9 - 0.8 * (j * 37 % 101) / 101)
             column = np.float32(1 - share) * values[:, j] + share * factors[:, j % _N_FACTORS]
             values[:, j] = _feature_in_last_decimals(column, shared[:, j % 3], j % 3)

@@ -89,7 +89,7 @@ def sorted_rows(entries: Entries) -> tuple[Entries, int]:
 
 
 def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
-    """Return a matrix whose columns have ``column_ids`` with a column for each of ``ids``, which include them.
+    """Return a matrix with a column for each of ``ids``, which include the ``column_ids`` of the given one.
 
     Both are ascending; the new columns are 0.
     """
@@ -130,7 +130,7 @@ class _Runs:
         return cls(csc.data, starts, sizes, sizes == np.diff(query_ptr)[query[starts]])
 
     def least(self) -> Floats:
-        """Return the least value of each run's feature in its query, without missing ones; NaN if all are missing."""
+        """Return the least value of each run's feature in its query; NaN if all values are missing."""
         low = np.fmin.reduceat(self.values, self.starts)
         return np.where(self.whole, low, np.fmin(low, 0.0))
 

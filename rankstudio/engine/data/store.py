@@ -339,7 +339,7 @@ class StoredEntry:
 
 _FileState = tuple[int, int, int, int]
 _VERIFIED_DIGESTS: dict[tuple[_FileState, int], str] = {}
-"""The digests of the blocks that this process has verified, by the state of the file and the block's index."""
+"""Digests of the blocks that this process has verified, by the state of the file and the block's index."""
 
 
 def is_there(path: Path) -> bool:
@@ -467,7 +467,7 @@ class NewEntry:
         shutil.rmtree(self.path, ignore_errors=True)  # a finished entry was renamed before
 
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
-        """Return a new file in the entry's folder, for an array or for temporary use; it is closed on exit."""
+        """Return a new file in the entry's folder, for an array or temporary; it is closed on exit."""
         file = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
         self._opened.callback(file.close)
         return file

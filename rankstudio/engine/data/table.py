@@ -247,7 +247,7 @@ def widen(X: Floats, n_features: int) -> Floats:
 def treated(
     X: Features, query_ptr: Ints, missing: Ints, fill_policy: str, n_features: int, *, normalize: bool
 ) -> Features:
-    """Return features with missing values filled and values scaled, as requested; an array is changed in place.
+    """Return features with missing values filled and scaled as requested; an array is changed in place.
 
     Parameters
     ----------

@@ -312,7 +312,7 @@ class TableBuilder(ABC):
         return tuple(column for column in self._columns or () if column not in self._dropped_columns)
 
     def _with_first_columns(self, piece: DocumentPiece, columns: tuple[int, ...]) -> DocumentPiece:
-        """Return a piece with the columns of the first piece; a column that it lacks is 0, and dropped later."""
+        """Return a piece with the columns of the first piece; one that it lacks is 0, and dropped later."""
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
         missing = np.zeros(len(columns), dtype=np.int64)
@@ -416,7 +416,7 @@ class TableInMemory(TableBuilder):
         return X, _no_integers(), self._missing[columns]
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents; the features of the first piece, which is nearly always the only one, are not copied."""
+        """Append documents; the features of the first piece, usually the only one, are not copied."""
         if isinstance(piece.X, Entries) or self._entries:
             if self._pieces and not self._entries:
                 self._entries.append(Entries.of_array(self._X[: self.n_documents]))
@@ -435,7 +435,7 @@ class TableInMemory(TableBuilder):
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
-        """Make room for a number of rows and columns, and for the rows expected from the share read so far."""
+        """Make room for a number of rows and columns, and for the rows expected from the share read."""
         # The share of a tiny piece of a file may be rounded to 0.
         capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
@@ -542,8 +542,8 @@ class TableOnDisk(TableBuilder):
         self._new.take("comment_offsets", self._offsets)
         small_arrays = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
         small_arrays |= {"feature_ids": _no_integers(), "parts": _no_integers()}
-        for name, array in small_arrays.items():
-            self._new.save(name, array)
+        for name, values in small_arrays.items():
+            self._new.save(name, values)
         text = table_text(facts, ids, scattered, are_taken=bool(order.size), sources=sources)
         folder = self._new.finish(text, key)
         table = find_mapped(folder, lambda: None)
@@ -571,7 +571,7 @@ class TableOnDisk(TableBuilder):
         self._comments_end += int(offsets[-1] - offsets[0])
 
     def _grow(self, width: int, rows: float) -> None:
-        """Widen X to ``width`` columns or more; DatasetError if the disk has no room for about ``rows`` rows."""
+        """Widen X to ``width`` columns or more; DatasetError if the disk lacks room for ``rows`` rows."""
         if self._X is not None:
             width = max(width, int(self.width * _GROWTH))
         purpose = f"{rows:,.0f} documents with {width} features"
@@ -705,6 +705,6 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
 
 
 FormatReader = Callable[[PartFiles, Iterable[SourceFile], TableBuilder, ReadProgress], TableFacts]
-"""Reads the files of a part in one format: passes the documents to a builder piece by piece, and returns facts
-on all of them. It raises DataError if a file cannot be read or is invalid, and MissingExtraError if the library
-of the format is missing."""
+"""Reads the files of a part in one format: passes the documents to a builder piece by piece, and returns
+facts on all of them. It raises DataError if a file cannot be read or is invalid, and MissingExtraError if the
+library of the format is missing."""

@@ -1,4 +1,4 @@
-"""Repeated divisions of the queries of a dataset into two halves, each of which is the training part of a fold."""
+"""Repeated divisions of the queries of a dataset into two halves; a fold trains on each half."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     folds = []
     for i in range(k):
         rotated = [subsets[(i + j) % k] for j in range(k)]  # training subsets, validation, test
-        vali = rotated[-2] if k > 2 else rotated[0][:0]  # no query: no validation part
+        vali = rotated[-2] if k > 2 else rotated[0][:0]  # empty if no subset is left
         train = rotated[: max(k - 2, 1)]
         folds.append(_fold(i + 1, data, train=np.concatenate(train), vali=vali, test=rotated[-1]))
     return _made(dataset, data, folds, f"{k}-fold, seed {seed}")
@@ -577,7 +577,7 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
-    """Make a fold from the indices of its queries, or documents; without a validation part if ``vali`` is empty."""
+    """Make a fold from the indices of its queries, or documents; no validation part if ``vali`` is empty."""
     return Fold(
         number,
         train=dealt(data, train),

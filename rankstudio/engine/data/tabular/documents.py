@@ -355,7 +355,7 @@ def _features(
 
 
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
-    """Return the error of features that are not numeric: the first invalid cell, and the names of all features."""
+    """Return the error of features that are not numeric, with the first invalid cell and all names."""
     names = tuple(table.names[position] for position in positions)
     text = trn(
         "a number (ignore the column {names} if it is not a feature)",
@@ -416,7 +416,7 @@ def _query_runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tupl
 
 
 def _id_text(value: Any) -> str:
-    """Return the id of a query as text: "7" for 7.0, which is how pandas stores 7 if another id is missing."""
+    """Return the id of a query as text: "7" for 7.0, as pandas stores 7 in a column with missing ids."""
     if isinstance(value, float | np.floating):
         return str(int(value)) if float(value).is_integer() else repr(float(value))
     if isinstance(value, bytes):

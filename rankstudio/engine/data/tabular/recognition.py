@@ -174,7 +174,7 @@ def _label_column(location: str, names: Sequence[str], specified: DataColumns, q
 
 
 def _without_missing_columns(names: Sequence[str], specified: DataColumns) -> DataColumns:
-    """Return the specification without names of missing columns, except those of the query and of features."""
+    """Return the specification without names of missing columns, except those of query and features."""
     plain = {*names, *_plain_names(tuple(names))}
     single = {specified.label, specified.part, specified.document, *specified.ignore}
     present = {name for name in single if {name, plain_name(name)} & plain}
@@ -252,7 +252,7 @@ def _check_once(
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
-    """Return whether a column is the number of the row, or the empty rest after the last delimiter of each line."""
+    """Return whether a column numbers the rows, or is the empty rest after each line's last delimiter."""
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (position == len(names) - 1 and not name)
 
