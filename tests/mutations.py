@@ -148,11 +148,7 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
         ("degrees of freedom of means", "n / np.maximum(n - 1, 1)", "np.maximum(n - 1, 1) / n"),
     ),
     ("data/splitting/splits.py", "data/splitting/test_splits.py"): (
-        (
-            "validation queries learned from",
-            "(turn[:-2], turn[-2]) if k > 2",
-            "(turn[:-1], turn[-2]) if k > 2",
-        ),
+        ("validation queries learned from", "rotated[: max(k - 2, 1)]", "rotated[: max(k - 1, 1)]"),
     ),
     ("experiment/results/model_selection.py", "experiment/results/test_model_selection.py"): (
         ("ties of combinations", "gain > best[0]", "gain >= best[0]"),

@@ -13,7 +13,7 @@ LONGEST = 13  # characters of a number: ten digits, a point, a sign and a blank
 
 @subroutine
 def _write_digits(out: Bytes, position: int, number: int) -> int:
-    """Write a whole number from 0 up; return the position behind it."""
+    """Write a whole number from 0 up; return the position behind it. Byte 48 is "0"."""
     count = 1
     rest = number // 10
     while rest > 0:
@@ -35,7 +35,7 @@ def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     fraction = units % power
     if fraction == 0:
         return position
-    out[position] = 46
+    out[position] = 46  # "."
     end = position + decimals
     for k in range(end, position, -1):
         out[k] = 48 + fraction % 10
@@ -78,8 +78,8 @@ def format_lines(units: NDArray[np.int32], decimals: Ints, labels: Ints, query_i
         for column in range(units.shape[1]):
             out[position] = 32
             position = _write_digits(out, position + 1, column + 1)
-            out[position] = 58
+            out[position] = 58  # ":"
             position = _write_decimal(out, position + 1, units[row, column], decimals[column])
-        out[position] = 10
+        out[position] = 10  # end of the line
         position += 1
     return position

@@ -1,4 +1,4 @@
-"""How data are read: which columns of a table are what, and which files belong to them."""
+"""Which column of the data is the query, the label or a feature, and which files belong to the data."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support.name_lists import split_names
 
 _MAX_NAME_LENGTH = 1000
+_MAX_COMPARED_NAMES = 1000  # each name is counted among all
 _EXPECTED = (
     'columns by their names, such as qid = "query_id" and label = "grade", and lists of names as features or '
     "ignore"
@@ -27,7 +28,7 @@ COLUMN_OPTIONS = {
     "missing_texts": "--missing-text",
     "format": "--data-format",
 }
-"""The options by which the terminal has what is said of columns and files."""
+"""The terminal's option for each field of `DataColumns`."""
 
 FILES = ("judgments", "feature_set")
 """Fields that name files; there may be several files of judgments."""
@@ -35,13 +36,15 @@ FILES = ("judgments", "feature_set")
 
 @dataclass(frozen=True)
 class DataColumns:
-    """Columns of a table by name, and files; missing names are recognised by their usual names.
+    """Names of the columns of a table, and the files that belong to it.
+
+    A column without a specified name is recognised by its usual names.
 
     Attributes
     ----------
     qid, label : str
         Columns of the query and of the relevance label; "" for the usual names. With several judges, the
-        label is the name of the one in use.
+        name of the judge in use.
     labels : tuple of str
         Label columns of several judges; () for one label.
     features : tuple of str
@@ -94,11 +97,11 @@ class DataColumns:
         return (*self.judgments, *filter(None, [self.feature_set]))
 
     def without_labels(self) -> DataColumns:
-        """Return the same for documents that are only scored."""
+        """Return the same columns for documents that are only scored, without labels and judgments."""
         return replace(self, labels=(), judgments=(), no_labels=True)
 
     def beside(self, relocate: Callable[[str], str]) -> DataColumns:
-        """Return the same with each file at another place."""
+        """Return the same columns with ``relocate`` applied to the path of each file."""
         feature_set = self.feature_set and relocate(self.feature_set)
         return replace(self, judgments=tuple(map(relocate, self.judgments)), feature_set=feature_set)
 
@@ -140,9 +143,10 @@ class DataColumns:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a plan, without defaults."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
+        # ids_from = 0 is specified, although it is false.
         specified = {name: v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
         plain = {name: list(v) if isinstance(v, tuple) else v for name, v in specified.items()}
-        if len(self.judgments) == 1:  # as versions wrote it that knew one judge
+        if len(self.judgments) == 1:  # a text, as versions with a single judge wrote it
             plain["judgments"] = self.judgments[0]
         return plain
 
@@ -156,30 +160,30 @@ def _checked_fields(values: Any) -> dict[str, Any]:
         name: _names_of_list(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")
     }
     files = checked["judgments"]
-    begin = checked["ids_from"]
+    first_id = checked["ids_from"]
     if not isinstance(files, list | tuple):
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
     names = [checked[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
-    right = (
+    conditions = (
         values.keys() <= checked.keys() - {"no_labels"},
-        begin in (None, 0, 1) and not isinstance(begin, bool),
+        first_id in (None, 0, 1) and not isinstance(first_id, bool),
         isinstance(checked["no_queries"], bool),
         all(_is_name(name, empty=True) for name in names) and all(map(_is_name, checked["judgments"])),
     )
-    if not all(right):
+    if not all(conditions):
         raise ParameterError("columns", dict(values), _EXPECTED)
     return checked
 
 
 def _check_once(names: Sequence[str]) -> None:
-    """Refuse a name that occurs twice; of very many, it is found with the table."""
-    if len(names) < _MAX_NAME_LENGTH and (twice := [name for name in names if names.count(name) > 1]):
+    """Refuse a name that occurs twice; among very many names, the reader of the table finds it."""
+    if len(names) < _MAX_COMPARED_NAMES and (twice := [name for name in names if names.count(name) > 1]):
         raise ParameterError("columns", twice[0], "each column at most once")
 
 
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:
-    """Refuse a label that is none of several judges, and judges of the same name."""
+    """Refuse a label that is not the name of one of several judges, and two judges with the same name."""
     if len(set(judges)) < len(judges):
         twice = next(name for name in judges if judges.count(name) > 1)
         raise ParameterError("judgments", twice, "a name for each judge, of a column or a file")

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bytes, Ints
 
-_ROWS_AT_ONCE = 1 << 14  # whose bytes are copied at a time
+_ROWS_AT_ONCE = 1 << 14  # rows whose bytes are copied at a time
 _DOCUMENT_ID = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
 
 
@@ -43,7 +43,7 @@ class TextComments:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Return comments that are texts now; what has no UTF-8 stays as an escape."""
+        """Return the comments in some texts; a character without UTF-8 is kept as an escape."""
         content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
         offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
         return cls(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
@@ -88,7 +88,7 @@ class TakenComments:
 
 @dataclass(frozen=True, eq=False)
 class RankedIds:
-    """Stand-in for comments of which only the order of document ids was kept.
+    """Stand-in for comments where only the order of the document ids was kept: the ids are ranks.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import one_line, unguarded
 
 COST_FILES = ("costs.csv", "costs.json")
-"""Name of the file of costs beside the data."""
+"""Possible names of the file of costs beside the data."""
 
 _COST_COLUMNS = ("per_document", "per_query")
 _EXPECTED = translatable(
@@ -60,7 +60,7 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
 
 
 def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
-    """Return the costs in a file beside the data, and why a file that is there is not used; "" if it is."""
+    """Return the costs in a file beside the data, or None, and why such a file is not used; "" otherwise."""
     if dataset.path is None:
         return None, ""
     folder = dataset.path if dataset.path.is_dir() else dataset.path.parent
@@ -74,7 +74,7 @@ def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
 
 
 def holds_costs(path: Path) -> bool:
-    """Return whether a file holds costs of features, whatever the data: a table's header tells, or JSON."""
+    """Return whether a file holds costs of features of any data: by the header of CSV, or the JSON."""
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
             with path.open("rb") as file:
@@ -91,7 +91,7 @@ _Costs = Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]]
 
 
 def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) -> FeatureCosts:
-    """Return the costs of the features of a dataset; DatasetError if one has none, or all are 0."""
+    """Return the costs of a dataset's features; DatasetError if a feature has no cost, or all costs are 0."""
     ids = dataset.feature_ids.tolist()
     costs_by_id = (
         _costs_by_name(path, costs, dataset)
@@ -174,11 +174,9 @@ def _column_positions(header: str) -> dict[str, int] | None:
     """Return the positions of the columns in the header of a table of costs; None for another table."""
     names = [cell.strip().strip('"').lower() for cell in header.split(_separator(header))]
     column_of = {name: names.index(name) for name in ("feature", *_COST_COLUMNS) if name in names}
-    return (
-        column_of
-        if "feature" in column_of and len(column_of) >= 2 and len(set(names)) == len(names)
-        else None
-    )
+    has_feature_and_cost = "feature" in column_of and len(column_of) >= 2
+    has_unique_names = len(set(names)) == len(names)
+    return column_of if has_feature_and_cost and has_unique_names else None
 
 
 def _separator(header: str) -> str:
@@ -186,24 +184,24 @@ def _separator(header: str) -> str:
 
 
 def _costs_from_json(path: Path, text: str) -> _Costs:
-    """Return the costs from JSON: of profiles in their order, or of objects by name or id."""
-    document = _json_documents(path, text)
-    answers = [answer for answer in document if isinstance(answer, dict) and "profile" in answer]
+    """Return the costs from JSON: those in profiles by position, those in objects by name or id."""
+    documents = _json_documents(path, text)
+    answers = [document for document in documents if isinstance(document, dict) and "profile" in document]
     if answers:
         return _costs_from_profiles(path, answers)
-    if len(document) == 1 and isinstance(document[0], dict) and "feature" not in document[0]:
-        rows: list[tuple[Any, Any]] = list(document[0].items())
+    if len(documents) == 1 and isinstance(documents[0], dict) and "feature" not in documents[0]:
+        rows: list[tuple[Any, Any]] = list(documents[0].items())
     else:
         rows = [
-            (answer.get("feature"), answer) if isinstance(answer, dict) else (None, None)
-            for answer in document
+            (document.get("feature"), document) if isinstance(document, dict) else (None, None)
+            for document in documents
         ]
     if not rows:
         raise _no_costs_error(path)
     costs_by_name: dict[str, tuple[float, float]] = {}
     for name, costs in rows:
-        number = isinstance(name, int) and not isinstance(name, bool)
-        if not (isinstance(name, str) or number) or not isinstance(costs, dict):
+        is_id = isinstance(name, int) and not isinstance(name, bool)
+        if not (isinstance(name, str) or is_id) or not isinstance(costs, dict):
             raise _no_costs_error(path)
         milliseconds = {column: costs[column] for column in _COST_COLUMNS if column in costs}
         if not milliseconds:
@@ -231,7 +229,7 @@ def _add_costs(
     milliseconds: Mapping[str, Any],
 ) -> None:
     """Add the costs of a feature; a cell that is empty counts 0."""
-    costs = []
+    costs = []  # per document, per query
     for column in _COST_COLUMNS:
         value = milliseconds.get(column, 0)
         try:
@@ -254,7 +252,7 @@ def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> li
     ``type``, ``breakdown`` in nanoseconds, and ``children``. The query of Learning To Rank has a child per
     feature, and its own ``score_count`` is the number of documents.
     """
-    totals: list[list[float]] = []
+    totals: list[list[float]] = []  # nanoseconds of each feature: on documents, and once per request
     documents = requests = 0.0
     try:
         for answer in answers:
@@ -288,7 +286,7 @@ def _profiled_queries(answer: Mapping[str, Any]) -> list[Any]:
 
 
 def _ltr_queries(queries: Iterable[Any], depth: int) -> Iterator[Mapping[str, Any]]:
-    """Yield the queries of Learning To Rank in a tree."""
+    """Yield the queries of Learning To Rank in a tree, down to a depth of 100."""
     for query in queries:
         if query["type"] == _LTR_QUERY:
             yield query
@@ -299,15 +297,16 @@ def _ltr_queries(queries: Iterable[Any], depth: int) -> Iterator[Mapping[str, An
 def _document_and_request_nanoseconds(breakdown: Mapping[str, Any]) -> tuple[float, float]:
     """Return the nanoseconds of a feature that are spent on documents, and those spent once per request.
 
-    Where segments are searched at the same time, the times of slices stand beside their sum.
+    If segments are searched in parallel, a breakdown has the times of slices (``max_`` …) besides their sum;
+    only the sum counts.
     """
     times = {
         name: milliseconds_of(value)
         for name, value in breakdown.items()
         if not name.endswith("_count") and not name.startswith(_SLICE_PREFIXES)
     }
-    once = fsum(time for name, time in times.items() if name in _TIMES_PER_REQUEST)
-    return fsum(times.values()) - once, once
+    per_request = fsum(time for name, time in times.items() if name in _TIMES_PER_REQUEST)
+    return fsum(times.values()) - per_request, per_request
 
 
 def _no_costs_error(path: Path) -> DatasetError:

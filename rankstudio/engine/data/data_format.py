@@ -16,7 +16,7 @@ _ADAPTER = "rankstudio.engine.data.formats.block_reader"
 
 
 OF = " of "
-"""Stands between the key of a format and its package, where a plan records both."""
+"""Separator between the key of a format and its package in a plan."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Beginning:
     told : DataColumns
         Specified columns.
     sizes : Path, optional
-        The file of query sizes beside it.
+        The file of query sizes beside the file.
     """
 
     path: Path
@@ -97,16 +97,16 @@ class Beginning:
 
 @dataclass(frozen=True)
 class ContentsNeed:
-    """About how many bytes what is read from a file takes.
+    """Estimated memory that the contents of a file take.
 
     Attributes
     ----------
     table : float
-        Of the documents.
+        Bytes of the documents.
     text : float
-        Of the text that is there meanwhile.
+        Bytes of the text that is in memory while it is read.
     is_thin : bool
-        Whether the zeros are left out.
+        Whether the zeros are not stored.
     """
 
     table: float
@@ -139,9 +139,9 @@ class FirstRows:
 class FormatCode:
     """Where the code of RankStudio's own formats is, as ``"module:name"``.
 
-    A format of a plug-in needs none of this: its reader, its recogniser and its writer are small functions
-    (see :class:`DataFormat`), which the code that is named here by default calls and checks. What stands here
-    may change with every release.
+    A format of a plug-in needs none of these. Its reader, its recogniser and its writer are small functions
+    (see :class:`DataFormat`), which the default code calls and checks. These attributes may change with every
+    release.
 
     Attributes
     ----------
@@ -150,8 +150,8 @@ class FormatCode:
     read : str
         A ``FormatReader``, which hands the documents of a part to a builder.
     read_whole : str
-        ``(path, progress, refuse) -> (table, source, read_as)``, where a file with others beside it is read
-        at once and not piece by piece; else "".
+        ``(path, progress, refuse) -> (table, source, read_as)`` for a format whose file is read at once,
+        together with accompanying files, and not piece by piece; else "".
     need : str
         ``(form, path) -> ContentsNeed``: about how much memory the contents of a file take.
     preview : str
@@ -197,12 +197,12 @@ class DataFormat:
         name, and returns how certain it is of the format, from 0 to 1. It is not needed for a format with an
         ending of its own.
     magic : bytes
-        Bytes with which every file of the format begins, if there are such.
+        Bytes with which every file of the format begins; empty if there are none.
     writer : str
         ``"module:function"`` of a function that gets the path of a new file and all documents as a
         :class:`DataBlock`; "" for a format that is only read.
     growth : float
-        Bytes of features for each byte of a file, about.
+        Approximate number of bytes of features for each byte of a file.
     loses : tuple of str
         Parts of a dataset that the format cannot store.
     extra : str
@@ -210,10 +210,10 @@ class DataFormat:
     sizes : str
         Ending of the accompanying file of query sizes; "" if the data contain the queries.
     marks : tuple of str
-        Of a joined format of an ability: texts of which each file has one in its beginning.
+        For a joined format of an ability: texts, one of which occurs at the beginning of each file.
     is_table : bool
-        Whether the documents are rows of named columns, so that it can be asked which of them are query,
-        label and features.
+        Whether the documents are rows of named columns, so that the user can be asked which columns are the
+        query, the label and the features.
     is_joined : bool
         Whether judgments and values are in different files.
     has_word_ids : bool
@@ -278,7 +278,7 @@ class DataFormat:
 
     @property
     def streams(self) -> bool:
-        """Whether its documents are read piece by piece, so that there may be more than memory holds."""
+        """Whether documents are read piece by piece, so that a file may be larger than the memory."""
         return not self.code.read_whole
 
     def confidence(self, beginning: Beginning) -> float:
@@ -286,7 +286,7 @@ class DataFormat:
         return float(imported(self.code.confidence)(self, beginning))
 
     def may_have(self, beginning: Beginning) -> bool:
-        """Return whether the name of a file, or its first bytes, may be those of this format of a plug-in."""
+        """Return whether a file may have this format of a plug-in, by its name and its first bytes."""
         return bool(imported(f"{_ADAPTER}:is_named")(self, beginning))
 
     def parsing(self) -> str:
@@ -309,7 +309,7 @@ class DataFormat:
         return need
 
     def first_rows(self, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
-        """Return the first rows of a file that begins so, if its documents are rows of columns."""
+        """Return the first rows of a file with this beginning, if its documents are rows of columns."""
         rows: FirstRows = imported(self.code.preview)(self, path, beginning, n_rows)
         return rows
 

@@ -120,7 +120,7 @@ class RankingDataset:
         feature_names : sequence of n str, optional
             By default ``"feature 1"`` and so on, or the column names of X.
         comments : sequence of m str, optional
-            One a document.
+            One per document.
 
         Raises
         ------
@@ -222,21 +222,22 @@ class RankingDataset:
         table : Table
             Parsed contents.
         source : Source, optional
-            Where they come from.
+            Source file of the contents.
         missing, normalize
             See `load_letor`; with "refuse" nothing is filled, as the reader has refused missing values.
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
-        fills = missing if missing != "refuse" else ""
+        fill_policy = missing if missing != "refuse" else ""
         X = treated(
-            table.X, table.query_ptr, table.missing, fills, n_features or 0, normalize=bool(normalize)
+            table.X, table.query_ptr, table.missing, fill_policy, n_features or 0, normalize=bool(normalize)
         )
         n = X.shape[1]
         feature_ids = table.feature_ids if table.feature_ids.size else np.arange(1, n + 1, dtype=np.int64)
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
-        names = table.feature_names  # those of a file with ids from 0 go on where others are wider
+        # The ids of a file that counts from 0 are one less; its names continue if other parts are wider.
+        names = table.feature_names
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
         if names:
@@ -266,7 +267,7 @@ class RankingDataset:
         return RankingDataset(**unchanged, **values)
 
     def with_features(self, columns: Ints) -> RankingDataset:
-        """Return the same documents with the features of some columns; mapped data give mapped ones."""
+        """Return the same documents with the features of some columns; mapped features stay mapped."""
         if in_file(self.X):
             X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
         else:
@@ -329,7 +330,7 @@ class RankingDataset:
 
     @cached_property
     def grading(self) -> Grading:
-        """Information that measures need besides labels, in the context of the dataset."""
+        """What measures need besides labels: the greatest grade of the dataset, and the order of ids."""
         return Grading(self.greatest_grade, partial(_id_ranks, self.comments, self.query_ptr))
 
     def name_of(self, column: int) -> str:
@@ -422,7 +423,7 @@ class Fold:
 def changed_parts(
     folds: Iterable[Fold], change: Callable[[RankingDataset], RankingDataset]
 ) -> tuple[Fold, ...]:
-    """Return folds with what becomes of each part; one that several folds share is changed once."""
+    """Return folds with each part changed; a part that several folds share is changed once."""
     changed = cache(change)
     return tuple(
         Fold(fold.number, **{name: changed(part) for name, part in fold.parts.items()}) for fold in folds
@@ -537,11 +538,11 @@ class FoldedDataset:
             As in :meth:`RankingDataset.from_frame`, with the same exceptions.
         """
         folds = []
-        for number, (fold_name, rows) in enumerate(frames_of_folds(frame, part, fold), start=1):
+        for number, (fold_name, frame_of_part) in enumerate(frames_of_folds(frame, part, fold), start=1):
             left_out = (*ignore, part, *([fold] if fold else ()))
             parts = {
                 kind: RankingDataset.from_frame(part_frame, ignore=left_out, **options)
-                for kind, part_frame in rows.items()
+                for kind, part_frame in frame_of_part.items()
             }
             if len({data.feature_names for data in parts.values()}) > 1:
                 raise DatasetError(
@@ -589,7 +590,8 @@ def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
     """Return the number of each document's query, in order of first appearance, and the ids."""
     unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)
-    return np.argsort(appearance)[inverse], tuple(str(q) for q in unique[appearance].tolist())
+    number_of_key = np.argsort(appearance)  # the inverse permutation
+    return number_of_key[inverse], tuple(str(q) for q in unique[appearance].tolist())
 
 
 def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
@@ -611,6 +613,7 @@ def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
     constant = np.ones(X.shape[1], dtype=np.bool_)
     for first, last in group_blocks(query_ptr, X.shape[1]):
         block = X[query_ptr[first] : query_ptr[last]]
+        # The first document of each query, repeated for all its documents.
         heads = np.repeat(X[query_ptr[first:last]], np.diff(query_ptr[first : last + 1]), axis=0)
         constant &= (heads == block).all(axis=0)
         release(block)

@@ -12,9 +12,8 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_SHARE_OF_CHEAPEST = (
-    1e-3  # of the cheapest feature, for one that costs nothing: a gain per cost has a denominator
-)
+# Price of a feature that costs nothing, as a share of the cheapest other one: a gain is divided by it.
+_SHARE_OF_CHEAPEST = 1e-3
 _MAX_MILLISECONDS = 1e12  # some thirty years; sums of such numbers stay finite
 _EXPECTED = translatable(
     "documents, the mean number per query, and features, a list of [id, per document, per query] in "
@@ -59,8 +58,8 @@ class FeatureCosts:
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ParameterError("costs", values, tr(_EXPECTED)) from None
-        different = len({i for i, _, _ in features}) == len(features) > 0
-        if not different or documents == 0 or set(values) != {"documents", "features"}:
+        has_unique_ids = len({i for i, _, _ in features}) == len(features)
+        if not features or not has_unique_ids or documents == 0 or set(values) != {"documents", "features"}:
             raise ParameterError("costs", values, tr(_EXPECTED))
         return cls(tuple(features), documents)
 
@@ -76,7 +75,7 @@ class FeatureCosts:
     @cached_property
     def per_query(self) -> Mapping[int, float]:
         """Milliseconds per query, by 1-based id."""
-        return {i: once for i, _, once in self.features}
+        return {i: milliseconds for i, _, milliseconds in self.features}
 
     def milliseconds(self, features: Iterable[int], documents: float | None = None) -> float:
         """Return the milliseconds per query of some features for a number of documents, by default the mean.
@@ -110,13 +109,13 @@ class FeatureCosts:
 
     @classmethod
     def parsed(cls, text: str) -> Self:
-        """Return the costs in a text as :meth:`text` writes it; ParameterError if it is none."""
-        first, *items = (item.partition(":") for item in text.split(";"))
+        """Return the costs in a text as :meth:`text` writes it; ParameterError for another text."""
+        (first_name, _, documents), *items = (item.partition(":") for item in text.split(";"))
         try:
-            if first[0].strip() != "documents":
+            if first_name.strip() != "documents":
                 raise ValueError("expected the number of documents")
             costs = [(int(feature), *item.split("+")) for feature, _, item in items]
-            return cls.of({"documents": first[2], "features": costs})
+            return cls.of({"documents": documents, "features": costs})
         except (ValueError, ParameterError):
             raise ParameterError(
                 "costs", text, tr("a file, or costs such as documents: 20; 12: 0.002 + 0.1; 13: 0.01 + 0")

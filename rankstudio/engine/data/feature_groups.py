@@ -21,10 +21,10 @@ Groups = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class GroupedFeatures:
-    """Groups of features, as an extension: of a plan, or those of the user of a dataset, for new plans.
+    """Groups of features: an extension of a plan, or of a dataset, as the user's groups for new plans.
 
-    A selector selects each as a whole; features of no group are single candidates. A plan may combine groups
-    with a method that does not support them; running it is then an error.
+    A selector selects each group as a whole; a feature without a group is a candidate of its own. A plan may
+    combine groups with a method that does not support them, but cannot be run then.
 
     Attributes
     ----------
@@ -42,9 +42,10 @@ class GroupedFeatures:
 
 
 MOST_BYTES = 16 << 20
-"""No file about features is larger."""
+"""Maximum size of a file about features."""
 
 _MAX_LENGTH = 200
+_MAX_COUNTED_IDS = 200  # each id is counted among all
 _ID = re.compile(r"0*[1-9][0-9]{0,8}")
 _ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE)
 _EXPECTED = translatable(
@@ -73,7 +74,8 @@ def checked_groups(values: Any) -> Groups:
     ids_by_name = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
     all_ids = [i for ids in ids_by_name.values() for i in ids]
     if "" in ids_by_name or len(ids_by_name) < len(values) or len(set(all_ids)) < len(all_ids):
-        twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if len(all_ids) < _MAX_LENGTH else []
+        is_short = len(all_ids) < _MAX_COUNTED_IDS
+        twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if is_short else []
         template = tr("{expected}; feature {feature} is in two groups") if twice else "{expected}"
         expected = template.format(expected=tr(_EXPECTED), feature=twice[0] if twice else "")
         raise ParameterError("groups", dict(values), expected)
@@ -141,7 +143,7 @@ def group_names(groups: Groups) -> dict[int, str]:
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
     """Return ids by group, each group at the position of its first id; "" names ungrouped features."""
     names = group_names(groups)
-    ids_by_group = grouped(ids, lambda i: names.get(i, i))
+    ids_by_group = grouped(ids, lambda i: names.get(i, i))  # an ungrouped feature has its id as the key
     return [(key if isinstance(key, str) else "", tuple(members)) for key, members in ids_by_group.items()]
 
 
@@ -221,7 +223,7 @@ def read_groups(path: Path) -> Groups:
 
 
 def groups_in_table(text: str) -> dict[int, str]:
-    """Return the group of each feature in a table, by id; none if the header has no such columns."""
+    """Return the group of each feature in a table, by id; {} if the header lacks ids or groups."""
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
     id_column = next((column for column, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)

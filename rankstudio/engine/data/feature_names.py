@@ -31,7 +31,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _MAX_NAME_LENGTH = 200
 _NAMELESS = re.compile(r"(feature|id) [0-9]+")
-_FEATURE_SET_ENDING = ".featureset"  # what the file of a feature set ends with, beside that of the names
+_FEATURE_SET_ENDING = ".featureset"  # of the file of the feature set, beside the file of names
 _COSTS_ENDING = ".costs"
 _HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
@@ -43,7 +43,7 @@ _EXPECTED = translatable(
 
 @dataclass(frozen=True)
 class GivenNames:
-    """Names of the features that the data give them, where the user renamed any, as an extension of the data.
+    """The features' names from the data: an extension of a dataset in which the user renamed any feature.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class FeatureNotes:
     groups : Mapping of str to tuple of int
         See :mod:`rankstudio.engine.data.feature_groups`.
     feature_set : FeatureSet or None
-        That of a search engine which the user imported.
+        Feature set of a search engine that the user imported.
     costs : FeatureCosts or None
-        Those that the user imported.
+        Costs that the user imported.
     """
 
     names: Mapping[int, str] = field(default_factory=dict)
@@ -131,8 +131,9 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     groups: dict[int, str] = {}
     for row in rows:
         if len(row) >= 3 and re.fullmatch(r"[1-9][0-9]{0,8}", row[0]):
-            texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]
-            names[int(row[0])], notes[int(row[0])], groups[int(row[0])] = texts[:3]
+            feature = int(row[0])
+            texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]  # a row may have no group
+            names[feature], notes[feature], groups[feature] = texts[:3]
     return replace(
         imported,
         names=_without_empty_texts(names),
@@ -179,7 +180,7 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     writer.writerow(_HEADER)
     group_of = group_names(notes.groups)
     for feature in sorted({*notes.names, *notes.notes, *group_of}):
-        texts = (of.get(feature, "") for of in (notes.names, notes.notes, group_of))
+        texts = (texts_by_id.get(feature, "") for texts_by_id in (notes.names, notes.notes, group_of))
         writer.writerow([feature, *map(guarded, texts)])
     make_folder(folder)
     write_bytes(path, written.getvalue().encode())
@@ -206,13 +207,13 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
 
 
 def given_names(dataset: FoldedDataset) -> tuple[str, ...]:
-    """Return the names of the features that the data give them, whatever the user calls them."""
+    """Return the features' names from the data, also if the user renamed features."""
     extension = dataset.extension(GivenNames)
     return dataset.feature_names if extension is None else extension.names
 
 
 def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedDataset:
-    """Return a dataset with a search engine's feature set, which names the features without a name.
+    """Return a dataset with a search engine's feature set, which also names features that have no name.
 
     Raises
     ------
@@ -240,9 +241,9 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
 
 
 def set_mismatch(dataset: FoldedDataset) -> str:
-    """Return, as a sentence, that features may be other ones than those of the feature set; "" if not so.
+    """Return a warning that the feature set may not be the one of the data, or "".
 
-    Nothing but the number of features tells, where they were matched by position.
+    For features that are matched by position, only the number of features can show that.
     """
     feature_set = dataset.extension(FeatureSet)
     if feature_set is None or feature_set.by_name:
@@ -254,20 +255,18 @@ def set_mismatch(dataset: FoldedDataset) -> str:
         "position: check that the data were logged with this set."
     )
     may_be_less = dataset.folds[0].train.sparse  # a last feature that is always 0 is not in the file
-    return (
-        ""
-        if n == size or (n < size and may_be_less)
-        else text.format(path=feature_set.source, size=size, n=n)
-    )
+    if n == size or (n < size and may_be_less):
+        return ""
+    return text.format(path=feature_set.source, size=size, n=n)
 
 
 def _with_names(
     dataset: FoldedDataset, shown_names: tuple[str, ...], original_names: tuple[str, ...]
 ) -> FoldedDataset:
-    """Return a dataset with these names of its features, beside those that the data gave them."""
+    """Return a dataset with these names of its features; the original names, if any, become an extension."""
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
-        renamed_part = copy.copy(part)  # also of kinds whose documents are put together when asked for
+        renamed_part = copy.copy(part)  # keeps the class, also of parts that assemble documents on demand
         object.__setattr__(renamed_part, "feature_names", shown_names)
         return renamed_part
 
@@ -277,7 +276,7 @@ def _with_names(
 
 
 def _names_in_lines(path: Path, text: str) -> dict[int, str]:
-    """Return the names in a table, or in a list of RankLib, whose ids without a name keep the usual one."""
+    """Return the names in CSV, or in a feature list of RankLib; ids without a name are left out."""
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)
     name_of_feature: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""Feature sets of search engines: what each feature is there, kept as it was read."""
+"""Feature sets of search engines: the definition of each feature, kept as it was read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LABELS: Mapping[Engine, str] = {
 }
 
 FEATURE_SET_FILES = ("featureset.json", "features.json", "features.profile")
-"""Name of the file of a feature set beside the data."""
+"""Possible names of the file of a feature set beside the data."""
 _ENDINGS = (".json", ".profile", ".sd")
 
 _EXPECTED = translatable(
@@ -40,7 +40,7 @@ _ARGUMENT_CHARACTER = re.compile(r"[^\x00-\x1f\x7f{}#]")
 _ARGUMENT_OR_OUTPUT = re.compile(r"[(.]")
 _DERIVED = ("derived_expression", "script_feature")
 _NAMES = re.compile(r"\w+")
-_CACHED = "vespa.summaryFeatures.cached"  # stands among the features of a result
+_CACHED = "vespa.summaryFeatures.cached"  # an entry among the features of a result that is not a feature
 _MAX_LENGTH = 2000  # characters of a rank feature
 
 
@@ -58,9 +58,10 @@ class FeatureSet:
     source : str
         Source, for messages.
     ids : Mapping of int to str
-        Features of the set by their 1-based ids in the data it is matched with; empty if it is not matched.
+        Names of the set's features by their 1-based ids in the data that the set is matched with; empty if it
+        is not matched.
     by_name : bool
-        Whether they are matched by name; otherwise by position.
+        Whether the features are matched by name; otherwise by position.
     """
 
     engine: Engine
@@ -72,7 +73,7 @@ class FeatureSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its features in order."""
+        """Names of the features in order."""
         return tuple(self.definitions)
 
     @property
@@ -82,14 +83,14 @@ class FeatureSet:
 
     @property
     def labels(self) -> dict[int, str]:
-        """Names of its features in the data that it was matched with, by their ids."""
+        """Names of the features on one line each, by their ids in the data that the set is matched with."""
         return {number: one_line(name) for number, name in self.ids.items() if one_line(name)}
 
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
-        """Return the names in this set of a model's features.
+        """Return the names that a model's features have in this set, by id.
 
-        Features are matched by the ids of the data the set is matched with. If it is not matched, by name; if
-        the data have other names or none, ids number the features of the set from 1.
+        If the set is matched with data, ids are those of these data. Otherwise features are found by name,
+        or, unless the set has all the names, by position: feature 1 is the first of the set.
 
         Parameters
         ----------
@@ -114,28 +115,31 @@ class FeatureSet:
         return {number: name_of_id[number] for number, _ in features}
 
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
-        """Return features by ids, where they have the names of the set, or their ids are its positions."""
-        labels = self._labels
-        if all(name in labels for _, name in features):
-            return {number: labels[name] for number, name in features}
+        """Return names in the set by id: by name if the set has all names, otherwise by position.
+
+        A feature with the name of another position of the set is left out.
+        """
+        name_of_label = self._name_of_label
+        if all(name in name_of_label for _, name in features):
+            return {number: name_of_label[name] for number, name in features}
         name_at_position = dict(enumerate(self.names, start=1))
         return {
             number: name_at_position[number]
             for number, name in features
             if number in name_at_position
-            and labels.get(name, name_at_position[number]) == name_at_position[number]
+            and name_of_label.get(name, name_at_position[number]) == name_at_position[number]
         }
 
     @property
-    def _labels(self) -> dict[str, str]:
-        """The names in the set by what the data call them, which is in one line."""
+    def _name_of_label(self) -> dict[str, str]:
+        """The names in the set by their label, the name on one line, which the data have."""
         return {one_line(name): name for name in self.definitions}
 
     def matched(self, features: Iterable[tuple[int, str]], *, by_position: bool) -> FeatureSet:
         """Return the set with the ids that its features have in some data.
 
-        Where the data have names of the set, features are found by these alone: a table may have other
-        columns, too.
+        If the data have any name of the set, features are matched by name only: a table may have further
+        columns.
 
         Parameters
         ----------
@@ -145,8 +149,8 @@ class FeatureSet:
             Whether feature 12 is the twelfth of the set where the data have none of its names.
         """
         all_features = list(features)
-        labels = self._labels
-        ids = {number: labels[name] for number, name in all_features if name in labels}
+        name_of_label = self._name_of_label
+        ids = {number: name_of_label[name] for number, name in all_features if name in name_of_label}
         by_name = bool(ids)
         if not ids and by_position:
             names = self.names
@@ -154,16 +158,16 @@ class FeatureSet:
         return replace(self, ids=ids, by_name=by_name)
 
     def unused(self, n: int) -> str:
-        """Return, as a sentence, that the set has none of n features of some data."""
+        """Return the message that the set has none of the n features of some data."""
         text = tr("{path}: the feature set has none of the {n} features of the data, so it is not used.")
         return text.format(path=self.source, n=n)
 
     def definition(self, feature: int) -> str:
-        """Return the definition of a feature of the data that it was matched with; "" where it has none."""
+        """Return the definition of a feature of the matched data by id; "" if the set lacks the feature."""
         return self.definitions.get(self.ids.get(feature, ""), "")
 
     def reduced(self, names: Iterable[str]) -> FeatureSet:
-        """Return the set of some features, and those from which they are derived, in the same order."""
+        """Return the set of only some features and the features they are derived from, in the same order."""
         definitions = {name: self.definitions[name] for name in self.needed(names)}
         return replace(self, definitions=definitions)
 
@@ -177,9 +181,8 @@ class FeatureSet:
             return "".join(f"{line}\n" for line in ("match-features {", *self.names, "}"))
         features = [json.loads(definition) for definition in self.definitions.values()]
         document = {"featureset": {"name": self.name, "features": features}}
-        return (
-            json.dumps(features if self.engine == "solr" else document, indent=2, ensure_ascii=False) + "\n"
-        )
+        body = features if self.engine == "solr" else document
+        return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return features with those they are derived from, in the order of the set.
@@ -196,7 +199,7 @@ class FeatureSet:
         return tuple(name for name in self.definitions if name in needed)
 
     def _sources(self, name: str) -> set[str]:
-        """Return the features that one is derived from."""
+        """Return the features that a feature is derived from directly."""
         if self.engine != "elasticsearch":
             return set()
         feature = json.loads(self.definitions[name])
@@ -227,7 +230,7 @@ def read_feature_set(path: Path) -> FeatureSet:
 
 
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
-    """Return the feature set in a text; see :func:`read_feature_set`. The path is for sentences."""
+    """Return the feature set in a text; see :func:`read_feature_set`. The path is for messages."""
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
     twice = [name for name, count in Counter(name for name, _ in parsed.features).items() if count > 1]
@@ -247,7 +250,7 @@ def feature_set_beside(data: Path) -> FeatureSet | None:
 
 
 def first_feature_set(places: Iterable[Path]) -> FeatureSet | None:
-    """Return the first feature set in files; those that are not there, or are none, are passed over."""
+    """Return the first feature set among some files; missing files and other files are skipped."""
     for path in places:
         if path.is_file():
             with suppress(DataError):  # a list of names alone, or no permission to read
@@ -256,7 +259,7 @@ def first_feature_set(places: Iterable[Path]) -> FeatureSet | None:
 
 
 def holds_feature_set(path: Path) -> bool:
-    """Return whether a file is a feature set, as its name and its contents tell."""
+    """Return whether a file is a feature set, by the ending of its name and its contents."""
     return path.suffix.lower() in _ENDINGS and first_feature_set([path]) is not None
 
 
@@ -266,6 +269,7 @@ def features_in_json(node: Any) -> tuple[list[Any], str]:
     It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
     """
     name = ""
+    # Keys of the objects around the list, from the outermost inward; a list with one hit is unwrapped, too.
     keys = ("hits", "hits", "_source", "model", "feature_set", "featureset", "featureStore", "features")
     for key in keys:
         if isinstance(node, dict) and key in node:
@@ -294,7 +298,7 @@ def is_rank_feature(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ParsedSet:
     """Contents of a file: the engine, the name of the set, and names with definitions."""
 
     engine: Engine
@@ -302,11 +306,11 @@ class _Found:
     features: tuple[tuple[str, str], ...]
 
 
-def _set_from_json(path: Path, text: str) -> _Found:
+def _set_from_json(path: Path, text: str) -> _ParsedSet:
     """Return the feature set in a text of JSON; DatasetError where it holds none."""
     try:
         document = json.loads(text)
-        # what could not be written again: a lone half of a pair of UTF-16, NaN, and 1e999, which is infinite
+        # Refuse what could not be written again: half of a surrogate pair, NaN, and 1e999, which is infinite.
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _no_feature_set_error(path) from error
@@ -328,11 +332,11 @@ def _set_from_json(path: Path, text: str) -> _Found:
             text = tr("{path}: found features of several stores ({stores}), expected those of one.")
             raise DatasetError(text.format(path=path, stores=", ".join(map(shown, stores))))
         name = stores[0]
-    written = ((feature["name"], json.dumps(feature, ensure_ascii=False)) for feature in features)
-    return _Found(engine, name, tuple(written))
+    definitions = ((feature["name"], json.dumps(feature, ensure_ascii=False)) for feature in features)
+    return _ParsedSet(engine, name, tuple(definitions))
 
 
-def _set_from_lines(path: Path, text: str) -> _Found:
+def _set_from_lines(path: Path, text: str) -> _ParsedSet:
     """Return the rank features in lines, or in the lists of a rank profile."""
     blocks = list(_profile_lists(text))
     listed = "\n".join(blocks) if blocks else text
@@ -340,17 +344,20 @@ def _set_from_lines(path: Path, text: str) -> _Found:
     features = [
         feature for line in lines if line for feature in (_split_outside_brackets(line) if blocks else [line])
     ]
-    return _vespa_set(path, list(dict.fromkeys(features)) if blocks else features, listed=bool(blocks))
+    if blocks:  # several lists of a profile may have the same feature
+        return _vespa_set(path, list(dict.fromkeys(features)), listed=True)
+    return _vespa_set(path, features)
 
 
 def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of a rank profile's lists, after a colon or in braces; O(n) for n characters.
 
-    Lists that inherit others may all wait for one brace, which is looked for once.
+    The next braces are searched only if the last ones found are passed: a text may have many heads of lists
+    before one brace.
     """
     end = 0
-    opening = -1  # the first brace behind the list
-    closing = -1  # the one after it
+    opening = -1  # the first brace after the head of the list
+    closing = -1  # the brace after that
     for head in _LISTS.finditer(text):
         begin = head.end()
         if head.start() < end:
@@ -364,8 +371,8 @@ def _profile_lists(text: str) -> Iterator[str]:
         if opening < begin:
             opening = _next_brace(text, begin)
             closing = _next_brace(text, opening + 1)
-        at_once = opening == begin or text.startswith(_INHERITS, begin)
-        if at_once and text.startswith("{", opening) and text.startswith("}", closing):
+        has_list = opening == begin or text.startswith(_INHERITS, begin)
+        if has_list and text.startswith("{", opening) and text.startswith("}", closing):
             end = closing + 1
             yield text[opening + 1 : closing]
 
@@ -376,13 +383,17 @@ def _next_brace(text: str, begin: int) -> int:
     return len(text) if brace is None else brace.start()
 
 
-def _vespa_set(path: Path, features: Sequence[str], *, listed: bool = False) -> _Found:
-    """Return the set of Vespa's rank features; plain names alone count only if ``listed`` in a profile."""
+def _vespa_set(path: Path, features: Sequence[str], *, listed: bool = False) -> _ParsedSet:
+    """Return the set of Vespa's rank features.
+
+    Names without arguments and outputs could be any words: they are accepted only if another feature has
+    such, or if they are ``listed`` in a profile.
+    """
     names = [feature.strip() for feature in features]
-    plain = next((name for name in names if not is_rank_feature(name)), None)
-    if plain is not None or not (any(map(_ARGUMENT_OR_OUTPUT.search, names)) or (listed and names)):
+    has_typical_name = any(map(_ARGUMENT_OR_OUTPUT.search, names))
+    if not all(map(is_rank_feature, names)) or not (has_typical_name or (listed and names)):
         raise _no_feature_set_error(path)
-    return _Found("vespa", "", tuple((name, name) for name in names))
+    return _ParsedSet("vespa", "", tuple((name, name) for name in names))
 
 
 def _engine_of_feature(feature: Mapping[str, Any]) -> Engine | None:

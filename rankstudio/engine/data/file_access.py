@@ -27,7 +27,7 @@ XZ = b"\xfd7zXZ\0"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 PARQUET = b"PAR1"
 ARROW = b"ARROW1\0\0"
-"""How files begin that are no text."""
+"""First bytes of files that are not text."""
 
 HEAD = 1 << 16
 """Number of bytes of a text by which its format is recognised."""
@@ -112,9 +112,9 @@ ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 _MIN_SIMILARITY = 0.75  # of the letters of two names of files
 _MAX_SIBLINGS = 1_000
-_PIECE_BYTES = 1 << 20  # 1 MiB, whatever a file claims its content to be
-_PACKED_PIECE_BYTES = 1 << 10  # of Zstandard's text, which unpacks to as much as it likes at a time
-_MAX_XZ_BYTES = 1 << 30  # bytes that unpacking xz may need besides
+_PIECE_BYTES = 1 << 20  # 1 MiB: largest decompressed piece, whatever size a file claims
+_PACKED_PIECE_BYTES = 1 << 10  # compressed bytes for Zstandard at a time: its output has no limit
+_MAX_XZ_BYTES = 1 << 30  # memory limit of the decompressor of xz
 
 
 def without_ending(name: str) -> str:
@@ -130,7 +130,7 @@ def without_ending(name: str) -> str:
 
 
 def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the contents of a file with this name, compressed if the name says so; identical at any time.
+    """Yield the contents of a file, compressed if its name has such an ending; the same bytes at any time.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """
     packer: Any
     match path.suffix.lower():
-        case ".gz":  # without the time of day
+        case ".gz":  # wbits=31 gives a gzip header without a time
             packer = zlib.compressobj(level=9, wbits=31)
         case ".bz2":
             packer = bz2.BZ2Compressor()
@@ -171,28 +171,28 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     MissingExtraError
         If the library of Zstandard is not installed.
     """
-    waiting = next(packed, b"")
-    compression = _compression_of(waiting)
+    packed_piece = next(packed, b"")
+    compression = _compression_of(packed_piece)
     if compression is None:
-        yield waiting
+        yield packed_piece
         yield from packed
         return
     kind, make = compression
     member: _Member | None = None
     while True:
-        if member is None:  # there may be several, and zeros between them, which fill up tapes
-            waiting = waiting.lstrip(b"\0")
-            member = make(path) if waiting else None
+        if member is None:  # a file may have several members, with zero bytes between them, as on tapes
+            packed_piece = packed_piece.lstrip(b"\0")
+            member = make(path) if packed_piece else None
         if member is not None:
-            yield from _unpacked_rest(path, kind, member, waiting)
+            yield from _unpacked_rest(path, kind, member, packed_piece)
             if member.eof:
-                waiting = waiting[len(waiting) - member.unused :]
+                packed_piece = packed_piece[len(packed_piece) - member.unused :]
                 member = None
                 continue
-        following = next(packed, None)
-        if following is None:
+        next_piece = next(packed, None)
+        if next_piece is None:
             break
-        waiting = following
+        packed_piece = next_piece
     if member is not None:
         raise FileAccessError(
             path,
@@ -210,9 +210,9 @@ def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | Non
     return next(((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None)
 
 
-def _unpacked_rest(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterator[bytes]:
-    """Yield the decompressed pieces of more packed bytes."""
-    pieces = member.pieces(waiting)
+def _unpacked_rest(path: Path, kind: str, member: _Member, packed_piece: bytes) -> Iterator[bytes]:
+    """Yield the decompressed pieces of more packed bytes; FileAccessError if they are damaged."""
+    pieces = member.pieces(packed_piece)
     while True:
         try:
             piece = next(pieces)
@@ -247,7 +247,9 @@ def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     except OSError as error:
         raise refusal(path, error) from None
     text = b""
-    with suppress(FileAccessError):  # it is damaged, which its reader tells, or goes on behind what was read
+    with suppress(
+        FileAccessError
+    ):  # the file is longer than what was read, or damaged: its reader reports it
         for piece in unpacked_pieces(path, iter((content,))):
             text += piece
             if len(text) >= max_bytes:
@@ -256,12 +258,12 @@ def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
 
 
 class _Member(ABC):
-    """One of the packed texts that follow each other in a file.
+    """A member of a compressed file: one of the packed texts that follow each other in it.
 
     Parameters
     ----------
     member : object
-        What a library unpacks it with.
+        Decompressor of the library.
     """
 
     def __init__(self, member: Any) -> None:
@@ -273,25 +275,25 @@ class _Member(ABC):
 
     @property
     def eof(self) -> bool:
-        """Whether the text has come to its end."""
+        """Whether the end of the member was reached."""
         return bool(self._member.eof)
 
     @property
     def unused(self) -> int:
-        """How many of the last bytes stand behind it."""
+        """Number of the last packed bytes that follow the member."""
         return len(self._member.unused_data)
 
 
 class _Gzip(_Member):
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        # At its end zlib still gives back the tail of before, which is behind the text.
+        # At the end of the member, zlib still has the unconsumed tail of an earlier call: eof stops the loop.
         while packed and not self._member.eof:
             yield self._member.decompress(packed, _PIECE_BYTES)
             packed = self._member.unconsumed_tail
 
 
 class _Bounded(_Member):
-    """A member of bzip2 or xz, whose libraries work alike."""
+    """A member of bzip2 or xz, whose libraries have the same interface."""
 
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         yield self._member.decompress(packed, _PIECE_BYTES)
@@ -300,24 +302,24 @@ class _Bounded(_Member):
 
 
 class _Zstandard(_Member):
-    """Its library has no bound for a piece, so that it is given a little at a time."""
+    """A member of Zstandard, whose library cannot limit the size of a piece: it gets few bytes at a time."""
 
-    _left = 0
+    _n_skipped = 0  # bytes of the last call that the library did not get
 
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         for begin in range(0, len(packed), _PACKED_PIECE_BYTES):
             if self._member.eof:
                 break
             yield self._member.decompress(packed[begin : begin + _PACKED_PIECE_BYTES])
-            self._left = max(len(packed) - begin - _PACKED_PIECE_BYTES, 0)
+            self._n_skipped = max(len(packed) - begin - _PACKED_PIECE_BYTES, 0)
 
     @property
     def unused(self) -> int:
-        return self._left + super().unused
+        return self._n_skipped + super().unused
 
 
 def _zstandard(path: Path) -> Any:
-    """Return the library of Zstandard, asked for only where such a file is."""
+    """Import the library of Zstandard, which only its files need; MissingExtraError if it is missing."""
     try:
         import zstandard  # noqa: PLC0415 - an extra
     except ImportError:

@@ -23,7 +23,7 @@ class Fingerprint:
     Attributes
     ----------
     checksum : str
-        Checksum of all parts of all folds; equal for datasets that are equal for any plan.
+        Checksum of all parts of all folds. Any plan gives the same results on datasets with equal checksums.
     files : tuple of Source
         Source files, without repetition.
     """
@@ -52,9 +52,9 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
 def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
-    Folds as in the files have the digest of the files, also with a share of the training queries. Of other
-    folds it covers the validation and test parts, so that runs on a share of the training queries have the
-    same one.
+    If the folds are those of the files, also with a share of the training queries, the digest is that of the
+    files. Otherwise it covers only the validation and test parts, so that runs with different shares of the
+    training queries have the same digest.
     """
     identity = fingerprint(dataset)
     if identity.files and not dataset.divided_by:
@@ -72,7 +72,7 @@ def data_digest(dataset: FoldedDataset) -> str:
 
 
 def files_digest(files: Sequence[Source]) -> str:
-    """Return the digest of data whose folds are those of their files."""
+    """Return the digest of a dataset whose folds are those of its files."""
     return _sha256("\n".join(sorted({source.checksum for source in files})).encode())
 
 
@@ -101,7 +101,7 @@ def _whole_checksum(part: RankingDataset) -> str:
 
 
 def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
-    """Return the checksum of the whole data, hashed once for all folds, and which queries the part has."""
+    """Return the checksum of the whole data, which is computed once for all folds, and the part's queries."""
     if id(part.whole) not in checksums:
         checksums[id(part.whole)] = _whole_checksum(part.whole)
     return f"{checksums[id(part.whole)]} {part.told_as}"

@@ -1,4 +1,4 @@
-"""The files of a dataset: folds, their parts, the files of each part; no output replaces one of them."""
+"""The files of a dataset: folds, their parts, the files of each part; and their protection from outputs."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _EXPECTED_FILES = translatable(
 
 @dataclass(frozen=True)
 class FilesOfFold:
-    """Files of one fold by part, always with train: one file, or several in order."""
+    """Files of one fold by part: one file for each part, or several in order. The part train is present."""
 
     number: int
     parts: dict[str, tuple[Path, ...]]
 
 
 def one_of(paths: Sequence[str]) -> str:
-    """Return the folder whose parts are several files opened together.
+    """Return one path for files that are opened together: of the file with the data, or of their folder.
 
     Raises
     ------
@@ -62,10 +62,9 @@ def one_of(paths: Sequence[str]) -> str:
         return str(data_files[0])
     folders = {file.parent for file in data_files}
     folder = data_files[0].parent
-    if (
-        len(folders) == 1
-        and all(file.is_file() for file in data_files)
-        and {file for part in _parts_in(folder).values() for file in part} == set(data_files)
+    are_in_one_folder = len(folders) == 1 and all(file.is_file() for file in data_files)
+    if are_in_one_folder and {file for part in _parts_in(folder).values() for file in part} == set(
+        data_files
     ):
         return str(folder)
     raise DatasetError(
@@ -118,20 +117,22 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     folds = _folds_in(path)
     if folds:
         return folds
-    deeper = {child: below for child in children(path) if child.is_dir() and (below := _folds_in(child))}
-    if len(deeper) > 1:
-        raise SeveralDatasetsError(path, tuple(deeper))
-    if not deeper:
+    folds_of_child = {
+        child: child_folds for child in children(path) if child.is_dir() and (child_folds := _folds_in(child))
+    }
+    if len(folds_of_child) > 1:
+        raise SeveralDatasetsError(path, tuple(folds_of_child))
+    if not folds_of_child:
         raise DatasetError(
             tr("{path}: found no dataset, expected {looked_for}.").format(
                 path=path, looked_for=tr(_EXPECTED_FILES)
             )
         )
-    return next(iter(deeper.values()))
+    return next(iter(folds_of_child.values()))
 
 
 def _folds_in(folder: Path) -> list[FilesOfFold]:
-    """Return the folds that a folder holds, in the order of their numbers; none if it holds none."""
+    """Return the folds that a folder holds, in the order of their numbers; [] if it holds no dataset."""
     numbered = _numbered_folders(folder)
     if numbered:
         folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
@@ -144,8 +145,9 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
                 )
         return folds
     qrels = [child for child in children(folder) if is_qrels_name(child.name) and child.is_file()]
-    if len(qrels) == 1:  # also in CSV, beside logs
-        logs = {} if runs_beside(qrels[0]) or judgment_files(folder) != qrels else _logs_in(folder)
+    if len(qrels) == 1:  # judgments of TREC runs, or of feature logs
+        judges_logs = not runs_beside(qrels[0]) and judgment_files(folder) == qrels
+        logs = _logs_in(folder) if judges_logs else {}
         return [FilesOfFold(1, logs or {"train": (qrels[0],)})]
     parts = _parts_in(folder) or _logs_in(folder)
     if parts and "train" not in parts:
@@ -183,7 +185,7 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
 
 
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """Return the files of one fold by part: train.txt, train-01.txt and so on, those of a folder train."""
+    """Return the files of one fold by part: train.txt, or train-01.txt …, or those in a folder train."""
     parts: dict[str, tuple[Path, ...]] = {}
     data = [child for child in children(folder) if child.is_file() and _is_data(child)]
     for name, pattern in PARTS.items():
@@ -213,14 +215,17 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
 
 
 def _numbered_files(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -> tuple[Path, ...]:
-    """Return a single file, or files that differ in a number of their names, in its order; else ()."""
+    """Return a single file, or files whose names differ only in a number, in its order; otherwise ().
+
+    The number must follow ``word`` in a name that contains it.
+    """
     if len(candidates) < 2:
         return tuple(candidates)
     numbered: list[tuple[int, Path]] = []
     names = set()
     for path in candidates:
-        behind = word.search(path.name) if word is not None else None
-        match = _NUMBER.search(path.name, behind.end() if behind else 0)
+        word_match = word.search(path.name) if word is not None else None
+        match = _NUMBER.search(path.name, word_match.end() if word_match else 0)
         if match is None:
             return ()
         names.add(path.name[: match.start(1)] + path.name[match.end(1) :])
@@ -282,14 +287,14 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 
 
 def _files_to_protect(source: Path) -> Iterator[Path]:
-    """Yield the files of a folder: those of its data, where there are any, else all; judgments of logs."""
+    """Yield input files besides the source: judgments of logs; data files of a folder, or all its files."""
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()
         return
     try:
         parts = [paths for fold in find_folds(source) for paths in fold.parts.values()]
         data_files = [path for paths in parts for path in paths]
-    except RankStudioError:  # scores, or models
+    except RankStudioError:  # a folder of scores or models
         data_files = []
     for path in data_files:
         yield from filter(None, (path, sizes_file(path)))

@@ -32,7 +32,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.extensions import Extensions
 
-_WITHOUT_SLASHES = str.maketrans("/\\", "__")  # folders of results are called after data
+_WITHOUT_SLASHES = str.maketrans("/\\", "__")  # folders of results are named after the data
 
 
 def open_dataset(
@@ -80,7 +80,7 @@ def open_dataset(
     try:
         folds = find_folds(path, judged=bool(specified.judgments))
     except DatasetError:
-        told_format(specified.format, path)  # without its plug-in, files of a format are no data
+        told_format(specified.format, path)  # a missing plug-in is the reason: no file has its format
         raise
     part_files = [part for fold in folds for part in fold.parts.values()]
     total = sum(regular_file_size(file) for part in part_files for file in part)
@@ -98,15 +98,15 @@ def open_dataset(
     )
     opened_folds = share_rows(opened_folds)
     identity = identify(part_files[0][0].absolute(), opened_folds[0].train)
-    named = [*changed_parts(opened_folds, replace(identity, warnings=()).name_features)]
-    train = named[0].train
-    warnings = (*train.warnings, *identity.warnings, *reader.notes(named))
-    named[0] = replace(named[0], train=replace(train, warnings=warnings))
+    named_folds = [*changed_parts(opened_folds, replace(identity, warnings=()).name_features)]
+    train = named_folds[0].train
+    warnings = (*train.warnings, *identity.warnings, *reader.notes(named_folds))
+    named_folds[0] = replace(named_folds[0], train=replace(train, warnings=warnings))
+    judge = f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""
     dataset = FoldedDataset(
-        name=_dataset_name(path, folds)
-        + (f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""),
+        name=_dataset_name(path, folds) + judge,
         path=path,
-        folds=tuple(named),
+        folds=tuple(named_folds),
         convention=identity.convention,
         origin=DatasetOrigin(
             known=identity.known,
@@ -118,16 +118,20 @@ def open_dataset(
     )
     if specified.feature_set:
         dataset = with_feature_set(dataset, read_feature_set(Path(specified.feature_set)))
-        named = list(dataset.folds)
-    costs, unused = costs_beside(dataset)
-    notes = tuple(filter(None, (set_mismatch(dataset), unused)))
+        named_folds = list(dataset.folds)
+    costs, unused_costs_note = costs_beside(dataset)
+    notes = tuple(filter(None, (set_mismatch(dataset), unused_costs_note)))
     if notes:
-        named[0] = replace(named[0], train=replace(named[0].train, warnings=(*warnings, *notes)))
-    return replace(dataset, folds=tuple(named)).extended(costs)
+        train = replace(named_folds[0].train, warnings=(*warnings, *notes))
+        named_folds[0] = replace(named_folds[0], train=train)
+    return replace(dataset, folds=tuple(named_folds)).extended(costs)
 
 
 def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Files, FileContents], int]:
-    """Return the contents of all parts with the union of their ids, and the largest number of features."""
+    """Return the contents of all parts with the union of their ids, and the largest number of features.
+
+    DatasetError if the files do not have the same features.
+    """
     _check_names({part[0]: file_contents.table.feature_names for part, file_contents in tables.items()})
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
         ids = reduce(np.union1d, (file_contents.table.ids for file_contents in tables.values()))
@@ -154,6 +158,7 @@ def _opened_fold(
         for index, (part, data) in enumerate(reader.datasets(part_files, file_contents, name, width).items()):
             if part in parts:
                 raise misplaced_part(part_files[0], part, tr("documents of this part in one file only"))
+            # Several parts may come from one file: only the first has its warnings.
             parts[part] = replace(data, warnings=() if index else (*data.warnings, *notes))
     if "train" not in parts:
         raise misplaced_part(path, next(iter(parts)), tr("documents of the training part, too"))
@@ -161,7 +166,7 @@ def _opened_fold(
 
 
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
-    """Raise `DatasetError` where files with a value for every feature have different numbers of features."""
+    """Raise `DatasetError` if a dense file has a value for every feature, but fewer than another file."""
     dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
     greatest = max(widths, key=lambda file: widths[file][0])
     for file, width in dense.items():
@@ -180,7 +185,8 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     for file in other_files:
         pairs = zip_longest(names[first], names[file], fillvalue="")
         differing = next(((a, b) for a, b in pairs if a != b), None)
-        if differing and names[first] and names[file] and not names[first][0] == names[file][0] == "id 0":
+        count_from_zero = names[first][:1] == names[file][:1] == ("id 0",)  # their numbers may differ
+        if differing and names[first] and names[file] and not count_from_zero:
             a, b = (f'"{name}"' if name else "no more features" for name in differing)
             raise DatasetError(
                 f"{file}: found {b} where {first} has {a}; expected the same features in the same order "
@@ -195,13 +201,16 @@ def _widening_note(file: Path, width: int, to: int) -> tuple[str, ...]:
 
 
 def _recorded_format(read_as: ReadAs, specified: DataColumns) -> str:
-    """Return the format as a plan has it: of a plug-in with its package, otherwise as specified."""
+    """Return the format for a plan: a plug-in's format with its package, any other format as specified."""
     form = format_of_key(read_as.format)
     return form.recorded if form.package else specified.format
 
 
 def _dataset_name(path: Path, folds: list[FilesOfFold]) -> str:
-    """Return the name of a dataset: its folder's, extended until it is unambiguous."""
+    """Return the name of a dataset: that of its file, or of the folder with its folds or parts.
+
+    A file named after a part, such as train.txt, gets the name of its folder, too.
+    """
     path = path.absolute()
     if not path.is_dir():
         stem = path.name.split(".")[0] or path.name

@@ -1,4 +1,4 @@
-"""Scores of another program: files of them, one a line or a TREC run, for the parts of a dataset."""
+"""Scores of another program for the parts of a dataset: files with one score per line, or TREC runs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from rankstudio.engine.language import tr, translatable, trn
 
 _FOLD = re.compile(r"(?:fold|f|s)[ ._-]?([0-9]{1,4})", re.IGNORECASE)
 _PARTS = {"vali": re.compile("vali(d|dation)?|dev", re.IGNORECASE), "test": re.compile("test", re.IGNORECASE)}
-_MAX_FILES = 20_000  # a user chose the home folder: reading it all would take minutes
+_MAX_FILES = 20_000  # a user may choose the home folder: listing it completely would take minutes
 
 _OfFold = TypeVar("_OfFold")
 
 _PartScores = Mapping[str, Floats]
-"""By the name of the part: one score a document, in the order of the rows."""
+"""One score per document, in the order of the rows, by the name of the part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class GivenFiles(Generic[_OfFold]):
     Attributes
     ----------
     of_folds : Mapping of int to object
-        By fold number: its model, or the scores of its parts by name.
+        The model of each fold, or the scores of its parts by name; by fold number.
     checksums : Mapping of str to str
         SHA-256 of each file, by its path in the folder, or by name.
     left_out : tuple of int
@@ -130,23 +130,25 @@ def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _P
 def _scores_in_folder(
     folder: Path, dataset: FoldedDataset
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
-    """Return the scores in files whose names have fold and part, and the checksum of each file."""
-    by_place: dict[tuple[int, str], Path] = {}
+    """Return the scores in files whose names contain fold and part, and the checksum of each file."""
+    path_of_part: dict[tuple[int, str], Path] = {}
     folds = {fold.number: fold for fold in dataset.folds}
     for path in _visible_files(folder):
         number, part = _fold_and_part(path.relative_to(folder), dataset)
         if part not in _PARTS or number not in folds or part not in folds[number].parts:
             continue
-        if (number, part) in by_place:
+        if (number, part) in path_of_part:
             raise DatasetError(
                 tr(
                     "{folder}: found {a} and {b} for the {part} part of fold {fold}, expected one file."
-                ).format(folder=folder, a=by_place[number, part].name, b=path.name, part=part, fold=number)
+                ).format(
+                    folder=folder, a=path_of_part[number, part].name, b=path.name, part=part, fold=number
+                )
             )
-        by_place[number, part] = path
+        path_of_part[number, part] = path
     scores_of_fold: dict[int, dict[str, Floats]] = {}
     checksums: dict[str, str] = {}
-    for (number, part), path in sorted(by_place.items()):
+    for (number, part), path in sorted(path_of_part.items()):
         file: ScoreFile = read_score_file(path)
         scores_of_fold.setdefault(number, {})[part] = file.of_parts([folds[number].parts[part]])[0]
         checksums[path.relative_to(folder).as_posix()] = file.checksum
@@ -154,16 +156,14 @@ def _scores_in_folder(
 
 
 def _visible_files(folder: Path) -> list[Path]:
-    """Return the files of a folder and of the folders in it, but for hidden ones."""
-    near = [child for child in children(folder) if not child.name.startswith(".")]
-    deeper = [children(child) if child.is_dir() else [child] for child in near[:_MAX_FILES]]
-    return [
-        path for entries in deeper for path in entries if path.is_file() and not path.name.startswith(".")
-    ]
+    """Return the files in a folder and in its subfolders, except hidden ones."""
+    visible = [child for child in children(folder) if not child.name.startswith(".")]
+    groups = [children(child) if child.is_dir() else [child] for child in visible[:_MAX_FILES]]
+    return [path for paths in groups for path in paths if path.is_file() and not path.name.startswith(".")]
 
 
 def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
-    """Return the fold and the part that a name has; a single fold need not be in it."""
+    """Return the fold and the part in a path; the fold may be missing if the dataset has only one."""
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [int(m[1]) for piece in path.parts for m in [_numbered(piece)] if m]
     part = next((n for n, pattern in _PARTS.items() if any(pattern.fullmatch(w) for w in words)), "")
@@ -172,6 +172,7 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
 
 
 def _numbered(piece: str) -> re.Match[str] | None:
+    """Return the first match of a fold's number that does not follow a letter or digit."""
     return next(
         (m for m in _FOLD.finditer(piece) if m.start() == 0 or not piece[m.start() - 1].isalnum()), None
     )
@@ -201,7 +202,7 @@ class ScoreFile:
     run: RunScores | None = None
 
     def knows(self, part: RankingDataset) -> bool:
-        """Return whether a run contains a document of a part; also True if the documents have no ids."""
+        """Return whether a run contains a document of a part, or a query if some documents have no id."""
         run = self.run or {}
         if not all(part.document_ids):
             return any(query in run for query in part.query_ids)

@@ -32,8 +32,8 @@ log = logging.getLogger(__name__)
 PARSER_VERSION = 8
 """To be raised whenever the parser would give another Table for the same text."""
 
-GROWTH = 64  # a parsed file has at most as many times the bytes of the file, and a little more
-_ALLOWED_EXTRA_BYTES = 1 << 20  # 1 MiB: heads of small files
+GROWTH = 64  # a stored table takes at most so many times the bytes of its file, plus the extra bytes
+_ALLOWED_EXTRA_BYTES = 1 << 20  # 1 MiB: headers of small files
 _ARRAY_NAMES = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
 _COMMENT_ARRAYS = ("comments", "comment_offsets")
 
@@ -83,7 +83,7 @@ def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size:
     if size > min(store.LIMIT, GROWTH * file_size + _ALLOWED_EXTRA_BYTES):
         return
     try:
-        # It is never mapped: a file that did not reach the disk has wrong digests, and is parsed again.
+        # The entry is never mapped: if it did not reach the disk, its digests are wrong, and it is replaced.
         with NewEntry(parsed_folder(), durable=False) as new:
             store.prune(parsed_folder(), store.LIMIT - size)
             for name, array in arrays.items():
@@ -122,7 +122,7 @@ def table_text(
     Parameters
     ----------
     source : Table or TableFacts
-        Has the rest.
+        Object with the other attributes of the table.
     query_ids, scattered
     are_taken : bool
         Whether the comments are in the order of the file while the documents are not.
@@ -139,7 +139,7 @@ def _parsed_key(checksum: str) -> str:
 
 
 def _table_of_arrays(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table:
-    """Return the table of these arrays and texts of an entry of the store."""
+    """Return the table with the arrays and texts of an entry of the store."""
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)
     y, query_ptr, missing, feature_ids, file_rows, parts = (arrays[name] for name in _ARRAY_NAMES[1:])

@@ -1,12 +1,13 @@
-"""Datasets that everybody of the field knows: how to tell them, what their features mean, how to measure.
+"""Well-known public datasets: how to recognise them, the names of their features, and their usual measures.
 
 A dataset is recognised by its number of features together with its labels, and the style of its comments,
-the name of its folder or, without comments, values that others do not have. LETOR's conventions and those of
-MSLR hold for these datasets only: all others are measured as by most programs, see
-`rankstudio.engine.metrics.conventions`. What is recognised depends on the files alone, not on who reads them.
-A wrong name is worse than none, so what could be something else is left unnamed; and a
+the name of its folder or, without comments, values that other datasets do not have. LETOR's conventions and
+those of MSLR hold for these datasets only: all others are measured as by most programs, see
+`rankstudio.engine.metrics.conventions`. Recognition depends on the files alone, not on who reads them.
+
+A wrong name is worse than no name, so features that could have another meaning get no name. A
 ``features.csv`` or ``feature_names.txt`` beside the data (lines of ``id,name``), or the ``features.json`` of
-Solr or Elasticsearch, wins over everything here, unless its header says that it holds something else.
+Solr or Elasticsearch, overrides the names from here, unless its header states other contents.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _LINE = re.compile(r"\s*([0-9]+)\s*[,;:\t ]\s*(.*?)\s*")
 _ID = re.compile(r"0*[0-9]{1,9}")
 _ID_COLUMN = re.compile(r"(feature)?[\s_.-]*(id|index|column|number|no|nr|#)?\.?", re.IGNORECASE)
-_MAX_COMMENTS = 50  # comments that are read
+_MAX_COMMENTS = 50  # first comments that are compared with a pattern
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
         return Identity("letor4", "letor4", table_of_names("letor4"))
     known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
-    from_zero = dataset.feature_names[0] == "id 0"  # as the file has it, where it is 1 here
+    from_zero = dataset.feature_names[0] == "id 0"  # ids in the files are then one less than here
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
     if known_dataset is not None and unnamed and (known_dataset.key != "gov" or _gov_by_feature(dataset)):
         names = table_of_names(known_dataset.key)
@@ -160,8 +161,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     feature_set = first_feature_set(_files_beside(path, FEATURE_SET_FILES))
     if feature_set is not None:
         ids = dataset.feature_ids.tolist()
-        called = [own_names.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
-        feature_set = feature_set.matched(zip(ids, called, strict=True), by_position=unnamed)
+        current_names = [own_names.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
+        feature_set = feature_set.matched(zip(ids, current_names, strict=True), by_position=unnamed)
         warnings += () if feature_set.ids else (feature_set.unused(dataset.n_features),)
         names = {**names, **feature_set.labels}
     names = own_names or names
@@ -180,7 +181,7 @@ def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
 def _names_beside_data(path: Path, *, lists: bool) -> tuple[dict[int, str], tuple[str, ...]]:
     """Return feature names from a file beside the data, and warnings on files without any.
 
-    Of feature sets these are mere ``lists`` of names, which go by position.
+    With ``lists``, a file named like a feature set counts, too, if it is only a list of names by position.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
@@ -203,7 +204,7 @@ def table_of_names(key: str) -> Mapping[int, str]:
 
 
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Yield the files with these names in the folder of a data file, then in the folder above a fold's."""
+    """Yield the files with these names in the folder of a data file, then in the folder of its fold."""
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)
@@ -212,10 +213,7 @@ def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def _read_names(path: Path) -> dict[int, str]:
-    """Return the names in a table with lines of id and name; lines of another kind are passed over.
-
-    None are in a table whose header says that its first column holds something other than ids.
-    """
+    """Return the names in a file of feature names, by id; {} if the file cannot be read or has no names."""
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError:
@@ -232,7 +230,7 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     """
     if separated:
         if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][1:2] == ["group"]:
-            return {}  # what stands beside the ids are no names
+            return {}  # the second column has names of groups
         rows = [[row[0], unguarded(row[1])] for row in map(csv_cells, text.splitlines()) if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
@@ -260,7 +258,7 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 
 
 def _is_mslr(dataset: RankingDataset) -> bool:
-    """Return whether features are what MSLR has: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
+    """Return whether features 96 … 100 are 0 or 1 (boolean), and 6 … 10 from 0 to 1 (ratios), as in MSLR."""
     for X in _feature_blocks(dataset):
         boolean = X[:, 95:100]
         ratio = X[:, 5:10]
@@ -270,12 +268,13 @@ def _is_mslr(dataset: RankingDataset) -> bool:
 
 
 def _gov_by_feature(dataset: RankingDataset) -> bool:
-    """Return whether BM25 of anchor is column 22, as LETOR 3.0's list says: 0 where TF of anchor (2) is.
+    """Return whether feature 22 is BM25 of anchor, as in the list of LETOR 3.0.
 
-    The list that circulates for LETOR 4.0 turned out to have another order than the data.
+    If so, feature 22 is 0 for nearly the same documents as feature 2, TF of anchor. The list that circulates
+    for LETOR 4.0 turned out to have another order than the data.
     """
-    alike = sum(np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0)) for X in _feature_blocks(dataset))
-    return alike / dataset.n_documents > 0.9
+    n_alike = sum(np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0)) for X in _feature_blocks(dataset))
+    return n_alike / dataset.n_documents > 0.9
 
 
 def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
@@ -286,19 +285,19 @@ def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
 
 
 def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
-    """Return a test for values that are scaled within each query as LETOR's, with these columns all 0.
+    """Return a test whether features are scaled within each query as in LETOR, and some columns are all 0.
 
-    They go from 0 to 1, and the inverse document frequencies, which are equal for all documents of a query,
-    become 0. Columns count from 1.
+    Scaled values go from 0 to 1, and at least half of the features reach 1. Inverse document frequencies are
+    equal for all documents of a query, so that scaling makes these ``columns`` 0; they count from 1.
     """
-    zero = [column - 1 for column in columns]
+    zero_columns = [column - 1 for column in columns]
 
     def is_scaled(dataset: RankingDataset) -> bool:
         largest = np.zeros(dataset.n_features)
         for X in map(np.asarray, _feature_blocks(dataset)):
             low = X.min(axis=0)
             high = X.max(axis=0)
-            if low.min() < 0.0 or high.max() > 1.0 or high[zero].any():
+            if low.min() < 0.0 or high.max() > 1.0 or high[zero_columns].any():
                 return False
             np.maximum(largest, high, out=largest)
         return bool(np.count_nonzero(largest == 1.0) >= dataset.n_features // 2)
@@ -318,13 +317,13 @@ def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     features, labels = ((low, high + 1) for low, high in (values["n_features"], values["labels"]))
     comment = values.get("comment")
     return KnownDataset(
-        key,
-        range(*features),
-        range(*labels),
-        values["convention"],
-        re.compile(values["folder"], re.IGNORECASE),
-        re.compile(comment, re.IGNORECASE) if comment else None,
-        _UNMISTAKABLE.get(key),
+        key=key,
+        n_features=range(*features),
+        labels=range(*labels),
+        convention=values["convention"],
+        folder=re.compile(values["folder"], re.IGNORECASE),
+        comment=re.compile(comment, re.IGNORECASE) if comment else None,
+        unmistakable=_UNMISTAKABLE.get(key),
     )
 
 

@@ -1,4 +1,4 @@
-"""A folder of made-up ranking data as large as one likes, in the manner of MSLR-WEB30K."""
+"""A folder of synthetic ranking data of any size, in the style of MSLR-WEB30K."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from rankstudio.engine.support.files import make_folder
 PARTS = {"train": 0.6, "vali": 0.2, "test": 0.2}
 """The share of the queries that each part has."""
 
-_PIECE = 1 << 14  # documents made at a time, or those of a query
-_N_FACTORS = 8  # features share them, so that they are correlated as real ones are
-_SKEW = 2.0  # of the sizes of queries: the shape of a gamma distribution
+_PIECE = 1 << 14  # documents generated at a time; a larger query is generated at once
+_N_FACTORS = 8  # hidden factors that features share, so that features are correlated as in real data
+_SKEW = 2.0  # shape of the gamma distribution of the sizes of queries
 _LABEL_THRESHOLDS = (0.05, 1.0, 1.9, 2.35)  # least utility for the labels 1 … 4: 52, 32, 13, 2 and 1 percent
 _DECIMALS = (0, 6, 6)  # counts, shares from 0 to 1, scores such as BM25
 _COUNT, _SHARE = range(2)
@@ -70,9 +70,10 @@ class LargeData:
             if value < least:
                 raise ParameterError(name, value, tr("a number of at least {least}").format(least=least))
         weights = np.random.default_rng([self.seed, 0]).gamma(_SKEW, size=self.n_queries)
-        spread = (self.n_documents - self.n_queries) * np.cumsum(weights) / weights.sum()
-        spread[-1] = self.n_documents - self.n_queries
-        object.__setattr__(self, "sizes", 1 + np.diff(np.floor(spread).astype(np.int64), prepend=0))
+        # Each query has one document; the others are distributed by cumulated weights, so that none is lost.
+        ends = (self.n_documents - self.n_queries) * np.cumsum(weights) / weights.sum()
+        ends[-1] = self.n_documents - self.n_queries
+        object.__setattr__(self, "sizes", 1 + np.diff(np.floor(ends).astype(np.int64), prepend=0))
 
     def queries(self, part: str) -> range:
         """Return the queries of a part, from 0."""
@@ -96,12 +97,13 @@ class LargeData:
             last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)
             labels, units = self._documents(first, last)
             query_ids = np.repeat(np.arange(first + 1, last + 1), self.sizes[first:last])
+            # 32 bytes are enough for the label, the query and the end of a line.
             out = np.empty(len(labels) * (32 + longest * self.n_features), dtype=np.uint8)
             yield len(labels), out[: kernels.format_lines(units, decimals, labels, query_ids, out)]
             first = last
 
     def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
-        """Draw the labels and features of some queries, the features as whole numbers of their last digit."""
+        """Draw the labels and features of some queries; features are whole numbers of their last decimal."""
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
         m = int(sizes.sum())
@@ -111,14 +113,15 @@ class LargeData:
         signal = np.zeros(m)  # added up here: a library may sum in another order on another machine
         for factor, weight in zip(factors.T, (weights / np.sqrt(np.sum(weights**2))).tolist(), strict=True):
             signal += weight * factor
-        of_query = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
-        utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + of_query
+        query_effect = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
+        utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + query_effect
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(np.int64)
         shared = np.repeat(rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0)
         values = rng.standard_normal((m, n), dtype=np.float32)
         for j in range(n):
-            clear = np.float32(0.0 if j % 8 == 7 else 0.9 - 0.8 * (j * 37 % 101) / 101)
-            column = np.float32(1 - clear) * values[:, j] + clear * factors[:, j % _N_FACTORS]
+            # Share of the factor in the feature: none in every eighth feature, 0.1 to 0.9 in the others.
+            share = np.float32(0.0 if j % 8 == 7 else 0.9 - 0.8 * (j * 37 % 101) / 101)
+            column = np.float32(1 - share) * values[:, j] + share * factors[:, j % _N_FACTORS]
             values[:, j] = _feature_in_last_decimals(column, shared[:, j % 3], j % 3)
         return labels, values.astype(np.int32)
 
@@ -171,7 +174,7 @@ def written_files(folder: Path) -> dict[str, Path]:
 
 
 def _feature_in_last_decimals(column: NDArray[Any], shared: NDArray[Any], kind: int) -> NDArray[Any]:
-    """Return a feature in the units of its last decimal, by operations that round alike everywhere."""
+    """Return a feature in units of its last decimal, by operations that round the same on every machine."""
     shaped: NDArray[Any]
     if kind == _COUNT:  # many small, few large
         raised = np.maximum(column + np.float32(0.5) * shared + np.float32(0.8), np.float32(0.0))

@@ -13,7 +13,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError, between
 
 LEAST = 1e-30
 GREATEST = 1e30
-"""Between which magnitudes and weights are, so that their squares and inverses are numbers."""
+"""Limits of magnitudes and weights, within which their squares and inverses are finite and not 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +79,12 @@ class Preferences:
 
     def among(self, first: int, last: int) -> Preferences:
         """Return the preferences won by the rows first … last - 1, with rows counted from the first."""
-        mine = (self.winner >= first) & (self.winner < last)
+        chosen = (self.winner >= first) & (self.winner < last)
         return Preferences(
-            self.winner[mine] - first, self.loser[mine] - first, self.magnitude[mine], self.weight[mine]
+            winner=self.winner[chosen] - first,
+            loser=self.loser[chosen] - first,
+            magnitude=self.magnitude[chosen],
+            weight=self.weight[chosen],
         )
 
     def check_queries(self, query: Ints) -> None:
@@ -99,9 +102,9 @@ class Preferences:
             raise DatasetError(
                 f"preferences: expected rows of X, 0 to {query.size - 1}, found row {greatest}."
             )
-        across = np.flatnonzero(query[self.winner] != query[self.loser])
-        if across.size:
-            index = int(across[0])
+        mismatched = np.flatnonzero(query[self.winner] != query[self.loser])
+        if mismatched.size:
+            index = int(mismatched[0])
             raise DatasetError(
                 f"preferences: expected two documents of the same query, found rows {self.winner[index]} and "
                 f"{self.loser[index]} of different queries in preference {index}."
@@ -176,19 +179,21 @@ def sample_preferences(
     -----
     O(m log m + l log l) for m documents and l preferences; the other pairs are never enumerated.
     """
-    for name, value, low in (("share", share, False), ("noise", noise, True)):
-        if not ((value >= 0 if low else value > 0) and value <= 1):
-            raise ParameterError(name, value, f"a number {'from 0' if low else 'greater than 0'} up to 1")
+    for name, value, may_be_zero in (("share", share, False), ("noise", noise, True)):
+        is_large_enough = value >= 0 if may_be_zero else value > 0
+        if not (is_large_enough and value <= 1):
+            expected = f"a number {'from 0' if may_be_zero else 'greater than 0'} up to 1"
+            raise ParameterError(name, value, expected)
     between("seed", seed, 0)
     order = np.lexsort((data.y, data.query_index))
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
-    places = np.arange(order.size)
-    # How many documents of its query have a lower label: where its label begins there.
-    begins = (np.diff(labels, prepend=np.nan) != 0) | (places == first)
-    lower = np.maximum.accumulate(np.where(begins, places, 0)) - first
-    upto = np.cumsum(lower)
-    n_pairs = int(upto[-1])
+    positions = np.arange(order.size)
+    # The number of documents of the query with a lower label is where the label begins in the sorted query.
+    begins = (np.diff(labels, prepend=np.nan) != 0) | (positions == first)
+    n_lower = np.maximum.accumulate(np.where(begins, positions, 0)) - first
+    n_pairs_up_to = np.cumsum(n_lower)  # pairs are numbered by the position of the winner, then of the loser
+    n_pairs = int(n_pairs_up_to[-1])
     if n_pairs == 0:
         raise DatasetError("Preferences cannot be drawn: no query has documents with different labels.")
     if n_pairs > _MAX_PAIRS:
@@ -196,10 +201,10 @@ def sample_preferences(
     rng = np.random.default_rng(seed)
     drawn = rng.choice(n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False)
     drawn.sort()
-    above = np.searchsorted(upto, drawn, side="right")
-    below = first[above] + drawn - (upto[above] - lower[above])
+    above = np.searchsorted(n_pairs_up_to, drawn, side="right")
+    below = first[above] + drawn - (n_pairs_up_to[above] - n_lower[above])
     winner = order[above]
     loser = order[below]
-    turned = rng.random(drawn.size) < noise
+    is_reversed = rng.random(drawn.size) < noise
     magnitude = data.y[winner] - data.y[loser]
-    return Preferences(np.where(turned, loser, winner), np.where(turned, winner, loser), magnitude)
+    return Preferences(np.where(is_reversed, loser, winner), np.where(is_reversed, winner, loser), magnitude)

@@ -1,8 +1,8 @@
 """Parts of datasets in the store, which any number of processes map instead of each having a copy.
 
-A part is called after its contents, so that one that two folds or two runs have in common is there once. One
-that is mapped from the store already, as it is larger than the memory budget, is neither read nor copied: its
-entry has links to the same files.
+A part is named after its contents, so that a part that two folds or two runs share is stored once. A part
+larger than the memory budget is mapped from the store already: it is neither read nor copied, but its new
+entry links to the same files.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class KeptPart:
         with self._readable():
             if "X" in self._entry.arrays:
                 self._entry.check(["X"], rows=rows)
-            else:  # rows of sparse features stand at no fixed place
+            else:  # a row of sparse features has no fixed position in the files: all are compared
                 self._entry.check(SPARSE)
 
     def dataset(self) -> RankingDataset:
@@ -116,13 +116,13 @@ def _mapped_part(entry: StoredEntry) -> RankingDataset:
     arrays = {name: entry.mapped(name) for name in entry.arrays}
     y, query_ptr, feature_ids, ranks = (arrays[name] for name in (*_LINKED_ARRAYS[1:], *_SMALL_ARRAYS))
     return RankingDataset(
-        features_of(arrays, feature_ids.size),
-        y,
-        query_ptr,
-        tuple(entry.text["query_ids"]),
-        feature_ids,
-        tuple(entry.text["feature_names"]),
-        RankedIds(ranks) if ranks.size else (),
+        X=features_of(arrays, feature_ids.size),
+        y=y,
+        query_ptr=query_ptr,
+        query_ids=tuple(entry.text["query_ids"]),
+        feature_ids=feature_ids,
+        feature_names=tuple(entry.text["feature_names"]),
+        comments=RankedIds(ranks) if ranks.size else (),
         greatest_grade=entry.text["greatest_grade"],
     )
 
@@ -141,7 +141,7 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
 
 
 def _write_part(folder: Path, part: RankingDataset) -> str:
-    """Write a part to a folder unless it is there, and return the name of its entry."""
+    """Write a part to a folder unless an undamaged entry exists, and return the name of its entry."""
     ranks = part.grading.found_ranks
     arrays: dict[str, NDArray[Any]] = {
         **features_apart(part.X),
@@ -155,6 +155,7 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         "feature_names": part.feature_names,
         "greatest_grade": part.greatest_grade,
     }
+    # The entry that the part is mapped from, if any: its digests are known, and its files can be linked.
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
     described = {name: ArrayDescription.of(array) for name, array in arrays.items() if name in _SMALL_ARRAYS}
     for name in [name for name in arrays if name not in described]:
@@ -165,13 +166,13 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         return entry.name
     with NewEntry(folder) as new:
         for name, array in arrays.items():
-            if name in _SMALL_ARRAYS or source is None or not _is_linked(new, name, source):
+            if name in _SMALL_ARRAYS or source is None or not _try_link(new, name, source):
                 new.save(name, array)
         return new.finish(text).name
 
 
-def _is_linked(new: NewEntry, name: str, source: StoredEntry) -> bool:
-    """Link an array of another entry, and tell whether the disk has such links."""
+def _try_link(new: NewEntry, name: str, source: StoredEntry) -> bool:
+    """Link an array of another entry; return False if the disk does not support links."""
     try:
         new.link(name, source)
     except OSError:

@@ -31,9 +31,9 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 CHUNK = 1 << 25  # bytes of text
-_PIECE_BYTES = 1 << 20  # 1 MiB: a stop is heeded between two pieces
+_PIECE_BYTES = 1 << 20  # 1 MiB: cancellation is checked between two pieces
 _NEWLINE = ord("\n")
-_HEAD_BYTES = 16  # bytes that tell what a file is
+_HEAD_BYTES = 16  # first bytes of a file, which identify its compression
 
 
 class LoadedFile:
@@ -105,7 +105,7 @@ class LoadedFile:
         return None if is_packed(self.content[:_HEAD_BYTES].tobytes()) else self.content
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes."""
+        """Yield the bytes piece by piece."""
         for offset in range(0, self.size, _PIECE_BYTES):
             piece = self.packed[offset : offset + _PIECE_BYTES].tobytes()
             self.done += len(piece)
@@ -143,7 +143,7 @@ class StreamedFile:
         Executor, one thread of which computes the checksum.
     """
 
-    whole = None
+    whole = None  # the text is never complete in memory
 
     def __init__(self, path: Path, progress: ReadProgress, pool: Executor) -> None:
         self.path = path
@@ -155,7 +155,7 @@ class StreamedFile:
         self._pending: Future[None] | None = None
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes.
+        """Yield the bytes piece by piece.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class StreamedFile:
         return f"sha256:{self._digest.hexdigest()}"
 
     def _update(self, piece: bytes) -> None:
-        """Continue the checksum with a piece while others are read and parsed."""
+        """Add a piece to the checksum in another thread, while the next piece is read and parsed."""
         self._wait()
         self._pending = self._pool.submit(self._digest.update, piece)
 
@@ -222,7 +222,7 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if file.size:
             yield file.whole
         return
-    limit = memory.available() / 2  # what is read takes as much again
+    limit = memory.available() / 2  # the documents read from the text take about as much again
     size = min(size, limit / 2) if np.isfinite(size) else limit
     buffer = np.empty(2 * _PIECE_BYTES + PADDING, dtype=np.uint8)
     filled = 0
@@ -240,8 +240,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         last = piece.rfind(b"\n")
         if filled < size or last < 0:
             continue
-        end = filled - len(piece) + last + 1
-        rest = buffer[end:filled].copy()
+        end = filled - len(piece) + last + 1  # behind the last complete line
+        rest = buffer[end:filled].copy()  # the padding overwrites it; it begins the next chunk
         buffer[end : end + PADDING] = _NEWLINE
         yield buffer[: end + PADDING]
         buffer[: len(rest)] = rest
@@ -265,7 +265,7 @@ def unpacked_stream(file: SourceFile) -> IO[bytes]:
 
 
 class _Pieces(io.RawIOBase):
-    """Pieces of bytes as a file."""
+    """A readable file of bytes that come in pieces."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -412,7 +412,7 @@ def checksum_of(path: Path) -> str:
 
 
 def derived_checksum(checksum: str, reading: str) -> str:
-    """Return the checksum of some bytes together with how they are read; the same where that is "".
+    """Return the checksum of some bytes together with their ``reading``; the same checksum if that is "".
 
     Examples
     --------

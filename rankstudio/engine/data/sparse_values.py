@@ -1,4 +1,4 @@
-"""Values without their zeros: from the entries of text to a matrix, and the policies for its values."""
+"""Sparse feature values: from the entries in a text to a matrix, and the treatment of its values."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Indices, Int32s, Ints
 from rankstudio.engine.support.sparse_rows import SparseRows
 
-_MAX_IDS_PER_VALUE = 8  # numbers of a table of ids, at most, for each value
+_MAX_IDS_PER_VALUE = 8  # for more possible ids per value, the ids are sorted instead of marked in a table
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Nonzero values of documents, before it is known which ids there are.
+    """Nonzero values of documents with their feature ids, before all ids that occur are known.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class Entries:
     def joined(cls, pieces: Sequence[Entries]) -> Entries:
         """Return the entries of documents one after the other."""
         width = max(piece.width for piece in pieces)
-        of = ((piece.ids, piece.values, piece.lengths) for piece in pieces)
-        ids, values, lengths = (np.concatenate(arrays) for arrays in zip(*of, strict=True))
+        arrays_of_pieces = ((piece.ids, piece.values, piece.lengths) for piece in pieces)
+        ids, values, lengths = (np.concatenate(arrays) for arrays in zip(*arrays_of_pieces, strict=True))
         return cls(ids, values, lengths, width)
 
     def matrix(self) -> tuple[SparseRows, Ints]:
@@ -68,7 +68,7 @@ class Entries:
         starts = np.append(0, np.cumsum(self.lengths))
         columns = columns.astype(np.int32, copy=False)
         X = SparseRows.of_parts(self.values, columns, starts, ids.size)
-        if not self.values.all():  # zeros that the text has
+        if not self.values.all():  # the text may contain zeros
             X.csr.eliminate_zeros()
         return X, ids.astype(np.int64)
 
@@ -78,10 +78,10 @@ def sorted_rows(entries: Entries) -> tuple[Entries, int]:
     ids = entries.ids
     ends = np.cumsum(entries.lengths)
     falls = np.flatnonzero(ids[1:] <= ids[:-1])
-    if np.isin(falls + 1, ends).all():  # only from the last of a document to the first of the next one
+    if np.isin(falls + 1, ends).all():  # ids fall only from one document to the next
         return entries, -1
     row = np.repeat(np.arange(entries.lengths.size), entries.lengths)
-    key = (row << 32) | ids
+    key = (row << 32) | ids  # sorts by document, then by id
     order = np.argsort(key, kind="stable")
     repeats = np.flatnonzero(np.diff(key[order]) == 0)
     twice = int(row[order[repeats[0]]]) if repeats.size else -1
@@ -89,7 +89,10 @@ def sorted_rows(entries: Entries) -> tuple[Entries, int]:
 
 
 def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
-    """Return a matrix with columns of some ids as one with columns of more, both ascending."""
+    """Return a matrix with a column for each of ``ids``, which include the ``column_ids`` of the given one.
+
+    Both are ascending; the new columns are 0.
+    """
     positions = np.searchsorted(ids, column_ids).astype(np.int32)
     csr = X.csr
     return SparseRows.of_parts(csr.data, positions[csr.indices], csr.indptr, ids.size)
@@ -97,15 +100,15 @@ def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
 
 @dataclass(frozen=True, eq=False)
 class _Runs:
-    """The entries of each feature in each query, which are runs of those of a matrix by columns.
+    """The entries of each feature in each query: a run of consecutive entries of the matrix by columns.
 
     Attributes
     ----------
     values : ndarray of shape (N,)
     starts, sizes : ndarray of shape (R,)
-        First entry of each run, and their number.
+        First entry and number of entries of each run.
     whole : ndarray of shape (R,), bool
-        Whether all documents of the query have one; the others are 0.
+        Whether all documents of the query have an entry; otherwise the others have the value 0.
     """
 
     values: Floats
@@ -117,21 +120,22 @@ class _Runs:
     def of(cls, X: SparseRows, query_ptr: Ints) -> _Runs:
         csc = X.csc
         query = np.searchsorted(query_ptr, csc.indices, side="right") - 1
+        # A run begins with each column that has entries, and with each query within it.
         begins = np.zeros(csc.nnz + 1, dtype=np.bool_)
         begins[csc.indptr] = True
         begins[1:-1] |= query[1:] != query[:-1]
-        begins[-1] = False
+        begins[-1] = False  # indptr ends with nnz, where no entry is
         starts = np.flatnonzero(begins)
         sizes = np.diff(starts, append=csc.nnz)
         return cls(csc.data, starts, sizes, sizes == np.diff(query_ptr)[query[starts]])
 
     def least(self) -> Floats:
-        """Return the least value of each feature in each query, of those that are not missing; else NaN."""
+        """Return the least value of each run's feature in its query; NaN if all values are missing."""
         low = np.fmin.reduceat(self.values, self.starts)
         return np.where(self.whole, low, np.fmin(low, 0.0))
 
     def greatest(self) -> Floats:
-        """Return the greatest value of each feature in each query."""
+        """Return the greatest value of each run's feature in its query."""
         high = np.maximum.reduceat(self.values, self.starts)
         return np.where(self.whole, high, np.maximum(high, 0.0))
 
@@ -163,9 +167,9 @@ def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
 def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     """Scale every feature within every query to a span of 1: O(values).
 
-    The result is that of dense data where a feature is never negative, or is there in all documents of the
-    query. Elsewhere documents without it keep 0, and the others are divided by the span without a shift: no
-    difference between documents, and so no ranking, changes by a shift.
+    The result is that of dense data if a feature is never negative, or has an entry in all documents of the
+    query. Otherwise documents without an entry keep 0, and the other values are divided by the span without a
+    shift: no difference between documents, and so no ranking, changes by a shift.
     """
     runs = _Runs.of(X, query_ptr)
     values = runs.values
@@ -173,11 +177,11 @@ def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     high = runs.greatest()
     with np.errstate(over="ignore"):
         huge = ~np.isfinite(high - low)
-    half = np.where(huge, 0.5, 1.0)  # the difference of two huge numbers
+    half = np.where(huge, 0.5, 1.0)  # halved numbers have a finite difference
     low = low * half
     high = high * half
     span = high - low
     shift = np.where(runs.whole, low, 0.0)
     span[span == 0.0] = 1.0
-    half, shift, span = (np.repeat(of_run, runs.sizes) for of_run in (half, shift, span))
+    half, shift, span = (np.repeat(run_values, runs.sizes) for run_values in (half, shift, span))
     return X.with_values((values * half - shift) / span)

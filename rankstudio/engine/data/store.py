@@ -1,14 +1,15 @@
-"""The store: arrays on the disk, each believed only once its digest was seen to fit.
+"""The store: arrays on disk, which are used only after their digests were verified.
 
 An entry is a folder with a file of plain numbers for each array that is not empty, and a manifest: dtype and
-shape of each array, the SHA-256 of each block of its file, and whatever is no array. The manifest begins with
-its own SHA-256. An entry is called after what it was made of (its key), or else by the digest of its
-manifest, that is after its contents: equal ones are there once, and one under the name of another is none.
+shape of each array, the SHA-256 of each block of its file, and all contents that are not arrays. The manifest
+begins with its own SHA-256. An entry is named after its key, which stands for its sources, or else after the
+digest of its manifest, that is, after its contents: equal contents are stored once. An entry that has the
+name of another one is invalid.
 
-Nothing is believed unread. A process holds each block against its digest when it first needs it, and keeps in
-mind that it did as long as the file stays as it is. What does not fit is as good as not there. An entry is
-written under a name of its own, and gets its name when it is whole, so that no reader sees half of one. The
-folders of the store can be deleted at any time.
+A process compares each block with its digest when it first needs the block, and remembers the result as long
+as the file does not change. A damaged entry counts as missing. An entry is written under a temporary name,
+and renamed when it is complete, so that no reader sees an incomplete one. The folders of the store can be
+deleted at any time.
 """
 
 from __future__ import annotations
@@ -44,17 +45,17 @@ MANIFEST = "manifest.json"
 BLOCK = 1 << 22
 """Bytes of a file that have a digest of their own: some milliseconds of reading."""
 
-_VERSION = 1  # of what an entry looks like
+_VERSION = 1  # of the layout of an entry
 _ENDING = ".array"
 _NEW = "new-"
 _FREE_BYTES_LEFT = 1 << 28  # bytes of the disk that are left to others
-_MAX_DISK_SHARE = 0.5  # of the disk's room, which all entries of data larger than memory may take
-_PROTECTED_SECONDS = 3600  # seconds in which such an entry is not removed: it may be mapped
-_MIN_AGE_NANOSECONDS = 2_000_000_000  # nanoseconds
-_MAX_REMEMBERED_FILES = 1000  # files
+_MAX_DISK_SHARE = 0.5  # of the available disk space, for all entries of data larger than memory
+_PROTECTED_SECONDS = 3600  # such an entry is not removed so soon after its last use: it may be mapped
+_MIN_AGE_NANOSECONDS = 2_000_000_000  # a younger file may change again without another time
+_MAX_REMEMBERED_FILES = 1000  # source files whose checksums are remembered
 
 Check = Callable[[], None]
-"""Called now and then while much is read or written; it may raise."""
+"""Called repeatedly during long reading or writing; it may raise to stop."""
 
 
 def _never_stop() -> None:
@@ -70,7 +71,7 @@ def cache_folder() -> Path:
     chosen = os.environ.get("RANKSTUDIO_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    from platformdirs import user_cache_path  # noqa: PLC0415 - only who opens a file needs it
+    from platformdirs import user_cache_path  # noqa: PLC0415 - needed only when a file is opened
 
     return user_cache_path("rankstudio", appauthor=False)
 
@@ -132,19 +133,19 @@ class ArrayDescription:
         if rows is None:
             return range(len(self.digests))
         width = self.n_bytes // max(self.shape[0], 1)
-        return range(rows.start * width // BLOCK, -(-rows.stop * width // BLOCK))
+        return range(rows.start * width // BLOCK, -(-rows.stop * width // BLOCK))  # the end is rounded up
 
 
 class _Digests:
-    """The digests of the blocks of bytes that come one behind the other."""
+    """The digests of the consecutive blocks of a stream of bytes."""
 
     def __init__(self) -> None:
-        self._done: list[str] = []
+        self._finished_digests: list[str] = []
         self._current = hashlib.sha256()
         self._filled = 0
 
     def update(self, content: memoryview) -> None:
-        """Take in more of them."""
+        """Add the next bytes of the stream."""
         while content:
             piece = content[: BLOCK - self._filled]
             self._current.update(piece)
@@ -157,10 +158,10 @@ class _Digests:
         """Return the digests of all blocks."""
         if self._filled:
             self._end_block()
-        return tuple(self._done)
+        return tuple(self._finished_digests)
 
     def _end_block(self) -> None:
-        self._done.append(self._current.hexdigest())
+        self._finished_digests.append(self._current.hexdigest())
         self._current = hashlib.sha256()
         self._filled = 0
 
@@ -323,7 +324,7 @@ class StoredEntry:
         return _VERIFIED_DIGESTS.get((state, index)) == self.arrays[name].digests[index]
 
     def _read_block(self, name: str, index: int, room: memoryview) -> None:
-        """Read a block of a file to where there is room for it, and hold it against its digest."""
+        """Read a block of a file into ``room``, and compare it with its digest; EntryError if they differ."""
         try:
             with self._file(name).open("rb", buffering=0) as file:
                 file.seek(index * BLOCK)
@@ -338,7 +339,7 @@ class StoredEntry:
 
 _FileState = tuple[int, int, int, int]
 _VERIFIED_DIGESTS: dict[tuple[_FileState, int], str] = {}
-"""The digests of the blocks that this process has read, by the states of their files."""
+"""Digests of the blocks that this process has verified, by the state of the file and the block's index."""
 
 
 def is_there(path: Path) -> bool:
@@ -463,10 +464,10 @@ class NewEntry:
 
     def __exit__(self, *_: object) -> None:
         self._opened.close()
-        shutil.rmtree(self.path, ignore_errors=True)  # what was finished has another name by now
+        shutil.rmtree(self.path, ignore_errors=True)  # a finished entry was renamed before
 
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
-        """Return the path of a new array, or of a temporary file."""
+        """Return a new file in the entry's folder, for an array or temporary; it is closed on exit."""
         file = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
         self._opened.callback(file.close)
         return file
@@ -548,6 +549,7 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
     remove_abandoned(folder, f"{_NEW}*")
     entries = _oldest_entries_first(folder)
     total = sum(size for _, size, path in entries if path.name in keep)
+    # The entries used last are counted first: once the limit is reached, all older ones are removed.
     for _, size, path in reversed(entries):
         if path.name not in keep:
             total += size
@@ -576,17 +578,16 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
         If there is not enough space.
     """
     removable = [
-        old_entry
-        for old_entry in _oldest_entries_first(folder)
-        if time.time() - old_entry[0] > _PROTECTED_SECONDS
+        (last_use, size, entry)
+        for last_use, size, entry in _oldest_entries_first(folder)
+        if time.time() - last_use > _PROTECTED_SECONDS
     ]
     removable_size = sum(size for _, size, _ in removable)
     while True:
         free = shutil.disk_usage(folder).free
-        if not removable or (
-            free >= needed + _FREE_BYTES_LEFT
-            and removable_size + needed <= _MAX_DISK_SHARE * (removable_size + free)
-        ):
+        is_free = free >= needed + _FREE_BYTES_LEFT
+        is_within_share = removable_size + needed <= _MAX_DISK_SHARE * (removable_size + free)
+        if not removable or (is_free and is_within_share):
             break
         _, size, entry = removable.pop(0)
         removable_size -= size
@@ -609,7 +610,7 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
 
 
 def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
-    """Copy the rows of a matrix to a wider one, padded with zeros or others, and remove the original file."""
+    """Copy the rows of a matrix to a wider one, filled up with ``padding``, and remove the original file."""
     file.finish(durable=False)
     X = file.content()
     width = to.width or 1
@@ -623,10 +624,11 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     return to
 
 
-# To read gigabytes again only to learn that they are the same would make every start slow. The checksum of a
-# large source file is remembered by its place, number, size, time of its contents and time of its last change
-# of any kind, which a program that sets times back changes too. It is not remembered where the file was
-# changed just before it was read: within the resolution of a clock it could be changed again unnoticed.
+# Reading gigabytes again only to learn that they are unchanged would make every start slow. Therefore the
+# checksum of a large source file is remembered with the file's path and state: device, inode, size, time of
+# modification (mtime), and time of any change (ctime), which a program that resets mtime changes, too. The
+# checksum is not remembered if the file was changed just before it was read: within the resolution of its
+# times it could be changed again unnoticed.
 
 SourceState = tuple[int, ...]
 
@@ -687,11 +689,11 @@ def _manifest(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription], k
 
 
 def _oldest_entries_first(folder: Path) -> list[tuple[float, int, Path]]:
-    """Return the time of last use, the size and the folder of each entry, by this time."""
+    """Return the time of last use, the size and the folder of each entry, sorted by time."""
     entries = []
     with suppress(OSError):
         for path in folder.iterdir():
-            # Another process removes some, too, and what is no folder is no entry.
+            # Another process may remove an entry, and a file in the folder is no entry.
             with suppress(OSError):
                 size = sum(file.lstat().st_size for file in path.iterdir())
                 if not path.name.startswith(_NEW):
@@ -700,9 +702,9 @@ def _oldest_entries_first(folder: Path) -> list[tuple[float, int, Path]]:
 
 
 def _read_in_threads(read: Callable[[Any], None], blocks: Collection[Any], stop_check: Check) -> None:
-    """Read blocks, several at a time where there are several."""
+    """Read blocks, in several threads if there is more than one; check for a stop after each."""
     with threads.pool(len(blocks) > 1) as (executor, _):
-        for _done in (map if executor is None else executor.map)(read, blocks):
+        for _ in (map if executor is None else executor.map)(read, blocks):
             stop_check()
 
 
@@ -731,7 +733,7 @@ def _write_file(path: Path, content: bytes, *, durable: bool) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Make the system write the names in a folder to the disk, where it can be asked to."""
+    """Make the system write the names in a folder to the disk; only POSIX systems can."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

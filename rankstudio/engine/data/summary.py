@@ -13,10 +13,10 @@ from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.sparse_rows import SparseRows, concatenated
 
 MOST_SHOWN = 1_000
-"""Features that are shown of data with very many of them."""
+"""Number of features that are shown of wide data, which have too many."""
 
-_MAX_SHOWN_FEATURES = 10_000  # features that are all shown
-_ROWS_AT_ONCE = 1 << 12  # documents in which the values of wide arrays are counted
+_MAX_SHOWN_FEATURES = 10_000  # dense data with more features are wide
+_ROWS_AT_ONCE = 1 << 12  # first documents, in which the nonzero values of wide dense data are counted
 _BLOCK_VALUES = 1 << 20  # 8 MB of features at a time: the passes below stay in the cache
 
 
@@ -63,9 +63,9 @@ class DatasetSummary:
     without_relevant : int
         Number of queries without a label above 0.
     only_relevant : int
-        Number of queries with labels above 0 alone: binary measures are 1 there, whatever the ranking.
+        Number of queries all of whose labels are above 0: binary measures are 1 for any ranking.
     features : tuple of FeatureSummary
-        One a column; of very many columns, those that are shown.
+        One per column; for wide data, only of the columns that are shown.
     n_features : int
         Number of all columns.
     """
@@ -104,8 +104,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     first = parts[0]
     m = sum(part.n_documents for part in parts)
     minimum, maximum, total, zeros, constant = _column_statistics(parts)
-    none = np.zeros(first.n_features, dtype=np.int64)
-    missing = sum((part.missing for part in parts if part.missing.size), none)
+    no_missing = np.zeros(first.n_features, dtype=np.int64)
+    missing = sum((part.missing for part in parts if part.missing.size), no_missing)
     values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
     worst, best = (
         np.concatenate([extreme.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
@@ -158,16 +158,16 @@ def is_wide(part: RankingDataset) -> bool:
 
 
 def shown_features(part: RankingDataset) -> Ints | None:
-    """Return the columns to show of a dataset, ascending; None for all, unless it is wide.
+    """Return the columns to show of a wide dataset, ascending; None for all columns of any other dataset.
 
-    Of a wide one, these are the 1,000 with the most values other than 0. All others are shown when they are
-    asked for: by their id, or where a model has them.
+    These are the 1,000 columns with the most values other than 0. Any other column is shown on request: by
+    its id, or if a model has it.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
     X = part.X
     counts = X.sizes if isinstance(X, SparseRows) else np.count_nonzero(X[:_ROWS_AT_ONCE], axis=0)
-    least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]  # a sort of a million would be felt
+    least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]  # faster than sorting a million counts
     above = np.flatnonzero(counts > least)
     at_least = np.flatnonzero(counts == least)
     return np.sort(np.concatenate([above, at_least[: MOST_SHOWN - above.size]]))
@@ -198,13 +198,14 @@ def _column_statistics(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Float
             np.maximum(maximum, block.max(axis=0), out=maximum)
             total += block.sum(axis=0)
             zeros += np.count_nonzero(block == 0, axis=0)
+            # Compare each document with the first of its query.
             constant &= (block == part.X[part.query_ptr[index]]).all(axis=0)
             release(block)
     return minimum, maximum, total, zeros, constant
 
 
 def _sparse_columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
-    """Return the same of columns of which only the values other than 0 are stored: O(values)."""
+    """Return the same statistics for sparse columns: O(values)."""
     csc = concatenated([part.X for part in parts]).csc
     extremes = (getattr(csc, name)(axis=0).toarray().ravel() for name in ("min", "max"))
     zeros = csc.shape[0] - np.diff(csc.indptr)

@@ -1,15 +1,16 @@
-"""Made-up ranking data whose truth is known: which features matter, which repeat others, which are noise.
+"""Synthetic ranking data of which the truth is known: features that matter, that repeat others, or are noise.
 
 The sample that comes with RankStudio was drawn from a model of a web search engine,
 ``tests/engine/data/sample_model.py``. A document matches a query in its body, its anchors, its title and its
-URL, and it has an authority of its own; features of one stream are different views of one match. Features of
-the query alone (the IDFs) cannot rank anything.
+URL, and it has an authority of its own; features of one of these streams are different views of one match.
+Features of the query alone (the IDFs) cannot rank anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -118,8 +119,9 @@ def generate(
     features : sequence of n FeatureModel
         The features.
     weights : sequence of float
-        Contribution of each hidden factor to relevance. n_queries, documents, label_noise, seed See
-        `make_ranking`.
+        Contribution of each hidden factor to relevance.
+    n_queries, documents, label_noise, seed
+        See `make_ranking`.
     decimals : int
         Number of decimals of the features.
 
@@ -138,13 +140,13 @@ def generate(
     utility = factors @ np.array(weights) + label_noise * rng.standard_normal(m)
     # Some queries have many good documents, some have none.
     utility = utility / utility.std() + np.repeat(0.5 * rng.standard_normal(n_queries), sizes)
-    labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)
+    labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)  # 0, 1 or 2
     X = np.stack([_drawn_feature(feature, factors, rng) for feature in features], axis=1)
     query_ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     normalize_queries(X, query_ptr)
     X = np.round(X, decimals) + 0.0  # no -0.0
-    bounds = np.linspace(0, n_queries, N_PARTS + 1).astype(np.int64)
-    return [_part_of_queries(X, labels, query_ptr, *bounds[i : i + 2].tolist()) for i in range(N_PARTS)]
+    bounds = np.linspace(0, n_queries, N_PARTS + 1).astype(np.int64).tolist()
+    return [_part_of_queries(X, labels, query_ptr, first, last) for first, last in pairwise(bounds)]
 
 
 def _drawn_feature(feature: FeatureModel, factors: Floats, rng: np.random.Generator) -> Floats:
@@ -156,7 +158,7 @@ def _drawn_feature(feature: FeatureModel, factors: Floats, rng: np.random.Genera
 
 
 def _part_of_queries(X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int) -> RankingDataset:
-    """Return the queries from ``first`` to ``last`` as a dataset of their own."""
+    """Return the queries first … last - 1 as a dataset of their own."""
     rows = slice(int(query_ptr[first]), int(query_ptr[last]))
     qid = np.repeat(np.arange(first + 1, last + 1), np.diff(query_ptr[first : last + 1]))
     numbers = np.concatenate([np.arange(1, n + 1) for n in np.diff(query_ptr[first : last + 1])])
@@ -168,8 +170,8 @@ def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     """Make LETOR's five folds of five parts: three for training, one each for validation and testing."""
     folds = []
     for i in range(N_PARTS):
-        turn = [parts[(i + j) % N_PARTS] for j in range(N_PARTS)]
-        folds.append(Fold(i + 1, train=concatenate(turn[:3]), vali=turn[3], test=turn[4]))
+        rotated = [parts[(i + j) % N_PARTS] for j in range(N_PARTS)]
+        folds.append(Fold(i + 1, train=concatenate(rotated[:3]), vali=rotated[3], test=rotated[4]))
     return tuple(folds)
 
 
@@ -186,8 +188,8 @@ def load_sample() -> FoldedDataset:
 
     It imitates LETOR 4.0 and is measured by its convention.
     """
-    named = Identity("letor4", "letor4", table_of_names("letor4"))
-    parts = [named.name_features(load_letor(path)) for path in sample_files()]
+    identity = Identity(known="letor4", convention="letor4", names=table_of_names("letor4"))
+    parts = [identity.name_features(load_letor(path)) for path in sample_files()]
     source = parts[0].source
     return FoldedDataset(
         NAME,

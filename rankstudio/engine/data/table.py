@@ -20,7 +20,7 @@ from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
 
 MOST_FEATURES = 1_000_000
-"""That a table may have: each becomes a column in memory."""
+"""Maximum number of features of a table: each becomes a column in memory."""
 
 
 SIZES_ENDINGS = (".group", ".query")
@@ -113,7 +113,7 @@ class Table:
     X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,) or (m, J)
-        Labels; of J judges a column each, NaN for documents that one has not judged.
+        Labels; of several judges one column each, NaN for documents that the judge has not judged.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str
@@ -125,10 +125,10 @@ class Table:
     dense : bool
         Whether the file has a value for every feature of every document.
     feature_ids : ndarray of shape (n,), or (0,)
-        Ids of the columns, ascending; of size 0 where they are 1 … n.
+        Ids of the columns, ascending; of size 0 if they are 1 … n.
     scattered : Scattered or None
         Queries that were scattered in the file.
-    file_rows : ndarray of shape (m,), or (0,) where no query was scattered
+    file_rows : ndarray of shape (m,), or (0,) if no query was scattered
         Position of each row among the documents of the file, from 0.
     feature_names : tuple of str
         Names in the file; () if it has none.
@@ -160,13 +160,13 @@ class Table:
 
     @property
     def ids(self) -> Ints:
-        """Ids of the columns, shape (n,); of a dense table, those of which there is a value."""
+        """Ids of the columns, shape (n,); for an array, ids of the columns with a value other than 0."""
         if isinstance(self.X, SparseRows):
             return self.feature_ids
         return np.flatnonzero(self.X.any(axis=0)) + 1
 
     def with_ids(self, ids: Ints) -> Table:
-        """Return the table with columns of some more ids, as a matrix without zeros."""
+        """Return the table as a sparse matrix with a column for each of ``ids``, which include its own."""
         X = self.X
         present_ids = self.feature_ids
         missing = np.zeros(ids.size, dtype=np.int64)
@@ -231,7 +231,7 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         filling = np.zeros(len(query_ptr) - 1)
         if policy == "query_min":
             least = np.fmin.reduceat(column, query_ptr[:-1])
-            filling = np.where(np.isnan(least), 0.0, least) + 0.0  # of two zeros either may be the least
+            filling = np.where(np.isnan(least), 0.0, least) + 0.0  # no -0.0, which may be the least zero
         column[absent] = np.repeat(filling, np.diff(query_ptr))[absent]
 
 
@@ -245,9 +245,9 @@ def widen(X: Floats, n_features: int) -> Floats:
 
 
 def treated(
-    X: Features, query_ptr: Ints, missing: Ints, fills: str, n_features: int, *, normalize: bool
+    X: Features, query_ptr: Ints, missing: Ints, fill_policy: str, n_features: int, *, normalize: bool
 ) -> Features:
-    """Return features with missing values filled and scaled on request, those of an array in place.
+    """Return features with missing values filled and scaled as requested; an array is changed in place.
 
     Parameters
     ----------
@@ -255,17 +255,17 @@ def treated(
     query_ptr : ndarray of shape (Q + 1,)
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
-    fills : str
+    fill_policy : str
         Policy for missing values; "" to keep them.
     n_features : int
         Number of columns of an array, if larger than n.
     normalize : bool
     """
     if isinstance(X, SparseRows):
-        X = sparse_values.fill_missing(X, query_ptr, fills) if fills and missing.any() else X
+        X = sparse_values.fill_missing(X, query_ptr, fill_policy) if fill_policy and missing.any() else X
         return sparse_values.normalize_queries(X, query_ptr) if normalize else X
-    if fills:
-        fill_missing(X, query_ptr, missing, fills)
+    if fill_policy:
+        fill_missing(X, query_ptr, missing, fill_policy)
     X = widen(X, max(n_features, X.shape[1]))
     if normalize:
         normalize_queries(X, query_ptr)
@@ -287,7 +287,7 @@ def _normalize(X: Floats, query_ptr: Ints) -> None:
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(X, query_ptr[:-1], axis=0) - low
-    if not np.isfinite(span).all():  # the difference of two huge numbers
+    if not np.isfinite(span).all():  # the difference of two huge numbers is infinite: halve them
         X *= np.repeat(np.where(np.isfinite(span), 1.0, 0.5), rows, axis=0)
         _normalize(X, query_ptr)
         return

@@ -1,6 +1,7 @@
-"""Documents that come in piece by piece become a table: in memory, or in files of the store that are mapped.
+"""Builders of a table from pieces of documents: in memory, or in files of the store that are mapped.
 
-Readers of formats know neither: they hand pieces to a builder, and say at the end what they know of them all.
+Readers of formats need not know which of both: they pass pieces to a builder, and return facts on all
+documents at the end.
 """
 
 from __future__ import annotations
@@ -32,11 +33,9 @@ from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.sparse_rows import Features
 
-_GROWTH = 1.5  # of the width, where ids become larger and larger: rows are copied so often at most
-_CAPACITY_FACTOR = (
-    1.02  # times the rows that are expected, so that an estimate that is a little low costs no copy
-)
-_PER_DOCUMENT = 40  # bytes of memory that it takes to bring the documents of queries together
+_GROWTH = 1.5  # least factor by which a matrix is widened: growing ids cause few copies
+_CAPACITY_FACTOR = 1.02  # of the expected rows: an estimate that is slightly too low causes no copy
+_PER_DOCUMENT = 40  # bytes of memory needed to group the documents by query
 
 
 def _no_integers() -> Ints:
@@ -73,9 +72,9 @@ class PartFiles:
     refuse : bool
         Whether a missing value is an error.
     most_features : int, optional
-        A larger feature id in text is an error.
+        Maximum feature id: a larger one in text is an error.
     judgments : tuple of TextFile
-        Files of judgments that are joined with logs, one of each judge.
+        Files of judgments that are joined with logs, one per judge.
     """
 
     paths: tuple[Path, ...]
@@ -101,10 +100,10 @@ class DocumentPiece:
     X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
     y : ndarray of shape (m,) or (m, J)
-        Labels; of J judges a column each, NaN for documents that one has not judged.
+        Labels; of several judges one column each, NaN for documents that the judge has not judged.
     comments : TextComments
     missing : ndarray of shape (n,)
-        Number of missing values of each feature; of entries it is counted in the end.
+        Number of missing values of each feature; those of entries are counted in the end.
     runs : iterable of (str, int)
         Query id and length of each run of consecutive documents of a query.
     place_of : callable
@@ -112,7 +111,8 @@ class DocumentPiece:
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.
     columns : tuple of int
-        Features of the table that these are. Features missing here are dropped in the end.
+        Index of each column of ``X`` among the features of the whole table. A feature that one piece lacks is
+        dropped in the end.
     """
 
     X: Any  # a union would need a check of the type at each use
@@ -126,18 +126,18 @@ class DocumentPiece:
 
 
 def one_run(n_documents: int) -> tuple[tuple[str, int], ...]:
-    """Return the runs of documents that are all of one ranking: of one query, "1"."""
+    """Return the runs of documents that are all one ranking: a single run of the query "1"."""
     return (("1", n_documents),) if n_documents else ()
 
 
 @dataclass(frozen=True, eq=False)
 class GatheredRows:
-    """Rows that a table has of those that were written, query by query.
+    """The rows of a table among all rows that were written, query by query.
 
     Attributes
     ----------
     order : ndarray of shape (m,)
-        Positions of the rows.
+        Positions of the rows among those written.
     query_ptr : ndarray of shape (Q + 1,)
     query_ids : tuple of str
     without : tuple of int
@@ -162,8 +162,8 @@ class TableFacts:
         Unit of positions in the file: "line" or "row".
     feature_names, left_out, told_by, said : tuple of str
     rows : GatheredRows or None
-        The rows that are kept, where these are not all that were written; missing values are counted in the
-        end.
+        The rows of the table, if these are not all rows that were written; their missing values are counted
+        in the end.
     """
 
     n_features: int
@@ -181,8 +181,9 @@ class QueryRuns:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._back: dict[int, int] = {}  # of the queries that come back, the first with its place
-        self._runs = array("q")
+        # Queries with several runs: the first with the line or row where it recurs, all others with 0.
+        self._recurrences: dict[int, int] = {}
+        self._runs = array("q")  # number of the query of each run
         self._lengths = array("q")
 
     def add(self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]) -> None:
@@ -193,8 +194,8 @@ class QueryRuns:
             if self._runs and self._runs[-1] == query:
                 self._lengths[-1] += length
                 continue
-            if is_known and query not in self._back:
-                self._back[query] = 0 if self._back else place_of(position)
+            if is_known and query not in self._recurrences:
+                self._recurrences[query] = 0 if self._recurrences else place_of(position)
             self._runs.append(query)
             self._lengths.append(length)
 
@@ -211,10 +212,10 @@ class QueryRuns:
 
     def scattered(self, unit: str) -> Scattered | None:
         """Return the queries with scattered documents."""
-        if not self._back:
+        if not self._recurrences:
             return None
-        query, first_row = next(iter(self._back.items()))
-        return Scattered(len(self._back), self.query_ids[query], first_row, unit)
+        query, line = next(iter(self._recurrences.items()))
+        return Scattered(len(self._recurrences), self.query_ids[query], line, unit)
 
     def order(self) -> Ints:
         """Return the order of rows by query. O(m log m) for m documents."""
@@ -243,7 +244,7 @@ def group_by_size(location: str, sizes: Ints, n_documents: int) -> tuple[Ints, t
 
 
 class TableBuilder(ABC):
-    """Collects the documents of a file, or of several that form one part, in order.
+    """Collects the documents of a file, or of several files that form one part, in order.
 
     Parameters
     ----------
@@ -252,12 +253,12 @@ class TableBuilder(ABC):
     """
 
     holds_parts: bool
-    """Whether documents may say in which part they are."""
+    """Whether documents may have the part that they belong to."""
     takes_entries: bool
     """Whether documents may come as entries, without their zeros."""
 
     padding: float = 0.0
-    """Values of documents in columns that only later ones bring."""
+    """Value of a document in a column that only other documents have."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -265,7 +266,7 @@ class TableBuilder(ABC):
         self._runs = QueryRuns()
         self._missing = _no_integers()
         self._columns: tuple[int, ...] | None = None
-        self._no_features: set[int] = set()
+        self._dropped_columns: set[int] = set()  # which some piece does not have as features
 
     @property
     @abstractmethod
@@ -274,7 +275,7 @@ class TableBuilder(ABC):
 
     @abstractmethod
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Put documents behind those that are there."""
+        """Append documents to the rows written so far."""
 
     def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
         """Append documents.
@@ -307,12 +308,12 @@ class TableBuilder(ABC):
         self.n_documents += len(piece.y)
 
     def features(self) -> tuple[int, ...]:
-        """Return the features of a table that all pieces have."""
-        return tuple(column for column in self._columns or () if column not in self._no_features)
+        """Return the indices of the features that all pieces have."""
+        return tuple(column for column in self._columns or () if column not in self._dropped_columns)
 
     def _with_first_columns(self, piece: DocumentPiece, columns: tuple[int, ...]) -> DocumentPiece:
-        """Return documents with the columns of the first ones, 0 in those that are no features after all."""
-        self._no_features |= set(columns) - set(piece.columns)
+        """Return a piece with the columns of the first piece; one that it lacks is 0, and dropped later."""
+        self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
         missing = np.zeros(len(columns), dtype=np.int64)
         for index, column in enumerate(columns):
@@ -321,19 +322,19 @@ class TableBuilder(ABC):
                 missing[index] = piece.missing[piece.columns.index(column)]
         return replace(piece, X=X, missing=missing, columns=columns)
 
-    def _kept(self, width: int) -> slice | list[int]:
-        """Return those of the written columns that are kept, of at most ``width``."""
-        if not self._no_features:
+    def _kept_columns(self, width: int) -> slice | list[int]:
+        """Return the positions of the written columns that are kept; at most ``width`` if none is dropped."""
+        if not self._dropped_columns:
             return slice(min(self.width, width))
-        return [i for i, column in enumerate(self._columns or ()) if column not in self._no_features]
+        return [i for i, column in enumerate(self._columns or ()) if column not in self._dropped_columns]
 
     def _queries(
         self, facts: TableFacts, sizes: Ints | None
     ) -> tuple[Ints, tuple[str, ...], Scattered | None]:
-        """Return the first row of each query, their ids, and which do not stand together."""
+        """Return the first row of each query, the ids of the queries, and the scattered queries, if any."""
         if facts.rows is not None:
-            self._no_features = set(facts.rows.without)
-            self._columns = tuple(range(facts.n_features + len(self._no_features)))
+            self._dropped_columns = set(facts.rows.without)
+            self._columns = tuple(range(facts.n_features + len(self._dropped_columns)))
             self._missing = np.zeros(len(self._columns), dtype=np.int64)
             return facts.rows.query_ptr, facts.rows.query_ids, None
         if sizes is not None:
@@ -373,9 +374,8 @@ class TableInMemory(TableBuilder):
             If the sizes do not add up to the number of documents.
         """
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = _order_of_rows(facts, self.n_documents)
-        order = order if scattered is None else self._runs.order()
-        columns = self._kept(self.width)
+        order = _order_of_rows(facts, self.n_documents) if scattered is None else self._runs.order()
+        columns = self._kept_columns(self.width)
         y = _joined_arrays([piece.y for piece in self._pieces])
         X, feature_ids, missing = self._features(columns)
         parts = _joined_arrays([piece.parts for piece in self._pieces])
@@ -411,14 +411,12 @@ class TableInMemory(TableBuilder):
             absent = sparse.csr.indices[np.isnan(sparse.csr.data)]
             return sparse, feature_ids, np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
         X = self._X[: self.n_documents]
-        return (
-            np.ascontiguousarray(X[:, columns]) if self._no_features else X,
-            _no_integers(),
-            self._missing[columns],
-        )
+        if self._dropped_columns:
+            X = np.ascontiguousarray(X[:, columns])
+        return X, _no_integers(), self._missing[columns]
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Keep the first features as they are, as nearly always there are no others; else copy them all."""
+        """Append documents; the features of the first piece, usually the only one, are not copied."""
         if isinstance(piece.X, Entries) or self._entries:
             if self._pieces and not self._entries:
                 self._entries.append(Entries.of_array(self._X[: self.n_documents]))
@@ -433,19 +431,20 @@ class TableInMemory(TableBuilder):
                 self._grow(rows, width, share)
             self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
             self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
+        # Keep the rest of the piece without its features and runs, which would hold memory.
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
-        """Make room for a number of rows and columns, and for the rows that are to come."""
-        # A piece that is nothing beside the file has the share 0.
+        """Make room for a number of rows and columns, and for the rows expected from the share read."""
+        # The share of a tiny piece of a file may be rounded to 0.
         capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
             capacity = rows
-        room = np.empty((capacity, width))  # pages that nothing is written to take no memory
-        room[: self.n_documents, : self.width] = self._X[: self.n_documents]
-        room[: self.n_documents, self.width :] = self.padding
-        self._X = room
+        larger = np.empty((capacity, width))  # pages that are never written to take no memory
+        larger[: self.n_documents, : self.width] = self._X[: self.n_documents]
+        larger[: self.n_documents, self.width :] = self.padding
+        self._X = larger
 
 
 class TableOnDisk(TableBuilder):
@@ -481,7 +480,7 @@ class TableOnDisk(TableBuilder):
 
     @property
     def width(self) -> int:
-        """Number of columns so far; trailing columns of the written ones may be unused."""
+        """Number of columns of the file; trailing ones may be unused."""
         return 0 if self._X is None or self._X.width is None else self._X.width
 
     def finish(
@@ -517,14 +516,18 @@ class TableOnDisk(TableBuilder):
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = _order_of_rows(facts, self.n_documents) if scattered is None else self._order(scattered)
-        columns = self._kept(n_features)
+        order = (
+            _order_of_rows(facts, self.n_documents) if scattered is None else self._order_by_query(scattered)
+        )
+        columns = self._kept_columns(n_features)
         missing = np.zeros(n_features, dtype=np.int64)
-        counted = self._missing[columns] if facts.rows is None else self._counted(facts.rows.order)[columns]
-        missing[: len(counted)] = counted
-        filled = self._treatment.missing != "refuse" and bool(missing.any())
-        if order.size or filled or self._treatment.normalize or self._no_features or self.width != n_features:
-            self._rewrite(n_features, query_ptr, order, missing if filled else None)
+        all_counts = self._missing if facts.rows is None else self._count_missing(facts.rows.order)
+        counts = all_counts[columns]
+        missing[: len(counts)] = counts
+        is_filled = self._treatment.missing != "refuse" and bool(missing.any())
+        changes_values = is_filled or self._treatment.normalize
+        if order.size or changes_values or self._dropped_columns or self.width != n_features:
+            self._rewrite(n_features, query_ptr, order, missing if is_filled else None)
         else:
             self._new.take("X", self._X)
         assert self._y is not None
@@ -537,9 +540,9 @@ class TableOnDisk(TableBuilder):
             self._new.take("y", self._y)
         self._new.take("comments", self._comments)
         self._new.take("comment_offsets", self._offsets)
-        small = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
-        small |= {"feature_ids": _no_integers(), "parts": _no_integers()}
-        for name, values in small.items():
+        small_arrays = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
+        small_arrays |= {"feature_ids": _no_integers(), "parts": _no_integers()}
+        for name, values in small_arrays.items():
             self._new.save(name, values)
         text = table_text(facts, ids, scattered, are_taken=bool(order.size), sources=sources)
         folder = self._new.finish(text, key)
@@ -549,9 +552,11 @@ class TableOnDisk(TableBuilder):
         return table
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
+        """Append documents to the files, and their comments behind those of the documents before."""
         X = piece.X
         if self._X is None or X.shape[1] > self.width:
-            self._grow(X.shape[1], (self.n_documents + len(piece.y)) / max(share, 1e-9))
+            n_expected_rows = (self.n_documents + len(piece.y)) / max(share, 1e-9)
+            self._grow(X.shape[1], n_expected_rows)
         if self._y is None:
             self._y = self._new.file("y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None)
         assert self._X is not None
@@ -566,7 +571,7 @@ class TableOnDisk(TableBuilder):
         self._comments_end += int(offsets[-1] - offsets[0])
 
     def _grow(self, width: int, rows: float) -> None:
-        """Widen X to ``width`` columns, if the disk has room for about ``rows`` of their rows."""
+        """Widen X to ``width`` columns or more; DatasetError if the disk lacks room for ``rows`` rows."""
         if self._X is not None:
             width = max(width, int(self.width * _GROWTH))
         purpose = f"{rows:,.0f} documents with {width} features"
@@ -575,8 +580,8 @@ class TableOnDisk(TableBuilder):
         new = self._new.file(f"X-{self._copies}", np.float64, width)
         self._X = new if self._X is None else store.widened(self._X, new, self.padding)
 
-    def _counted(self, order: Ints) -> Ints:
-        """Return the number of missing values in each column of some rows."""
+    def _count_missing(self, order: Ints) -> Ints:
+        """Return the number of missing values of some rows in each column."""
         assert self._X is not None
         raw = self._X.content()
         counts = np.zeros(self.width, dtype=np.int64)
@@ -586,8 +591,8 @@ class TableOnDisk(TableBuilder):
             release(raw)
         return counts
 
-    def _order(self, scattered: Scattered) -> Ints:
-        """Return the rows query by query, if that fits the budget."""
+    def _order_by_query(self, scattered: Scattered) -> Ints:
+        """Return the rows query by query; DatasetError if sorting them exceeds the memory limit."""
         needed = _PER_DOCUMENT * self.n_documents
         if needed > memory.budget():
             raise DatasetError(
@@ -607,7 +612,11 @@ class TableOnDisk(TableBuilder):
         return self._runs.order()
 
     def _rewrite(self, width: int, query_ptr: Ints, order: Ints, missing: Ints | None) -> None:
-        """Write X anew, some whole queries at a time."""
+        """Write X again in its final order, width and values, some whole queries at a time.
+
+        ``missing`` is None if missing values are not filled. The features of the largest query must fit into
+        the memory limit three times.
+        """
         assert self._X is not None
         largest = int(np.diff(query_ptr).max())
         if 24.0 * largest * width > memory.budget():
@@ -627,7 +636,7 @@ class TableOnDisk(TableBuilder):
         store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, purpose)
         self._X.finish(durable=False)
         raw = self._X.content()
-        columns = self._kept(width)
+        columns = self._kept_columns(width)
         out = self._new.file("X", np.float64, width)
         for first, last in group_blocks(query_ptr, width):
             begin = int(query_ptr[first])
@@ -643,7 +652,7 @@ class TableOnDisk(TableBuilder):
             out.append(block)
             release(raw)
         self._new.take("X", out)
-        del raw
+        del raw  # Windows does not remove a mapped file
         self._X.path.unlink()
 
 
@@ -668,7 +677,7 @@ def check_memory(path: object, rows: int, width: int) -> None:
     """Raise `DatasetError` if the features of that many documents do not fit into memory."""
     needed = 8.0 * rows * width
     free = memory.available()
-    if rows < 0 or needed > free:  # of a file that is damaged there may be less than none
+    if rows < 0 or needed > free:  # a damaged file may state a negative number of rows
         raise too_large(path, rows, width, needed, free)
 
 
@@ -696,6 +705,6 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
 
 
 FormatReader = Callable[[PartFiles, Iterable[SourceFile], TableBuilder, ReadProgress], TableFacts]
-"""Reads the files of a part in one format: hands the documents to a builder piece by piece, and returns what
-is known of all of them. It raises DataError where a file cannot be read, or is not as its format has it, and
-MissingExtraError without the library of the format."""
+"""Reads the files of a part in one format: passes the documents to a builder piece by piece, and returns
+facts on all of them. It raises DataError if a file cannot be read or is invalid, and MissingExtraError if the
+library of the format is missing."""

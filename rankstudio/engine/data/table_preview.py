@@ -1,4 +1,4 @@
-"""The first rows of a table, and what was recognised of its columns, before it is read."""
+"""The first rows of a table, and the recognised roles of its columns, before the table is read."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
     file = first_file(path)
     size_file = sizes_file(file)
     sizes = size_file.name if size_file else ""
-    named = told_format(format_told, file)
-    if named is not None and named.is_table:
-        return _table_preview(file, named, sizes)
+    specified_format = told_format(format_told, file)
+    if specified_format is not None and specified_format.is_table:
+        return _table_preview(file, specified_format, sizes)
     beginning = beginning_of(file, DataColumns())
-    previews = [entry for entry in data_formats() if entry.is_table]
+    table_formats = [entry for entry in data_formats() if entry.is_table]
     confidence, form = max(
-        ((entry.confidence(beginning), entry) for entry in previews), key=lambda pair: pair[0]
+        ((entry.confidence(beginning), entry) for entry in table_formats), key=lambda pair: pair[0]
     )
     if confidence < BY_CONTENTS:
         refuse_other_binary(file, beginning.head)
@@ -113,7 +113,14 @@ def _table_preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
     """Return the first rows of a file in a format of tables."""
     first = form.first_rows(file, read_beginning(file), _N_ROWS)
     form = format_of_key(first.key) if first.key else form
-    return TablePreview(file, form, first.names, _short_cells(first.rows), first.has_header, sizes)
+    return TablePreview(
+        path=file,
+        format=form,
+        names=first.names,
+        rows=_short_cells(first.rows),
+        has_header=first.has_header,
+        sizes=sizes,
+    )
 
 
 def _short_cells(rows: Any) -> tuple[tuple[str, ...], ...]:
@@ -139,7 +146,7 @@ def columns_of(
     missing_texts: Sequence[str] = (),
     features: Sequence[str] = (),
 ) -> DataColumns:
-    """Return the specification of the columns, without those that their names determine.
+    """Return the specification of the columns; without any names if the usual names give the same columns.
 
     Parameters
     ----------
@@ -159,13 +166,13 @@ def columns_of(
     missing_texts : sequence of str
         Texts that stand for a missing value.
     features : sequence of str
-        The features, where the names that are left out do not tell them; () otherwise.
+        The features, if the columns that are left out do not determine them; otherwise ().
     """
     specified = DataColumns(
-        qid,
-        label,
-        tuple(features),
-        () if features else tuple(dict.fromkeys(left_out)),
+        qid=qid,
+        label=label,
+        features=tuple(features),
+        ignore=() if features else tuple(dict.fromkeys(left_out)),
         part=part,
         no_queries=no_queries,
         labels=tuple(labels),
@@ -173,6 +180,6 @@ def columns_of(
         missing_texts=tuple(missing_texts),
     )
     usual = DataColumns(no_queries=no_queries, missing_texts=tuple(missing_texts))
-    plain = preview.recognised(usual)
-    recognised = preview.recognised(specified)
-    return usual if plain is not None and plain == recognised else specified
+    usual_roles = preview.recognised(usual)
+    specified_roles = preview.recognised(specified)
+    return usual if usual_roles is not None and usual_roles == specified_roles else specified

@@ -1,16 +1,16 @@
 """Decimal text to the nearest double, inside numba.
 
-The result is the very double that Python's ``float()`` gives. Three roads lead there: exact arithmetic for
-short numbers (Clinger 1990), the 128-bit product of Lemire ("Number parsing at a gigabyte per second", 2021,
-sections 5 to 9) for the up to 19 digits that ``repr`` writes, and for the few others the status `HARD`, which
-asks the caller to use ``float()`` itself.
+The result is exactly the double that Python's ``float()`` returns. There are three ways to it: exact
+arithmetic for short numbers (Clinger 1990), the 128-bit product of Lemire ("Number parsing at a gigabyte per
+second", 2021, sections 5 to 9) for the up to 19 digits that ``repr`` writes, and for the few other numbers
+the status `HARD`, which asks the caller to use ``float()`` itself.
 
-Text is read by address, eight bytes at a time: what lets one core parse some hundred megabytes a second. The
-kernels hand addresses to each other, not arrays: at every call that takes an array numba counts references,
+Text is read by address, eight bytes at a time, so that one core parses some hundred megabytes per second. The
+kernels pass addresses to each other, not arrays: at every call that takes an array numba counts references,
 with atomic operations. The same parser with indices into an array, inlined everywhere, takes a third more
-time. The loads are made by what numba and llvmlite document for extensions. Whoever calls the kernels keeps
-the text alive and ends it with newlines. The order of bytes is that of little-endian machines, as every
-machine is that numba compiles for.
+time. The two loads are written with the interface that numba and llvmlite document for extensions. The caller
+keeps the text alive and ends it with newlines. The order of bytes is little-endian, as on every machine that
+numba compiles for.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
 @inlined
 def leading_digits(word: np.uint64) -> int:
     """Count the decimal digits that a word begins with: 0 to 8."""
-    digits = word ^ _ZERO_DIGITS
+    digits = word ^ _ZERO_DIGITS  # bytes of digits are 0 to 9 now
+    # Adding 0x76 sets the high bit of a byte from 10 on; a carry reaches only later bytes.
     non_digits = ((digits + _OVER_NINE) | digits) & _HIGH_BITS
     return int(_trailing_zeros(non_digits)) >> 3
 
@@ -79,8 +80,9 @@ def leading_digits(word: np.uint64) -> int:
 @inlined
 def digits_value(word: np.uint64, count: int) -> np.uint64:
     """Return the number that the first ``count`` bytes (1 to 8 digits) of a word spell."""
-    digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)  # as if zeros stood before them
-    pairs = digits * np.uint64(10) + (digits >> _U8)
+    digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)  # zeros before the digits
+    pairs = digits * np.uint64(10) + (digits >> _U8)  # every second byte: the value of two digits
+    # Multiply the four pairs by 10^6, 10^4, 100 and 1, two at a time, and add them in the upper half.
     upper = (pairs & _PAIRS) * _HUNDREDS_AND_MILLIONS
     lower = ((pairs >> np.uint64(16)) & _PAIRS) * _ONES_AND_TEN_THOUSANDS
     return (upper + lower) >> np.uint64(32)
@@ -91,6 +93,7 @@ def next_newline(i: int) -> int:
     """Return the address of the first newline at or behind an address."""
     while True:
         word = word_at(i) ^ _NEWLINES
+        # The high bit of the lowest zero byte of the word, that is, of the first newline.
         newlines = (word - _LOW_BITS) & ~word & _HIGH_BITS
         if newlines != 0:
             return i + (int(_trailing_zeros(newlines)) >> 3)
@@ -101,13 +104,14 @@ def next_newline(i: int) -> int:
 def read_six_decimals(i: int) -> int:
     """Return 10^6 times the number at an address if it is written like ``0.123456``, else -1."""
     word = word_at(i)
-    if (word >> _U8) & np.uint64(0xFF) != 46:
+    if (word >> _U8) & np.uint64(0xFF) != 46:  # "."
         return -1
+    # Put a 0 before the first digit instead of the point behind it.
     digits = (word & ~np.uint64(0xFFFF)) | ((word & np.uint64(0xFF)) << _U8) | np.uint64(0x30)  # "00123456"
     count = leading_digits(digits)
     if count < 8:
         return -1
-    return int(digits_value(digits, count))  # not 8: a literal would be compiled for on its own
+    return int(digits_value(digits, count))  # not 8: numba would compile another version for a literal
 
 
 OK = 0
@@ -118,7 +122,7 @@ _EXACT_POWER = 22  # 10^22 is the last power of ten that a double holds exactly
 _POWER_OF_TEN = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
 _TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
 _LARGEST_EXACT = 1 << 53  # whole numbers up to it are exact in float64
-_MOST_DIGITS = 19  # what always fits into 64 bits
+_MOST_DIGITS = 19  # so many digits always fit into 64 bits
 _LEAST_POWER = -300
 _GREATEST_POWER = 288  # with up to 19 digits this stays clear of subnormals and infinity
 
@@ -164,15 +168,16 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 @subroutine
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
-    """Return the double nearest to digits × 10^power, and `OK`; or 0 and `HARD` where it is not decided.
+    """Return the double nearest to digits × 10^power, and `OK`; or 0 and `HARD` if 128 bits do not decide.
 
-    The algorithm is that of Eisel and Lemire (2021, see above): the leading bits of digits × 5^power, with a
-    tabulated power of five, are rounded to the 53 of a double. ``digits`` is greater than 0.
+    The algorithm is that of Eisel and Lemire (2021, see the module's docstring): the leading bits of
+    digits × 5^power, with a tabulated power of five, are rounded to the 53 bits of a double. ``digits`` is
+    greater than 0.
     """
     if power < _LEAST_POWER or power > _GREATEST_POWER:
         return 0.0, HARD
     shift = np.uint64(0)
-    # Normalise: the product below has its leading bit at one of two places.
+    # Normalise, so that the leading bit of the product below is one of its two highest bits.
     while digits >> np.uint64(63) == 0:
         digits <<= _U1
         shift += _U1
@@ -185,7 +190,7 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     # The tabulated powers of five are cut off; from 5^-27 to 5^55 they are precise enough for all digits.
     if low == _ALL_ONES and (power < -27 or power > 55):
         return 0.0, HARD
-    upper = high >> np.uint64(63)  # 1 where the product begins with bit 127, 0 where with bit 126
+    upper = high >> np.uint64(63)  # 1 if the leading bit of the product is bit 127, 0 if it is bit 126
     drop = upper + np.uint64(9)
     mantissa = high >> drop  # 54 bits: the 53 of a double and one to round with
     # Only for these powers can a number lie exactly half way between two doubles.
@@ -214,8 +219,8 @@ def _significant(begin: int, end: int) -> int:
 @subroutine
 def read_exponent(i: int) -> tuple[int, int]:
     """Read an exponent: return (exponent, address behind it), the address -1 if there is none."""
-    negative = byte_at(i) == 45
-    if negative or byte_at(i) == 43:
+    negative = byte_at(i) == 45  # "-"
+    if negative or byte_at(i) == 43:  # "+"
         i += 1
     begin = i
     value = 0
@@ -223,7 +228,7 @@ def read_exponent(i: int) -> tuple[int, int]:
         digit = byte_at(i) - 48
         if digit < 0 or digit > 9:
             break
-        if value < 1_000_000:  # beyond that every exponent means the same
+        if value < 1_000_000:  # larger exponents give the same number, 0 or infinity
             value = value * 10 + digit
         i += 1
     if i == begin:
@@ -238,31 +243,31 @@ def read_number(i: int) -> tuple[float, int, int]:
     Parameters
     ----------
     i : int
-        The address where it begins. The text must go on for eight bytes behind the number, the first of
-        them no part of a number.
+        The address where the number begins. At least eight bytes of text must follow the number, the first
+        of which cannot continue it.
 
     Returns
     -------
     value : float
-        The nearest double where status is `OK`.
+        The nearest double if status is `OK`.
     end : int
         The address behind the number.
     status : int
         `OK`, `NOT_A_NUMBER`, or `HARD`: a number, to be converted by ``float()``.
     """
-    negative = byte_at(i) == 45
-    if negative or byte_at(i) == 43:
+    negative = byte_at(i) == 45  # "-"
+    if negative or byte_at(i) == 43:  # "+"
         i += 1
     begin = i
     digits = np.uint64(0)
-    digit = np.uint64(byte_at(i)) - np.uint64(48)  # wraps around to something large for what is no digit
+    digit = np.uint64(byte_at(i)) - np.uint64(48)  # unsigned: more than 9 for any byte that is no digit
     while digit <= np.uint64(9):
         digits = digits * np.uint64(10) + digit
         i += 1
         digit = np.uint64(byte_at(i)) - np.uint64(48)
     count = i - begin
     power = 0
-    if byte_at(i) == 46:
+    if byte_at(i) == 46:  # "."
         i += 1
         point = i
         width = 8
@@ -277,7 +282,7 @@ def read_number(i: int) -> tuple[float, int, int]:
     if count == 0:
         return 0.0, i, NOT_A_NUMBER
     end = i
-    if byte_at(i) == 101 or byte_at(i) == 69:
+    if byte_at(i) == 101 or byte_at(i) == 69:  # "e" or "E"
         exponent, i = read_exponent(i + 1)
         if i < 0:
             return 0.0, end, NOT_A_NUMBER

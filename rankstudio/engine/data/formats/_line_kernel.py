@@ -24,7 +24,7 @@ from rankstudio.engine.support.jit import inlined, kernel, subroutine
 FINE = 0
 BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
 OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
-"""Codes of the problems of a line; the last four are found elsewhere."""
+"""Codes of the problems of a line; the last four are found outside of the kernels."""
 
 ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
 NEWLINE = 10
@@ -66,8 +66,11 @@ def skip_token(i: int) -> int:
 
 @subroutine
 def _skip_missing(i: int) -> int:
-    """Return the address behind a ``null`` or ``nan`` of any case, or -1 where there is none."""
-    signed = byte_at(i) == 43 or byte_at(i) == 45
+    """Return the address behind a ``null`` or ``nan`` of any case, or -1 if there is none.
+
+    A byte ``| 32`` is in lower case: 110, 97, 117 and 108 are n, a, u and l. Only ``nan`` may have a sign.
+    """
+    signed = byte_at(i) == 43 or byte_at(i) == 45  # "+" or "-"
     if signed:
         i += 1
     if byte_at(i) | 32 != 110:
@@ -88,7 +91,7 @@ def _skip_missing(i: int) -> int:
 def read_value(i: int) -> tuple[float, int, int]:
     """Read the value of a feature: return (value, address behind it, status)."""
     millionths = read_six_decimals(i)
-    if millionths >= 0 and ends_token(byte_at(i + 8)):  # how LETOR's files write nearly everything
+    if millionths >= 0 and ends_token(byte_at(i + 8)):  # nearly all values in LETOR's files
         return millionths / 1e6, i + 8, OK
     value, end, status = read_number(i)
     if status != NOT_A_NUMBER and ends_token(byte_at(end)):
@@ -134,14 +137,14 @@ QID_BEGIN, QID_END, COMMENT_BEGIN, COMMENT_END = range(4)
 ROWS, VALUES, GREATEST_ID, ERROR, ERROR_AT, FIRST_MISSING, HARD_TOKENS = range(7)
 TALLY_SIZE = 7
 
-FAILED = -1  # stands for the address behind what could not be read
+FAILED = -1  # returned instead of the address behind a token that could not be read
 _QID = np.uint64(int.from_bytes(b"qid:", "little"))
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
 @subroutine
 def _note_hard(hard: Ints, tally: Ints, row: int, column: int, begin: int, end: int) -> None:
-    """Leave a number to ``float()``; where the table is full only count it."""
+    """Add a number to the table of those left to ``float()``; if the table is full, only count it."""
     count = tally[HARD_TOKENS]
     if count < hard.shape[0]:
         hard[count, 0] = row
@@ -200,7 +203,7 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
 
 @subroutine
 def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> None:
-    """Note which ids there are between two addresses; they have been read before."""
+    """Note in ``row_of_id`` which ids occur between two addresses, which are known to be valid."""
     i = skip_blanks(begin)
     while i < end:
         number, _ = read_id(i)
@@ -212,7 +215,7 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
 
 @subroutine
 def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
-    """Return whether an id was in this row before, and note it; ids beyond the width wait for a next pass."""
+    """Return whether an id occurred in this row before, and note it; ids beyond the width are not checked."""
     if number >= row_of_id.shape[0]:
         return False
     before = bool(row_of_id[number] == row)
@@ -265,7 +268,7 @@ def _read_features(
         problem_address = i
         if problem != FINE:
             break
-        if number <= previous and ascending:
+        if number <= previous and ascending:  # from here on, each id is compared with all before it
             ascending = False
             _mark_ids(first, i, shift, row_of_id, row)
         if not ascending and _is_repeated(number, row_of_id, row):
@@ -350,13 +353,13 @@ def parse(
     begin, end : int
         Beginnings of lines.
     row : int
-        Where the first document of these lines goes.
+        Row of the first document of these lines.
     most_features : int
         A larger feature id is an error.
     shift : int
-        Added to the ids: 1 where they begin at 0.
+        Added to the ids: 1 if they begin at 0.
     with_query : bool
-        Whether the query stands behind the label; if not, all spans of ids are empty.
+        Whether the query id follows the label; if not, all spans of query ids are empty.
     X : float64 array of shape (rows, n)
         Zeros. A feature with an id over n (and not over ``most_features``) is not stored here, but shows in
         the tally; NaN stands for a missing value.
@@ -369,17 +372,17 @@ def parse(
     missing : int64 array of shape (n,)
         Number of missing values, added to.
     row_of_id : int64 array of shape (n + 1,)
-        Filled with -1; in which row an id was last seen, where ids do not ascend.
+        Filled with -1; the row in which an id occurred last, used for rows whose ids do not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
         Receive the features with ids over n and their values one after the other; with n = 0, all of them.
     lengths : int64 array of shape (rows,), or (0,)
-        Receives how many features each row has.
+        Receives the number of features of each row.
     hard : int64 array of shape (capacity, 4)
         Filled with the tokens left to ``float()``: row, column (n for the label, n + 1 + i for number i of
         ``values``), begin, end.
     tally : int64 array of shape (TALLY_SIZE,)
-        Zeros; filled with what was counted and with the first error. ``HARD_TOKENS`` may exceed the
-        capacity: then the caller must come again with a larger table.
+        Zeros; filled with counts and the first error. ``HARD_TOKENS`` may exceed the capacity of ``hard``:
+        then the caller must call again with a larger table.
 
     Notes
     -----

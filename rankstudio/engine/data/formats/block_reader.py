@@ -1,4 +1,4 @@
-"""Formats of plug-ins: their functions are called, what they give is checked, and faults become sentences."""
+"""Formats of plug-ins: their functions are called, the results are checked, and faults are reported."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ HEAD = 4096
 """Bytes of a file that a recogniser of a plug-in gets."""
 
 _TIMEOUT = 2.0  # seconds that a recogniser may take
-_PREVIEW_TIMEOUT = 60.0  # seconds that the first block may take where only columns are shown
+_PREVIEW_TIMEOUT = 60.0  # seconds that the first block may take if only the columns are shown
 _CONFIDENCE_BY_ENDING = 0.9
-_MAX_CONFIDENCE = 0.79  # without an ending of its own or a mark: what is certain of another format stays that
+_MAX_CONFIDENCE = 0.79  # of a format without an ending of its own or a mark: below the marks of other formats
 _CONFIDENCE_BY_OTHER_ENDING = 0.3
 _PIECE_BYTES = 1 << 20
 
@@ -97,7 +97,7 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
 
 
 def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence of a format's recogniser; 0, with a warning, where it fails.
+    """Return the confidence of a format's recogniser; 0, with a warning, if it fails.
 
     A recogniser that failed once in this process is not called again.
     """
@@ -130,7 +130,7 @@ def need(form: DataFormat, path: Path) -> ContentsNeed:
 
 
 def code_digest(form: DataFormat) -> str:
-    """Return the checksum of the file with the reader, so that a changed reader reads anew; "" if unknown."""
+    """Return the checksum of the reader's file, so that a changed reader reads data again; "" if unknown."""
     with suppress(ImportError, ValueError, OSError, AttributeError):
         spec = find_spec(form.reader.partition(":")[0])
         if spec is not None and spec.origin:
@@ -199,7 +199,7 @@ def _reader_error(form: DataFormat, path: Path, problem: str) -> DatasetError:
 
 @dataclass
 class _Shape:
-    """Properties that all blocks of a part share.
+    """Properties that all blocks of a part share; it converts blocks to pieces, and checks them.
 
     Parameters
     ----------
@@ -213,12 +213,12 @@ class _Shape:
     rows: dict[Path, int] = field(default_factory=dict)
 
     def piece(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
-        """Return a block as documents, checked.
+        """Return the documents of a block.
 
         Raises
         ------
         DatasetError
-            If it is none, with the reason.
+            If the block is invalid; the message gives the reason.
         """
         try:
             return self._checked(path, raw_block, builder)
@@ -226,6 +226,7 @@ class _Shape:
             raise _reader_error(self.part.form, path, str(problem)) from None
 
     def _checked(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
+        """Return the documents of a block; _BlockError if it is invalid, MissingValueError if refused."""
         block = _as_data_block(raw_block)
         X = _as_matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
         self.is_thin |= isinstance(X, Entries)
@@ -248,10 +249,17 @@ class _Shape:
         missing = np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
         starts = np.cumsum([0, *(n for _, n in runs)])
         comments = _documents_as_comments(block.documents, m)
-        return DocumentPiece(X, y, comments, missing, runs, lambda run: row + 1 + int(starts[run]))
+        return DocumentPiece(
+            X=X,
+            y=y,
+            comments=comments,
+            missing=missing,
+            runs=runs,
+            place_of=lambda run: row + 1 + int(starts[run]),
+        )
 
     def _check_width(self, width: int, block: DataBlock) -> None:
-        """Raise a problem for another number of features than before, and take their names."""
+        """Raise an error if the number of features is invalid or changes; take names from the first block."""
         if not 0 < width <= MOST_FEATURES:
             text = tr("X has {n} columns, expected 1 to {most}")
             raise _BlockError(text.format(n=width, most=MOST_FEATURES))
@@ -267,7 +275,7 @@ class _Shape:
 
 
 class _BlockError(Exception):
-    """Something that is wrong with a block, as the end of a sentence."""
+    """A problem of a block; the message is the end of a sentence."""
 
 
 def _as_data_block(raw_block: Any) -> DataBlock:
@@ -281,7 +289,7 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 
 
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
-    """Return features as an array of doubles, or as entries."""
+    """Return features as an array of doubles, or as entries with ascending ids if most values are 0."""
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         rows = X.tocsr()
         rows.sum_duplicates()
@@ -289,7 +297,8 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
         if takes_entries and worth_it(int(rows.shape[0]), int(rows.shape[1]), float(rows.nnz)):
             lengths = np.diff(rows.indptr).astype(np.int64)
             entries = Entries((rows.indices + 1).astype(np.int32), values, lengths, int(rows.shape[1]))
-            return sorted_rows(entries)[0]
+            sorted_entries, _ = sorted_rows(entries)
+            return sorted_entries
         X = rows.toarray()
     values = _as_doubles(X, "X")
     if values.ndim != 2:
@@ -325,7 +334,7 @@ def _labels(y: Any, m: int) -> Floats:
 
 
 def _query_ids(qid: Any, m: int) -> list[str]:
-    """Return ids of queries as texts; a whole number that is stored as a float is that number."""
+    """Return ids of queries as texts; a whole number may be stored as a float: 7.0 becomes "7"."""
     values = np.asarray(qid, dtype=None if hasattr(qid, "dtype") else object)
     if values.shape != (m,):
         text = tr("expected qid of the shape {expected}, as X has {m} rows, got {shape}")
@@ -439,19 +448,19 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
     """
     is_named = dataset.feature_names != default_names(dataset.feature_ids)
     block = DataBlock(
-        dataset.X.csr if isinstance(dataset.X, SparseRows) else np.array(dataset.X),
-        np.array(dataset.y),
-        np.array(dataset.qid),
-        dataset.feature_names if is_named else (),
-        dataset.document_ids if comments and all(dataset.document_ids) else (),
+        X=dataset.X.csr if isinstance(dataset.X, SparseRows) else np.array(dataset.X),
+        y=np.array(dataset.y),
+        qid=np.array(dataset.qid),
+        feature_names=dataset.feature_names if is_named else (),
+        documents=dataset.document_ids if comments and all(dataset.document_ids) else (),
     )
     try:
         with tempfile.TemporaryDirectory(prefix=".rankstudio-", dir=path.parent) as folder:
-            new = Path(folder, without_ending(path.name))
-            called(lambda: imported(form.writer)(new, block))
-            if [child.name for child in Path(folder).iterdir()] != [new.name]:
+            new_file = Path(folder, without_ending(path.name))
+            called(lambda: imported(form.writer)(new_file, block))
+            if [child.name for child in Path(folder).iterdir()] != [new_file.name]:
                 raise RuntimeError(tr("it did not write this one file"))
-            with new.open("rb") as file:
+            with new_file.open("rb") as file:
                 write_pieces(path, packed_pieces(path, iter(lambda: file.read(_PIECE_BYTES), b"")))
     except (RuntimeError, OSError) as error:
         text = tr("{path}: {format} of {package} cannot write the file: {problem}.")

@@ -33,15 +33,16 @@ CHUNK = 1 << 22  # characters at a time
 _DELIMITERS = ",\t;|"
 _QUOTED = re.compile(r'(^|[,\t;|]) *"(?:[^"]+|"")*(?:"|\Z)')
 _HEAD_CHARACTERS = 1 << 16  # characters by which the delimiter is recognised
-_TEXT_CELLS_AT_ONCE = 1 << 16  # that are text at a time
+_TEXT_CELLS_AT_ONCE = 1 << 16  # cells that are kept as text at a time
 _MAX_LINE_LENGTH = 1 << 28  # 256 MiB: a file without line ends is refused before memory is full
-_MAX_COLUMNS = 1_000_000  # beyond it a separator was taken for another
+_MAX_COLUMNS = 1_000_000  # more columns mean that the delimiter is another one
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
 _DECIMAL_POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _THOUSANDS = r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+"
 _ONLY_DECIMAL = re.compile(rf"(?!{_THOUSANDS}\Z){_DECIMAL_COMMA.pattern}")
-_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks, as surrogateescape decodes them
-_END_MARK = "\0"  # no line has it: a zero byte is refused
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # byte order marks of UTF-16, as surrogateescape decodes them
+# Last line of each text, where an open quotation mark ends; no other line has a zero byte, which is refused.
+_END_MARK = "\0"
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ class CsvText:
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
         self._path = path
         self.n_characters = 0
-        self.odd = False
-        """Whether a line has had an underscore or more than ASCII, which float() takes for digits."""
+        self.has_odd_characters = False
+        """Whether any line had an underscore or a character beyond ASCII, which float() may accept."""
         self._blank_lines = 0
         lines = self._lines(stream)
         begin = self._beginning(lines)
@@ -101,17 +102,17 @@ class CsvText:
         self._reader = csv.reader(
             chain(begin, lines, [_END_MARK]), delimiter=delimiter, skipinitialspace=True
         )
-        cells = next((cells for _, cells in self._cut()), None)
+        cells = next((cells for _, cells in self._records()), None)
         if cells is None:
-            raise self._empty()
+            raise self._empty_error()
         if len(cells) > _MAX_COLUMNS:
             raise self.error(f"{len(cells)} columns", f"at most {_MAX_COLUMNS}")
         texts = [unguarded(_escaped_cell(cell, "replace").strip()) for cell in cells]
         decimal_comma = delimiter != "," and _has_decimal_commas(begin, delimiter)
-        head = CsvHead(delimiter, (), True, decimal_comma)
+        head = CsvHead(delimiter, names=(), has_header=True, decimal_comma=decimal_comma)
         has_header = not all(_is_number(head.number_text(text)) for text in texts)
         names = column_names(texts)
-        self._first = None if has_header else (self.line, cells)
+        self._first_row = None if has_header else (self.line, cells)
         if not has_header:
             names = tuple(f"column {i}" for i in range(1, len(names) + 1))
         self.head = replace(head, names=names, has_header=has_header)
@@ -125,7 +126,7 @@ class CsvText:
         """Return the error of the last read."""
         return FormatError(self._path, self.line, 0, actual, expected)
 
-    def _empty(self) -> FormatError:
+    def _empty_error(self) -> FormatError:
         return FormatError(self._path, 0, 0, "an empty file", "a header and one line per document")
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -136,17 +137,18 @@ class CsvText:
         FormatError
             At the first document whose number of cells differs from the header's.
         """
-        if self._first is not None:
-            first = self._first
-            self._first = None
-            yield first
+        if self._first_row is not None:
+            first_row = self._first_row
+            self._first_row = None
+            yield first_row
         expected = len(self.head.names)
-        for line, cells in self._cut():
+        for line, cells in self._records():
             if len(cells) != expected:
                 raise self.error(f"{len(cells)} cells", f"{expected}, as in the first line")
             yield line, cells
 
-    def _cut(self) -> Iterator[tuple[int, list[str]]]:
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line on which each record ends, and its cells; blank records are skipped."""
         try:
             for cells in self._reader:
                 if cells and cells[-1].endswith(_END_MARK):
@@ -165,7 +167,7 @@ class CsvText:
 
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
         """Yield the lines with their ends, which are a newline, a carriage return or both."""
-        # Bytes that are no UTF-8 become surrogates here; _escaped_cell() escapes them where a text is kept.
+        # Bytes that are not UTF-8 become surrogates here; _escaped_cell() escapes them in kept texts.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         while line := text.readline(_MAX_LINE_LENGTH):
             if not self.n_characters and line.startswith(_UTF_16):
@@ -176,11 +178,11 @@ class CsvText:
                 problem = tr("a line of more than {n} characters").format(n=count_text(len(line)))
                 raise FormatError(self._path, 0, 0, problem, "text")
             self.n_characters += len(line)
-            self.odd = self.odd or "_" in line or not line.isascii()
+            self.has_odd_characters = self.has_odd_characters or "_" in line or not line.isascii()
             yield line
 
     def _beginning(self, lines: Iterator[str]) -> list[str]:
-        """Return the lines from the first one that is not blank, enough to tell the delimiter."""
+        """Return the lines from the first one that is not blank, enough to recognise the delimiter."""
         begin: list[str] = []
         for line in lines:
             if begin or line.strip():
@@ -190,35 +192,36 @@ class CsvText:
             if self.n_characters > _HEAD_CHARACTERS:
                 break
         if not begin:
-            raise self._empty()
+            raise self._empty_error()
         return begin
 
 
 def _delimiter(begin: str) -> str:
-    """Return which delimiter the first record has most often outside of quotation marks."""
+    """Return the delimiter that occurs most often in the first record, outside of quotation marks."""
     first = re.split("[\r\n]", _QUOTED.sub(r"\1", begin), maxsplit=1)[0]
     return max(_DELIMITERS, key=first.count)
 
 
 def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
-    """Return whether numbers at the beginning of a text have decimal commas, and none has a point.
+    """Return whether numbers at the beginning of a text have decimal commas, and no number has a point.
 
-    "1,234" alone does not say so: the comma may separate thousands.
+    Numbers such as "1,234" are not enough: their comma may separate thousands.
     """
-    decides = False
+    has_decimal_comma = False
     try:
         for cells in csv.reader(begin, delimiter=delimiter, skipinitialspace=True):
             for text in map(str.strip, cells):
                 if "." in text and _DECIMAL_POINT.fullmatch(text):
                     return False
-                decides = decides or ("," in text and bool(_ONLY_DECIMAL.fullmatch(text)))
-    except csv.Error:  # the reader tells where
+                is_decimal = "," in text and bool(_ONLY_DECIMAL.fullmatch(text))
+                has_decimal_comma = has_decimal_comma or is_decimal
+    except csv.Error:  # the reader reports it, with the line
         return False
-    return decides
+    return has_decimal_comma
 
 
 def _escaped_cell(cell: str, errors: str = "backslashreplace") -> str:
-    """Return a cell with its bytes that are not UTF-8 as escapes."""
+    """Return a cell in which bytes that are not UTF-8 are escaped, or replaced, as by ``errors``."""
     return cell if cell.isascii() else cell.encode("utf-8", "surrogateescape").decode("utf-8", errors)
 
 
@@ -231,15 +234,15 @@ def _is_number(text: str) -> bool:
 
 
 class _CsvRows:
-    """The columns of some documents of a CSV text, which is read on from where it is.
+    """The columns of the next documents of a CSV text, which is read further.
 
     Parameters
     ----------
     path : Path
-        The file, for sentences.
+        The file, for messages.
     text : CsvText
     part : PartFiles
-        How it is read: of columns that are none of a document's, nothing is kept.
+        Specified columns. Values of columns without a role are not kept.
     progress : ReadProgress
     """
 
@@ -251,10 +254,11 @@ class _CsvRows:
         has_header = text.head.has_header
         with_sizes = part.sizes is not None
         roles = recognise_columns(location, names, part.told, with_sizes=with_sizes, has_header=has_header)
-        self._texts = {i for i in (roles.qid, roles.comment, roles.part) if i is not None}
+        self._text_columns = {i for i in (roles.qid, roles.comment, roles.part) if i is not None}
         labels = {i for i in (roles.label, *roles.judges) if i is not None}
+        # The values of each column that is kept, in blocks of rows.
         self._values: dict[int, list[NDArray[Any]]] = {
-            i: [] for i in sorted(self._texts | labels | {*roles.features})
+            i: [] for i in sorted(self._text_columns | labels | {*roles.features})
         }
         self._lines = self._read(progress)
         self.columns = TableColumns(
@@ -272,7 +276,7 @@ class _CsvRows:
     def _read(self, progress: ReadProgress) -> Ints:
         """Read the columns that are used; return the line on which each row ends.
 
-        Every cell is read as text, and float() makes the number of it, which is the nearest.
+        Every cell is read as text, and float() converts it to the nearest number.
         """
         text = self._text
         end = text.n_characters + CHUNK
@@ -290,17 +294,18 @@ class _CsvRows:
             if not block:
                 break
             columns = list(zip(*block, strict=True))
-            for position, parts in self._values.items():
-                parts.append(self._converted(position, np.array(columns[position], dtype=object)))
+            for position, blocks in self._values.items():
+                blocks.append(self._converted(position, np.array(columns[position], dtype=object)))
         return np.array(lines, dtype=np.int64)
 
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
-        """Return cells as numbers where all of them are, else as they are written."""
-        if self._text.head.decimal_comma and position not in self._texts:
-            cells = np.array([self._text.head.number_text(cell) for cell in cells.tolist()], dtype=object)
-        if position in self._texts:
+        """Return the cells of a column as numbers if all of them are numbers, otherwise as texts."""
+        if position in self._text_columns:
             return np.array([unguarded(_escaped_cell(cell)) for cell in cells.tolist()], dtype=object)
-        if self._text.odd and any("_" in cell or not cell.isascii() for cell in cells.tolist()):
+        if self._text.head.decimal_comma:
+            cells = np.array([self._text.head.number_text(cell) for cell in cells.tolist()], dtype=object)
+        may_be_odd = self._text.has_odd_characters
+        if may_be_odd and any("_" in cell or not cell.isascii() for cell in cells.tolist()):
             return np.array([_escaped_cell(cell) for cell in cells.tolist()], dtype=object)
         try:
             return cells.astype(np.float64)
@@ -316,18 +321,18 @@ class _CsvRows:
 
 
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
-    """Return the first rows of a table that begins so.
+    """Return the first rows of a table from its beginning.
 
     Raises
     ------
     DataError
-        If it has no header, or is no text.
+        If it has no header, or is not text.
     """
     text = CsvText(path, io.BytesIO(beginning))
     head = text.head
     rows: list[list[str]] = []
-    with suppress(DataError):  # the reader tells where; the beginning may end within a document
-        for _number, cells in islice(text.rows(), n_rows):
+    with suppress(DataError):  # the beginning may end within a document; the reader reports other errors
+        for _, cells in islice(text.rows(), n_rows):
             rows.append([head.number_text(unguarded(cell)) for cell in cells])
     return FirstRows(head.names, rows, head.has_header, "tsv" if head.delimiter == "\t" else "csv")
 

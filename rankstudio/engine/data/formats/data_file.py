@@ -50,8 +50,8 @@ def load_data(
     missing, normalize, cache
         As in `load_letor`.
     labels : bool
-        Whether documents have labels that are needed. Otherwise a table needs no column of the label and
-        feature logs no judgments, as documents that a model is to score; all labels are then 0.
+        Whether labels are needed. If not, as for documents that a model only scores, a table needs no label
+        column, feature logs need no judgments, and all labels are 0.
 
     Raises
     ------
@@ -147,9 +147,9 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     Parameters
     ----------
     logs : Path
-        A file, or a folder of them.
+        A file of logs, or a folder of such files.
     *judgments : str
-        Files of judgments; none for the one next to the logs.
+        Files of judgments; by default the file next to the logs.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     Raises
     ------
     DataError
-        Where a file cannot be read.
+        If a file cannot be read.
     """
     paths = logs_in(logs) if logs.is_dir() else (logs,)
     if not paths or not holds_logs(paths[0]):

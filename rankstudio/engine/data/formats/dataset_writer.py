@@ -84,14 +84,14 @@ def write_csv(form: DataFormat, dataset: RankingDataset, path: Path, comments: b
 def write_with_sizes(form: DataFormat, dataset: RankingDataset, path: Path, _comments: bool) -> None:
     """Write SVMlight text, and the file of query sizes beside it."""
     content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
-    sizes = written_files(path, form)[1]
-    is_new = not sizes.exists()
-    write_text(sizes, format_sizes(np.diff(dataset.query_ptr)))
+    _, sizes_path = written_files(path, form)
+    is_new = not sizes_path.exists()
+    write_text(sizes_path, format_sizes(np.diff(dataset.query_ptr)))
     try:
         write_pieces(path, content)
     except BaseException:
         if is_new:
-            sizes.unlink(missing_ok=True)
+            sizes_path.unlink(missing_ok=True)
         raise
 
 
@@ -115,10 +115,9 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     used = set()
     names = []
     for i, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
-        plain = clean_name(name)
-        column = (
-            plain if plain.lower() not in _RESERVED and plain not in used else f"feature {i} {plain}".strip()
-        )
+        column = clean_name(name)
+        if column.lower() in _RESERVED or column in used:
+            column = f"feature {i} {column}".strip()
         while column in used:
             column += " (again)"
         used.add(column)
@@ -131,8 +130,8 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
 
     def cell(text: str) -> str:
         text = str(guarded(text))
-        plain = text == text.strip() and not any(c in text for c in f'{delimiter}"\r\n')
-        return text if plain else '"' + text.replace('"', '""') + '"'
+        is_plain = text == text.strip() and not any(c in text for c in f'{delimiter}"\r\n')
+        return text if is_plain else '"' + text.replace('"', '""') + '"'
 
     with_comments = comments and any(dataset.comments)
     header = ["qid", "label", *column_names(dataset), *([COMMENT_NAME] if with_comments else [])]
@@ -201,7 +200,7 @@ def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: boo
 
 
 def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:
-    """Return the lines of the documents from ``begin`` to ``end``."""
+    """Return the lines of the documents begin … end - 1; zeros are left out if the source left them out."""
     ids = dataset.feature_ids.tolist()
     lines = []
     for row in range(begin, end):
@@ -211,8 +210,8 @@ def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, 
             features = [f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)]
         elif dataset.sparse:
             values = dataset.X[row]
-            written = _written_columns(values, first=row == 0)
-            features = [f"{ids[j]}:{shortest(values[j].item())}" for j in written]
+            columns = _written_columns(values, is_first_row=row == 0)
+            features = [f"{ids[j]}:{shortest(values[j].item())}" for j in columns]
         else:
             features = [f"{i}:{shortest(v)}" for i, v in zip(ids, dataset.X[row].tolist(), strict=True)]
         line = " ".join(
@@ -223,10 +222,10 @@ def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, 
     return "".join(lines).encode("utf-8", errors="backslashreplace")
 
 
-def _written_columns(values: np.ndarray[tuple[int], np.dtype[np.float64]], first: bool) -> list[int]:
-    """Return the nonzero columns; in the first line also the last one, which tells the number of columns."""
-    is_written = (values != 0.0) | np.signbit(values)
-    is_written[-1] |= first
+def _written_columns(values: np.ndarray[tuple[int], np.dtype[np.float64]], is_first_row: bool) -> list[int]:
+    """Return the columns other than 0; in the first row also the last one, so that it is not lost."""
+    is_written = (values != 0.0) | np.signbit(values)  # -0.0 is written, too
+    is_written[-1] |= is_first_row
     return np.flatnonzero(is_written).tolist()
 
 

@@ -1,4 +1,4 @@
-"""All data formats that this process knows: help, filters of dialogs, readers and writers come from them."""
+"""All available data formats: help, filters of dialogs, readers and writers are derived from them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 
 
 def lacking_ability(key: str) -> str:
-    """Return why a format of an ability cannot be used, without a subject; "" if it can."""
+    """Return why a format of an ability cannot be used, as a sentence without its subject; "" if it can."""
     name = next((recorded["plugin"] for recorded in recorded_formats() if recorded["key"] == key), "")
     if not name or any(entry.key == key for entry in data_formats()):
         return ""
@@ -89,8 +89,8 @@ def absent_data_format(key: str) -> str:
 
 def data_endings() -> frozenset[str]:
     """Return the endings of names of data files, without those of compressed files."""
-    built_in = {ending for entry in data_formats() for ending in entry.endings}
-    return frozenset(built_in.union(*(recorded["endings"] for recorded in recorded_formats())))
+    endings = {ending for entry in data_formats() for ending in entry.endings}
+    return frozenset(endings.union(*(recorded["endings"] for recorded in recorded_formats())))
 
 
 @cache
@@ -100,12 +100,12 @@ def built_in_endings() -> frozenset[str]:
 
 
 def told_format(name: str, path: Path) -> DataFormat | None:
-    """Return the format that a plan or a user names; None for an unspecified one.
+    """Return the format that a plan or a user names; None if the name is "".
 
     Parameters
     ----------
     name : str
-        A key, or what :attr:`DataFormat.recorded` is.
+        A key, or a text such as :attr:`DataFormat.recorded`.
     path : Path
         The data, for the message.
 
@@ -132,12 +132,12 @@ def told_format(name: str, path: Path) -> DataFormat | None:
 
 @dataclass(frozen=True)
 class FormatSource:
-    """Where a format that a plan records comes from.
+    """The package of a format that a plan records.
 
     Attributes
     ----------
     origin : Origin
-        The package as it is installed; as it was recorded where it is absent.
+        The package as it is installed, or as it was recorded if it is absent.
     """
 
     origin: Origin
@@ -149,12 +149,12 @@ class FormatSource:
 
 
 def format_sources(recorded: str) -> tuple[FormatSource, ...]:
-    """Return where a format that a plan records comes from; () for RankStudio's own and unspecified ones.
+    """Return the package of a format that a plan records; () for RankStudio's own, or no format.
 
     Parameters
     ----------
     recorded : str
-        As a plan has it; see :func:`told_format`.
+        Name of the format in a plan; see :func:`told_format`.
     """
     package, _, version = recorded.partition(OF)[2].partition("==")
     entry = _format_of_name(recorded)
@@ -168,6 +168,7 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
 
 
 def _format_of_name(name: str) -> DataFormat | None:
+    """Return the format with a key, of the package in the name if it has one; None if there is none."""
     key, _, requirement = name.partition(OF)
     package = requirement.partition("==")[0]
     entries = (entry for entry in data_formats() if entry.key == key)
@@ -193,7 +194,7 @@ def format_to_write(name: str) -> DataFormat:
     Raises
     ------
     PlanError
-        If the name ends as that of a format does whose ability is absent.
+        If the name has the ending of a format whose ability is absent.
     """
     form = format_of_name(name)
     lower = without_ending(name).lower()
@@ -206,12 +207,12 @@ def format_to_write(name: str) -> DataFormat:
 
 
 def refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for an entry that is no format.
+    """Raise a PlanError for an entry of a plug-in that is not a valid format.
 
     Parameters
     ----------
     entry : object
-        What a plug-in has as a :class:`DataFormat`.
+        Value that a plug-in provides as a :class:`DataFormat`.
     """
     if not isinstance(entry, DataFormat):
         raise PlanError(tr("expected a DataFormat, got {value}.").format(value=shown(entry)))
@@ -219,12 +220,8 @@ def refuse_invalid(entry: object) -> None:
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
     label = entry.label
-    if (
-        not isinstance(label, str)
-        or not label.strip()
-        or len(label) > _MAX_LABEL_LENGTH
-        or one_line(label) != label
-    ):
+    is_line = isinstance(label, str) and bool(label.strip()) and one_line(label) == label
+    if not is_line or len(label) > _MAX_LABEL_LENGTH:
         text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
         raise PlanError(text.format(key=entry.key, field="label", most=_MAX_LABEL_LENGTH, value=shown(label)))
     endings = entry.endings
@@ -233,11 +230,10 @@ def refuse_invalid(entry: object) -> None:
     ):
         text = tr('{key}: endings: expected a tuple of endings such as (".npz",), got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(endings)))
-    places = [entry.reader, *filter(None, [entry.recognise, entry.writer])]
-    wrong = next((p for p in places if not isinstance(p, str) or not _MODULE_AND_NAME.fullmatch(p)), None)
-    if wrong is not None:
-        text = tr('{key}: expected functions as "module:function", got {value}.')
-        raise PlanError(text.format(key=entry.key, value=shown(wrong)))
+    for reference in [entry.reader, *filter(None, [entry.recognise, entry.writer])]:
+        if not isinstance(reference, str) or not _MODULE_AND_NAME.fullmatch(reference):
+            text = tr('{key}: expected functions as "module:function", got {value}.')
+            raise PlanError(text.format(key=entry.key, value=shown(reference)))
     if not isinstance(entry.magic, bytes) or not isinstance(entry.growth, int | float):
         text = tr("{key}: expected bytes as magic and a number as growth.")
         raise PlanError(text.format(key=entry.key))

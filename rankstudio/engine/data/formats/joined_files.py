@@ -1,7 +1,7 @@
-"""Files whose documents are judged in other files: told by marks of their format, and found with judgments.
+"""Files whose documents are judged in other files: recognised by marks, and found with their judgments.
 
-The formats themselves are those of abilities. Files are recognised also where the folder of an ability is
-absent, so that the plug-in can be named that reads them.
+The formats themselves belong to abilities. Files are also recognised if the folder of an ability is absent,
+so that messages can name the plug-in that reads them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MarkedFormat:
     key, plugin : str
         Key of the format, and name of the ability.
     endings, marks : tuple of str
-        Of its files: what names end with, and texts of which the beginning has one.
+        Endings of the names of its files, and texts, one of which occurs at the beginning of each file.
     """
 
     key: str
@@ -45,15 +45,14 @@ class MarkedFormat:
     marks: tuple[str, ...]
 
     def is_begun_by(self, beginning: bytes) -> bool:
-        """Return whether JSON that begins so has a mark, in UTF-16 too, which its reader refuses."""
+        """Return whether the beginning of a file is JSON with a mark, also in UTF-16."""
         if beginning[:2] in _BYTE_ORDERS:
             beginning = beginning[2:].replace(b"\0", b"")
-        return beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and any(
-            mark.encode() in beginning for mark in self.marks
-        )
+        is_json = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+        return is_json and any(mark.encode() in beginning for mark in self.marks)
 
     def is_named(self, name: str) -> bool:
-        """Return whether the name of a file ends like that of one."""
+        """Return whether the name of a file has an ending of the format, compressed or not."""
         plain = name.lower()
         return any(plain.removesuffix(packed).endswith(self.endings) for packed in _COMPRESSED_ENDINGS)
 
@@ -99,31 +98,31 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     ----------
     beginning : Beginning
     by_name : bool
-        Whether the ending counts, because no format that is there has marks in the file.
+        Whether the ending counts, because no available format has a mark in the file.
 
     Raises
     ------
     DatasetError
-        It names the plug-in.
+        The message names the plug-in.
     """
     marked = {form.key for form in marked_formats() if form.is_begun_by(beginning.head)}
     name = without_ending(beginning.path.name).lower()
     for form in recorded_formats():
         magic = form["magic"].encode()
-        is_told = form["key"] in marked or (magic and beginning.head.startswith(magic))
+        is_marked = form["key"] in marked or (magic and beginning.head.startswith(magic))
         is_named = by_name and not form["marks"] and name.endswith(tuple(form["endings"]))
-        if (is_told or is_named) and (lacking := lacking_ability(form["key"])):
+        if (is_marked or is_named) and (lacking := lacking_ability(form["key"])):
             text = tr("{path}: the format of the data {reason}")
             raise DatasetError(text.format(path=shown_path(beginning.path), reason=lacking))
 
 
 def joined_format(path: Path) -> DataFormat:
-    """Return the format of files that are joined with judgments, for one that is said to be of it.
+    """Return the format that joins files with judgments, for a file that the user gives judgments for.
 
     Raises
     ------
     DatasetError
-        Where its ability is absent.
+        If the ability with this format is absent.
     """
     forms = [form for form in data_formats() if form.marks]
     if forms:
@@ -134,7 +133,7 @@ def joined_format(path: Path) -> DataFormat:
 
 
 def holds_logs(path: Path) -> bool:
-    """Return whether a file is a log of features, as its name and its beginning tell."""
+    """Return whether a file is a log of features, by its name and its beginning."""
     try:
         named = [form for form in marked_formats() if form.is_named(path.name)]
         if not named or not path.is_file():
@@ -156,11 +155,15 @@ def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
 
 
 def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a file of TREC judgments without runs; nothing for others."""
-    return (logs_in(paths[0].parent), paths) if len(paths) == 1 and not runs_beside(paths[0]) else ((), ())
+    """Return the logs beside a file of TREC judgments without runs, and the file; nothing for others."""
+    if len(paths) != 1 or runs_beside(paths[0]):
+        return (), ()
+    return logs_in(paths[0].parent), paths
 
 
 def logs_judged_by_table(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a table of judgments; nothing for others."""
+    """Return the logs beside a table of judgments, and this table; nothing for other files."""
     folder = paths[0].parent
-    return (logs_in(folder), paths) if len(paths) == 1 and paths[0] in judgment_files(folder) else ((), ())
+    if len(paths) != 1 or paths[0] not in judgment_files(folder):
+        return (), ()
+    return logs_in(folder), paths

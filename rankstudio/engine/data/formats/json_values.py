@@ -1,4 +1,4 @@
-"""Values of JSON in a text, one after the other, in lines, across lines or in a list; never all at once."""
+"""Values of JSON in a text, read one after the other: on lines, across lines, or elements of one list."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rankstudio.engine.support import memory
 
 CHUNK = 1 << 20  # characters at a time
 _BLANKS = re.compile(r"\s*")
-_UTF_16 = "\ufffd\ufffd"  # its byte order marks, as they are decoded here
+_UTF_16 = "\ufffd\ufffd"  # byte order mark of UTF-16, as it is decoded here
 _EXCERPT_LENGTH = 40  # characters before an error
-_CUT_CHARACTERS = 16  # characters from its end within which a text that is cut anywhere has its error
-_MEMORY_FACTOR = 16  # times the memory of a text, which its values take
+_CUT_CHARACTERS = 16  # an incomplete text has its error at most so many characters before its end
+_MEMORY_FACTOR = 16  # memory of values, as a multiple of that of their text
 
 
 class _RepeatedNameError(Exception):
@@ -59,12 +59,12 @@ class JsonValues:
         self._path = path
         self._expected = expected
         self._text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace")
-        self._rest = ""
-        self._at = 0
+        self._rest = ""  # the text that was read and not yet dropped
+        self._position = 0  # in the rest
         self._line = 1
-        self._ended = False
-        self._halves = False
-        """Whether there may be half of a pair of UTF-16, which is no text."""
+        self._is_at_end = False
+        self._may_have_surrogates = False
+        """Whether there may be half of a surrogate pair, which is not text."""
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         """Yield each value with its line.
@@ -72,91 +72,89 @@ class JsonValues:
         Raises
         ------
         FormatError
-            At the first line that is no JSON, or where a value does not fit into memory.
+            At the first line that is not JSON, or if a value does not fit into memory.
         """
-        while mark := self._next():
-            if mark != "[":
+        while character := self._next_character():
+            if character != "[":
                 yield self._line, self._value()
                 continue
-            self._advance(self._at + 1)
-            while mark := self._next():
-                if mark == "]":
+            self._advance(self._position + 1)
+            while character := self._next_character():
+                if character == "]":
                     break
                 yield self._line, self._value()
-                if self._next() not in (",", "]"):
-                    raise self._error(self._at)
-                if self._rest[self._at] == ",":
-                    self._advance(self._at + 1)
-                    if self._next() in ("", "]"):
-                        raise self._error(self._at)
-            if not mark:
-                raise self._error(self._at)
-            self._advance(self._at + 1)
+                if self._next_character() not in (",", "]"):
+                    raise self._error(self._position)
+                if self._rest[self._position] == ",":
+                    self._advance(self._position + 1)
+                    if self._next_character() in ("", "]"):
+                        raise self._error(self._position)
+            if not character:
+                raise self._error(self._position)
+            self._advance(self._position + 1)
 
-    def _next(self) -> str:
-        """Return the first character that is not blank, "" at the end, and go there."""
+    def _next_character(self) -> str:
+        """Move to the next character that is not blank, and return it; "" at the end."""
         while True:
-            blanks = _BLANKS.match(self._rest, self._at)
+            blanks = _BLANKS.match(self._rest, self._position)
             assert blanks is not None
             self._advance(blanks.end())
-            if self._at < len(self._rest):
-                return self._rest[self._at]
-            if self._ended:
+            if self._position < len(self._rest):
+                return self._rest[self._position]
+            if self._is_at_end:
                 return ""
-            self._more()
+            self._read_more()
 
     def _value(self) -> Any:
-        """Return the value that begins here, and go behind it."""
+        """Return the value that begins at the position, and move behind it."""
         while True:
             try:
-                value, end = _DECODER.raw_decode(self._rest, self._at)
-                if self._halves:
-                    json.dumps(value, ensure_ascii=False).encode()
+                value, end = _DECODER.raw_decode(self._rest, self._position)
+                if self._may_have_surrogates:
+                    json.dumps(value, ensure_ascii=False).encode()  # ValueError for half of a pair
             except json.JSONDecodeError as error:
-                cut = (
-                    error.msg.startswith("Unterminated")
-                    or not self._rest[error.pos + _CUT_CHARACTERS :].strip()
-                )
-                if self._ended or not cut:
+                is_near_end = not self._rest[error.pos + _CUT_CHARACTERS :].strip()
+                may_be_incomplete = error.msg.startswith("Unterminated") or is_near_end
+                if self._is_at_end or not may_be_incomplete:
                     raise self._error(error.pos) from None
-                self._more()
+                self._read_more()
             except _RepeatedNameError as error:
                 raise line_error(
                     self._path, self._line, f'"{error}"', tr("each name once in an object")
                 ) from None
             except (ValueError, RecursionError):
-                raise self._error(self._at) from None
+                raise self._error(self._position) from None
             else:
                 self._advance(end)
                 return value
 
-    def _more(self) -> None:
-        """Read on: as much again as is waiting, so that a long value is tried a few times only."""
-        waiting = len(self._rest) - self._at
-        if _MEMORY_FACTOR * waiting > memory.available():
+    def _read_more(self) -> None:
+        """Read as many characters as are still undecoded, so that a long value is tried only a few times."""
+        n_undecoded = len(self._rest) - self._position
+        if _MEMORY_FACTOR * n_undecoded > memory.available():
             raise line_error(
-                self._path, self._line, memory.size(waiting), "values of JSON that fit into memory"
+                self._path, self._line, memory.size(n_undecoded), "values of JSON that fit into memory"
             )
-        text = self._text.read(max(CHUNK, waiting))
-        self._rest = self._rest[self._at :] + text
-        self._at = 0
-        self._ended = not text
-        self._halves = "\\ud" in self._rest.lower()
+        text = self._text.read(max(CHUNK, n_undecoded))
+        self._rest = self._rest[self._position :] + text
+        self._position = 0
+        self._is_at_end = not text
+        self._may_have_surrogates = "\\ud" in self._rest.lower()
 
     def _advance(self, to: int) -> None:
-        self._line += self._rest.count("\n", self._at, to)
-        self._at = to
+        self._line += self._rest.count("\n", self._position, to)
+        self._position = to
 
     def _error(self, position: int) -> FormatError:
-        """Return the error at a place: of the line on which the text before it ends."""
+        """Return the error at a position, on the line on which the text before the position ends."""
         if self._rest.startswith(_UTF_16) and self._line == 1:
             return utf_16_error(self._path)
-        before = self._rest[self._at : position].rstrip()
+        before = self._rest[self._position : position].rstrip()
         line = self._line + before.count("\n")
-        if before:  # it begins as it should
+        if before:  # the beginning of the value is valid
             excerpt = before.rpartition("\n")[2].strip()
             excerpt = f"…{excerpt[-_EXCERPT_LENGTH:]}" if len(excerpt) > _EXCERPT_LENGTH else excerpt
             return FormatError(self._path, line, 0, repr(excerpt), tr("valid JSON after it"))
-        end = self._rest.find("\n", self._at)
-        excerpt = self._rest[self._at : end if end >= 0 else len(self._rest)]
+        end = self._rest.find("\n", self._position)
+        excerpt = self._rest[self._position : end if end >= 0 else len(self._rest)]
         return line_error(self._path, line, excerpt, self._expected)

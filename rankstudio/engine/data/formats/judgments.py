@@ -42,7 +42,7 @@ def read_judgments(text: TextLines) -> Grades:
     Raises
     ------
     FormatError, DatasetError
-        Where it is none, or judges a document of a query in two ways.
+        If a line is no judgment, there are no judgments, or two different ones of a document of a query.
     """
     first = next((line.strip() for line in text.lines if line.strip()), "")
     if first[:1] in ("{", "["):
@@ -66,7 +66,7 @@ def judgments_beside(logs: Path) -> Path:
     Raises
     ------
     NoJudgmentsError
-        Where there is none, or there are several.
+        If there is no such file, or there are several.
     """
     files = judgment_files(logs.parent)
     if len(files) != 1:
@@ -83,7 +83,7 @@ def judgments_beside(logs: Path) -> Path:
 
 
 def judged_by_any(judges: Sequence[Grades]) -> Grades:
-    """Return the documents that any of several judges judged, each with the grade of the first of them."""
+    """Return the documents that any judge judged, each with the grade of the first judge who did."""
     judged: dict[str, dict[str, float]] = {}
     for query, documents in (item for grades in judges for item in grades.items()):
         judged_documents = judged.setdefault(query, {})
@@ -94,7 +94,7 @@ def judged_by_any(judges: Sequence[Grades]) -> Grades:
 
 
 def judgment_files(folder: Path) -> list[Path]:
-    """Return the files of a folder that call themselves judgments."""
+    """Return the files of a folder whose names are those of judgments."""
     return [
         path
         for path in children(folder)
@@ -126,18 +126,18 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     rows = csv.reader(io.StringIO("\n".join(text.lines)), delimiter=separator)
     try:
         names = [re.sub(r"[\W_]+", "", cell).lower() for cell in next(rows, [])]
-        places = {
+        column_of_role = {
             role: next((names.index(name) for name in common_names if name in names), -1)
             for role, common_names in _COLUMNS.items()
         }
-        if min(places.values()) < 0:
+        if min(column_of_role.values()) < 0:
             raise text.error(1, header, tr(EXPECTED))
         for row in rows:
             if not any(row):
                 continue
-            if len(row) <= max(places.values()):
+            if len(row) <= max(column_of_role.values()):
                 raise text.error(rows.line_num, separator.join(row), tr("as many cells as in the first line"))
-            query, document, rating = (row[places[role]].strip() for role in _COLUMNS)
+            query, document, rating = (row[column_of_role[role]].strip() for role in _COLUMNS)
             if rating:
                 yield rows.line_num, query, document, rating
     except csv.Error:

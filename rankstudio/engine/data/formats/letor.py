@@ -1,4 +1,4 @@
-"""LETOR text: chunks of it in pieces, the pieces in threads, the rows in place; where it is none, and why."""
+"""Parsing of LETOR text: chunks are cut into pieces, which threads parse into rows; errors of text."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.sparse_rows import MOST_ID, worth_it
 
-_PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
+_PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that cancellation takes effect at once
 _WINDOW = 1 << 12  # 4 KiB: most lines are shorter
 _PEEK = 1 << 16  # 64 KiB, enough for some lines
-_FIRST_HARD_CAPACITY = 64  # numbers that the fast path leaves to Python; room grows where there are more
-# a document in the comment of the one before it
+_FIRST_HARD_CAPACITY = 64  # numbers of a piece that the kernel leaves to Python; grows if there are more
+# A document after a carriage return, which is part of the comment of the document before.
 _HIDDEN_DOCUMENT = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")
-_OTHER_BYTES_PER_ROW = 41  # bytes of a row beside its features
-_BYTES_OF_VALUE = 4  # of text, at least: " 1:0"
+_OTHER_BYTES_PER_ROW = 41  # bytes of a row besides its features
+_BYTES_OF_VALUE = 4  # of the shortest text, " 1:0"
 
 
 _EXCERPT_LENGTH = 40
@@ -77,8 +77,12 @@ _EXPECTED = {
 
 
 @dataclass(frozen=True)
-class _How:
-    """Permitted contents of a line: greatest id, missing values, ids from 0 (a shift of 1), a query."""
+class _LineRules:
+    """Permitted contents of a line.
+
+    These are the greatest feature id, whether missing values are refused, what is added to ids (1 if they
+    begin at 0), and whether the line has a query id.
+    """
 
     most_features: int = MOST_ID
     refuse: bool = False
@@ -86,16 +90,22 @@ class _How:
     with_query: bool = True
 
     @classmethod
-    def of(cls, part: PartFiles) -> _How:
+    def of(cls, part: PartFiles) -> _LineRules:
         greatest_id = MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
-        return cls(greatest_id, part.refuse, 1 - part.first_id, not part.form.sizes)
+        return cls(
+            most_features=greatest_id,
+            refuse=part.refuse,
+            shift=1 - part.first_id,
+            with_query=not part.form.sizes,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The arrays that the kernel writes to; as many rows as there are lines.
+    """The arrays that the kernel writes to, with as many rows as there are lines; see `_line_kernel.parse`.
 
-    Rows of mostly zeros have no columns, but lengths: what they hold comes with the outcome of each piece.
+    If values are stored without zeros, ``X`` has no columns, and ``lengths`` has the number of values of each
+    row; the values themselves are in the outcomes of the pieces. Otherwise ``lengths`` is empty.
     """
 
     X: Floats
@@ -107,21 +117,21 @@ class _Rows:
     @classmethod
     def empty(cls, rows: int, width: int, *, sparse: bool = False) -> _Rows:
         return cls(
-            np.zeros((rows, 0 if sparse else width)),
-            np.empty(rows),
-            np.empty((rows, 4), np.int64),
-            np.empty(rows, np.bool_),
-            np.zeros(rows if sparse else 0, np.int64),
+            X=np.zeros((rows, 0 if sparse else width)),
+            y=np.empty(rows),
+            spans=np.empty((rows, 4), np.int64),
+            new_query=np.empty(rows, np.bool_),
+            lengths=np.zeros(rows if sparse else 0, np.int64),
         )
 
-    def at(self, rows: Ints) -> _Rows:
+    def selected(self, rows: Ints) -> _Rows:
         lengths = self.lengths[rows] if self.lengths.size else self.lengths
         return _Rows(self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows], lengths)
 
 
 @dataclass(frozen=True, eq=False)
 class _ParsedLines:
-    """The documents of some lines, in their order, and how many values the lines give."""
+    """The documents of some lines, in their order, and the number of values in the lines."""
 
     rows: _Rows
     X: Floats | Entries
@@ -132,13 +142,13 @@ class _ParsedLines:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """Parsed lines of one piece, or its error."""
+    """Counts of one piece, its values if they are stored without zeros, and its problems, if any."""
 
     tally: Ints
     missing: Ints
     ids: Int32s
     values: Floats
-    problems: list[tuple[int, int]]  # position and code, in no order
+    problems: list[tuple[int, int]]  # position and code, in any order
 
 
 def read_letor(
@@ -159,7 +169,7 @@ def read_letor(
     Notes
     -----
     Time O(b / p) for b bytes on p processors, doubled for text whose first lines do not show its width;
-    memory O(m n) for m documents and n features of a chunk of text, O(b) where nearly all values are 0.
+    memory O(m n) for m documents and n features of a chunk of text, O(b) if nearly all values are 0.
     """
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         reading = _LetorText(part, builder, pool, progress)
@@ -173,16 +183,17 @@ def read_letor(
     if not width:
         raise FormatError(path, 0, 0, tr("no features"), tr("at least one feature:value in some line"))
     names = () if part.first_id else tuple(f"id {i}" for i in range(width))
-    return TableFacts(width, reading.n_values == builder.n_documents * width, feature_names=names)
+    is_dense = reading.n_values == builder.n_documents * width
+    return TableFacts(width, dense=is_dense, feature_names=names)
 
 
 class _LetorText:
-    """Parses the lines of files one after the other, and hands their documents to a builder."""
+    """Parses the lines of files one after the other, and passes their documents to a builder."""
 
     def __init__(
         self, part: PartFiles, builder: TableBuilder, pool: Executor, progress: ReadProgress
     ) -> None:
-        self._how = _How.of(part)
+        self._rules = _LineRules.of(part)
         self._one_ranking = part.told.no_queries
         self._n_files = len(part.paths)
         self._builder = builder
@@ -193,38 +204,45 @@ class _LetorText:
         self.empty = True
 
     def read(self, file: SourceFile, position: int) -> None:
-        """Read a file, whose position among the files is given; see `read_letor` for what is raised."""
-        wrong: FormatError | None = None
-        hidden: FormatError | None = None
-        before = 0
+        """Read a file, whose position among the files is given; see `read_letor` for the errors.
+
+        After the first invalid line, the rest is only searched for a zero byte, which is reported first.
+        """
+        first_error: FormatError | None = None
+        hidden_document_error: FormatError | None = None
+        n_lines_before = 0
         progress = self._progress if file.whole is not None else self._progress.silent()
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
-            if wrong is None:
+            if first_error is None:
                 share = (position + file.done / max(file.size, 1)) / self._n_files
                 try:
                     lines = self._parse(file.path, text, progress, begins=number == 0)
-                    hidden = hidden or _document_in_comment(file.path, text, lines, before)
-                    self._builder.add(self._piece(text, lines, before), share)
+                    hidden_document_error = hidden_document_error or _document_in_comment(
+                        file.path, text, lines, n_lines_before
+                    )
+                    self._builder.add(self._piece(text, lines, n_lines_before), share)
                 except FormatError as error:
-                    wrong = _with_line_offset(error, before)
+                    first_error = _with_line_offset(error, n_lines_before)
                     if text[: len(text) - PADDING].min() == 0:
-                        raise wrong from None
+                        raise first_error from None
             else:
                 progress.check()
-                _refuse_zero_byte(file.path, text, before)
+                _refuse_zero_byte(file.path, text, n_lines_before)
             if file.whole is None:
-                before += count_lines(text[: len(text) - PADDING])[0]
-        if wrong or hidden:
-            raise wrong or hidden  # type: ignore[misc]
+                n_lines_before += count_lines(text[: len(text) - PADDING])[0]
+        first_error = first_error or hidden_document_error
+        if first_error is not None:
+            raise first_error
 
     def _parse(self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool) -> _ParsedLines:
+        """Parse a chunk of text, and update the width and the number of values."""
         lines = _parse_lines(
             path,
             text,
             self._pool,
             progress,
-            self._how,
+            self._rules,
             begins=begins,
             width=self.width,
             may_be_sparse=self._builder.takes_entries,
@@ -233,39 +251,45 @@ class _LetorText:
         self.n_values += lines.n_values
         return lines
 
-    def _piece(self, text: Bytes, lines: _ParsedLines, before: int) -> DocumentPiece:
-        """Return the documents of a chunk of text that has ``before`` lines before it."""
+    def _piece(self, text: Bytes, lines: _ParsedLines, n_lines_before: int) -> DocumentPiece:
+        """Return the documents of a chunk of text that has some lines before it in its file."""
         rows = lines.rows
         if self._one_ranking:
-            runs = one_run(len(rows.y))
-            return DocumentPiece(lines.X, rows.y, lines.comments, lines.missing, runs, lambda _: before)
+            return DocumentPiece(
+                X=lines.X,
+                y=rows.y,
+                comments=lines.comments,
+                missing=lines.missing,
+                runs=one_run(len(rows.y)),
+                place_of=lambda _: n_lines_before,
+            )
         starts = np.flatnonzero(rows.new_query)
-        places = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
+        query_spans = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
         ids = (
             text[begin:end].tobytes().decode("utf-8", errors="backslashreplace")
-            for begin, end in places.tolist()
+            for begin, end in query_spans.tolist()
         )
         return DocumentPiece(
-            lines.X,
-            rows.y,
-            lines.comments,
-            lines.missing,
-            zip(ids, lengths, strict=True) if self._how.with_query else (),
-            lambda run: before + line_of(text, int(places[run, 0])),
+            X=lines.X,
+            y=rows.y,
+            comments=lines.comments,
+            missing=lines.missing,
+            runs=zip(ids, lengths, strict=True) if self._rules.with_query else (),
+            place_of=lambda run: n_lines_before + line_of(text, int(query_spans[run, 0])),
         )
 
 
-def _with_line_offset(error: FormatError, lines: int) -> FormatError:
-    """Return an error with the number of its line increased by the lines before the text."""
-    line = error.line + lines if error.line else 0
+def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
+    """Return an error with its line counted from the beginning of the file instead of the chunk."""
+    line = error.line + n_lines_before if error.line else 0
     return type(error)(error.path, line, error.column, error.found, error.expected)
 
 
-def _refuse_zero_byte(path: Path, text: Bytes, before: int) -> None:
+def _refuse_zero_byte(path: Path, text: Bytes, n_lines_before: int) -> None:
     size = len(text) - PADDING
     if text[:size].min() == 0:
-        raise _with_line_offset(zero_byte_error(path, text, 0, size), before)
+        raise _with_line_offset(zero_byte_error(path, text, 0, size), n_lines_before)
 
 
 def _parse_lines(
@@ -273,42 +297,42 @@ def _parse_lines(
     text: Bytes,
     pool: Executor,
     progress: ReadProgress,
-    how: _How,
+    rules: _LineRules,
     *,
     begins: bool,
     width: int = 0,
     may_be_sparse: bool = False,
 ) -> _ParsedLines:
-    """Parse some lines of a file, of which there may be none; see `read_letor` for what is raised.
+    """Parse some lines of a file, or none; see `read_letor` for the errors.
 
     Parameters
     ----------
     path : Path
-        The file, for the texts of errors.
+        The file, for messages.
     text : uint8 array
-        Its text, with `PADDING` newlines behind it.
+        Lines of the file, followed by `PADDING` newlines.
     pool : Executor
         Threads.
     progress : ReadProgress
-        Told of half of the bytes of the text, as they are parsed.
-    how : _How
+        Receives half of the bytes of the text, as they are parsed.
+    rules : _LineRules
     begins : bool
         Whether these are the first lines of the file.
     width : int
         Least number of columns.
     may_be_sparse : bool
-        Whether values may be stored without their zeros, where there are many.
+        Whether values may be stored without zeros, if most values are 0.
     """
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     n_lines = sum(p.lines for p in pieces)
-    first = _first_tally(text, pieces, how)
+    first = _first_tally(text, pieces, rules)
     width = max(width, int(first[kernels.GREATEST_ID]))
-    n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))
-    while True:
+    n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))  # an estimate
+    while True:  # once, or again with more columns if a later line has a greater id than the first lines
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = _Rows.empty(n_lines, 0, sparse=True) if sparse else _allocate(path, n_lines, width)
-        outcomes = _parse_pieces(text, pieces, rows, how, pool, progress)
+        outcomes = _parse_pieces(text, pieces, rows, rules, pool, progress)
         greatest = max((int(o.tally[kernels.GREATEST_ID]) for o in outcomes), default=0)
         n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
         if sparse or greatest <= width:
@@ -316,46 +340,52 @@ def _parse_lines(
         width = greatest
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
-        raise format_error(path, text, *min(problems), how.most_features - how.shift)
+        raise format_error(path, text, *min(problems), rules.most_features - rules.shift)
     rows = _without_blank_lines(rows, pieces, [int(o.tally[kernels.ROWS]) for o in outcomes])
     comments = _copied_comments(text, rows.spans)
     if sparse:
-        X = _sorted_entries(path, text, rows, outcomes, how, max(width, greatest))
+        X = _sorted_entries(path, text, rows, outcomes, rules, max(width, greatest))
         return _ParsedLines(rows, X, np.zeros(0, dtype=np.int64), n_values, comments)
     missing = sum((o.missing for o in outcomes), np.zeros(width, dtype=np.int64))
     return _ParsedLines(rows, rows.X, missing, n_values, comments)
 
 
 def _without_blank_lines(rows: _Rows, pieces: list[TextPiece], counts: list[int]) -> _Rows:
-    """Return the rows of pieces, each of which has as many as were counted, without those of blank lines."""
+    """Return the rows with documents: ``counts`` of them at the beginning of the rows of each piece."""
     if counts == [p.lines for p in pieces]:
         return rows
-    return rows.at(np.concatenate([np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]))
+    ranges = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
+    return rows.selected(np.concatenate(ranges))
 
 
 def _sorted_entries(
-    path: Path, text: Bytes, rows: _Rows, outcomes: list[_Outcome], how: _How, width: int
+    path: Path, text: Bytes, rows: _Rows, outcomes: list[_Outcome], rules: _LineRules, width: int
 ) -> Entries:
-    """Return the nonzero values of rows; FormatError where one has a feature twice."""
+    """Return the values of rows by ascending ids; FormatError if a row has a feature twice."""
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
-    entries, twice = sorted_rows(Entries(ids, values, rows.lengths, width))
-    if twice < 0:
+    entries, row_with_repeated_id = sorted_rows(Entries(ids, values, rows.lengths, width))
+    if row_with_repeated_id < 0:
         return entries
     earlier_ids: set[int] = set()
-    begin, end = rows.spans[twice, [kernels.QID_END, kernels.COMMENT_BEGIN]].tolist()
+    begin, end = rows.spans[row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]].tolist()
     for token in re.finditer(rb"(\d+):\S*", text[begin:end].tobytes()):
         if int(token[1]) in earlier_ids:
             break
         earlier_ids.add(int(token[1]))
-    raise format_error(path, text, begin + token.start(), ID_REPEATED, how.most_features)
+    raise format_error(path, text, begin + token.start(), ID_REPEATED, rules.most_features)
 
 
 def _parse_pieces(
-    text: Bytes, pieces: list[TextPiece], rows: _Rows, how: _How, pool: Executor, progress: ReadProgress
+    text: Bytes,
+    pieces: list[TextPiece],
+    rows: _Rows,
+    rules: _LineRules,
+    pool: Executor,
+    progress: ReadProgress,
 ) -> list[_Outcome]:
     """Parse pieces into their rows, in threads, up to the first one with a problem."""
-    futures = [pool.submit(_parse_piece, text, piece, rows, how) for piece in pieces]
+    futures = [pool.submit(_parse_piece, text, piece, rows, rules) for piece in pieces]
     outcomes: list[_Outcome] = []
     try:
         for piece, outcome in zip(pieces, progress.in_order(futures), strict=True):
@@ -374,24 +404,22 @@ def warm_up() -> None:
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
     with ThreadPoolExecutor(1) as pool:
-        _parse_lines(Path("warm-up"), text, pool, ReadProgress(), _How(), begins=True)
+        _parse_lines(Path("warm-up"), text, pool, ReadProgress(), _LineRules(), begins=True)
 
 
-def _first_tally(text: Bytes, pieces: list[TextPiece], how: _How) -> Ints:
-    """Return the tally of the first lines, whose greatest feature id is nearly always the width."""
+def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
+    """Return the tally of the first lines, whose greatest feature id is nearly always the final width."""
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
     first = pieces[0]
     end = line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
     lines = count_lines(text[first.begin : end])[0] + 1
-    outcome = _parse_piece(
-        text, TextPiece(first.begin, end, 0, lines), _Rows.empty(lines, 0), replace(how, refuse=False)
-    )
-    return outcome.tally
+    piece = TextPiece(first.begin, end, row=0, lines=lines)
+    return _parse_piece(text, piece, _Rows.empty(lines, 0), replace(rules, refuse=False)).tally
 
 
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
-    """Return arrays for the rows, or say that they do not fit."""
+    """Return arrays for the rows; DatasetError if they do not fit into memory."""
     needed = rows * (8 * width + _OTHER_BYTES_PER_ROW)
     try:
         free = memory.available()
@@ -402,14 +430,15 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
         raise too_large(path, rows, width, needed, free) from None
 
 
-def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outcome:
+def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) -> _Outcome:
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY
-    room = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if rows.lengths.size else 0
+    is_sparse = rows.lengths.size > 0
+    max_values = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if is_sparse else 0
     while True:
-        ids = np.empty(room, dtype=np.int32)
-        values = np.empty(room)
+        ids = np.empty(max_values, dtype=np.int32)
+        values = np.empty(max_values)
         tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
         missing = np.zeros(width, dtype=np.int64)
         hard = np.empty((capacity, 4), dtype=np.int64)
@@ -418,9 +447,9 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outc
             piece.begin,
             piece.end,
             piece.row,
-            how.most_features,
-            how.shift,
-            how.with_query,
+            rules.most_features,
+            rules.shift,
+            rules.with_query,
             rows.X,
             rows.y,
             rows.spans,
@@ -437,19 +466,19 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outc
         if n_hard <= capacity:
             break
         capacity = n_hard
-    n_values = int(tally[kernels.VALUES]) if room else 0
+    n_values = int(tally[kernels.VALUES]) if is_sparse else 0
     ids = ids[:n_values].copy()
     values = values[:n_values].copy()
     problems = list(_convert_hard(text, hard[:n_hard], rows, values))
     if tally[kernels.ERROR] != kernels.FINE:
         problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))
-    if how.refuse and tally[kernels.FIRST_MISSING] >= 0:
+    if rules.refuse and tally[kernels.FIRST_MISSING] >= 0:
         problems.append((int(tally[kernels.FIRST_MISSING]), MISSING))
     return _Outcome(tally, missing, ids, values, problems)
 
 
 def _convert_hard(text: Bytes, hard: Ints, rows: _Rows, values: Floats) -> Iterator[tuple[int, int]]:
-    """Convert the numbers that the kernel left to ``float()``; yield where one is too large."""
+    """Convert the numbers that the kernel left to ``float()``; yield position and code of too large ones."""
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
         value = float(text[begin:end].tobytes())
@@ -459,26 +488,29 @@ def _convert_hard(text: Bytes, hard: Ints, rows: _Rows, values: Floats) -> Itera
             rows.y[row] = value
         elif column < width:
             rows.X[row, column] = value
-        elif column - width - 1 < values.size:  # the rest of a line with an error
+        elif column - width - 1 < values.size:  # values of a line with an error are not counted
             values[column - width - 1] = value
 
 
-def _document_in_comment(path: Path, text: Bytes, lines: _ParsedLines, before: int) -> FormatError | None:
-    """Return the error of a comment with a document in it, behind a line end of old."""
+def _document_in_comment(
+    path: Path, text: Bytes, lines: _ParsedLines, n_lines_before: int
+) -> FormatError | None:
+    """Return the error of the first comment that has a document after a carriage return."""
     comments = lines.comments
     if not np.any(comments.content == ord("\r")):
         return None
     begins = lines.rows.spans[:, kernels.COMMENT_BEGIN]
     for hidden in _HIDDEN_DOCUMENT.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
-        if hidden.end() <= comments.offsets[row + 1]:  # the comments stand one behind the other
+        if hidden.end() <= comments.offsets[row + 1]:  # not across the end of a comment
             position = begins[row] + hidden.start() - comments.offsets[row]
-            return _with_line_offset(format_error(path, text, int(position), OLD_LINE_END, 0), before)
+            error = format_error(path, text, int(position), OLD_LINE_END, 0)
+            return _with_line_offset(error, n_lines_before)
     return None
 
 
 def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
-    """Copy the comments out of the text, so that the text can go. O(their bytes)."""
+    """Copy the comments out of the text, so that the text can be released. O(bytes of the comments)."""
     begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(end - begin)])
@@ -592,22 +624,24 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
         The largest feature id allowed.
     """
     line_begin = _line_start(text, position)
-    before = text[line_begin:position].tobytes().removeprefix(_UTF8_MARK if line_begin == 0 else b"")
+    mark = _UTF8_MARK if line_begin == 0 else b""
+    before = text[line_begin:position].tobytes().removeprefix(mark).decode("utf-8", errors="replace")
     token = token_at(text, position)
-    feature = before.decode("utf-8", errors="replace").rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
+    feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")  # the id before an invalid value
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}
     kind = kinds.get(problem, FormatError)
     return kind(
         path,
         line_of(text, position),
-        len(before.decode("utf-8", errors="replace")) + 1,
+        len(before) + 1,
         _problem_text(problem, token),
         expected,
     )
 
 
 def _problem_text(problem: int, token: str) -> str:
+    """Return the text for what was found at a problem: the token, or a description of it."""
     if problem == EMPTY_QID:
         return tr("nothing")
     if problem == BINARY:
@@ -626,6 +660,7 @@ def _problem_text(problem: int, token: str) -> str:
 
 
 def _line_start(text: Bytes, position: int) -> int:
+    """Return the position of the beginning of the line at a position."""
     for end in range(position, 0, -_SEARCHED_BYTES):
         begin = max(end - _SEARCHED_BYTES, 0)
         offset = text[begin:end].tobytes().rfind(b"\n")

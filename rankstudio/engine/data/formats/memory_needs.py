@@ -1,4 +1,4 @@
-"""About how much memory the contents of files take, by their sizes and their beginnings."""
+"""Estimates of the memory that the contents of files take, from their sizes and their beginnings."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from rankstudio.engine.data.data_format import ContentsNeed, DataFormat
 from rankstudio.engine.data.file_access import HEAD, read_beginning, regular_file_size, without_ending
 from rankstudio.engine.support.sparse_rows import worth_it
 
-_COMPRESSION_FACTOR = 6  # times the size, which the text in a packed file has, about
-_PER_DOCUMENT = 60  # bytes beside its features
-_TABLE_BYTES_PER_JSON_BYTE = (
-    0.5  # bytes of a table for each of a text: of a feature it has a name and a value of some digits
-)
+_COMPRESSION_FACTOR = 6  # approximate size of a text, as a multiple of its compressed file
+_PER_DOCUMENT = 60  # bytes of a document besides its features
+_TABLE_BYTES_PER_JSON_BYTE = 0.5  # the text of a feature is a name and a value of several digits
 _ID = re.compile(rb"[ \t](\d{1,10}):")
 
 
 def no_need(_: DataFormat, _path: Path) -> ContentsNeed:
-    """Return no need: the format is only read in memory."""
+    """Return a need of 0, because the format is always read into memory."""
     return ContentsNeed(0.0, 0.0)
 
 
@@ -42,13 +40,14 @@ def text_need(_: DataFormat, path: Path) -> ContentsNeed:
     """Return the need of LETOR or SVMlight text."""
     head = read_beginning(path, HEAD)
     text = _text_size(path)
-    lines = max(head.count(b"\n"), 1)
+    n_head_lines = max(head.count(b"\n"), 1)
     ids = _ID.findall(head)
     width = max(map(int, set(ids)), default=1)
-    n_lines = text * lines / max(len(head), 1)
-    is_thin = worth_it(int(n_lines), width, n_lines * len(ids) / lines)
-    width = 2 * len(ids) // lines if is_thin else width  # a value and its column
-    return ContentsNeed(n_lines * (8 * width + _PER_DOCUMENT), text, is_thin)
+    n_lines = text * n_head_lines / max(len(head), 1)
+    is_thin = worth_it(int(n_lines), width, n_lines * len(ids) / n_head_lines)
+    # Without zeros, a document has a value and its column for each of its entries.
+    n_numbers = 2 * len(ids) // n_head_lines if is_thin else width
+    return ContentsNeed(n_lines * (8 * n_numbers + _PER_DOCUMENT), text, is_thin)
 
 
 def _text_size(path: Path) -> float:

@@ -1,6 +1,6 @@
-"""Reads the parts of a dataset: into memory where the memory budget has room, else into mapped files.
+"""Reads the parts of a dataset: into memory if the memory budget suffices, otherwise into mapped files.
 
-What was once read of the same bytes in the same way is found in the store.
+Files that were read before in the same way are loaded from the store.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ from rankstudio.engine.support.number_format import count_text, percentage
 SHARE = 0.5
 """Share of the memory budget for data; the rest is for computations with them."""
 
-_ALWAYS_FITTING_BYTES = 1 << 27  # bytes of files that always fit
-_DOCUMENTS_AT_ONCE = 4096  # documents that are searched at once
-# bytes that are free where files are read by pieces; with fewer they fit, or are refused
+_ALWAYS_FITTING_BYTES = 1 << 27  # files with fewer bytes in total always fit
+_DOCUMENTS_AT_ONCE = 4096  # documents that are searched for missing values at a time
+# With fewer free bytes, files are not mapped: they fit into memory, or are refused.
 _MIN_FREE_BYTES = 1 << 28
 
 Files = tuple[Path, ...]
@@ -70,7 +70,7 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether data probably exceed their share of the memory limit, so that they are read from disk.
 
-    Text that is mostly zeros stays in memory without them: with its zeros it would fill the disk.
+    Text with mostly zeros stays in memory, where zeros are not stored: with zeros it would fill the disk.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     if size < min(_ALWAYS_FITTING_BYTES, room / 64) or memory.available() < _MIN_FREE_BYTES:
         return False
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
-    texts = [sum(needs[path].text for path in part) for part in parts]  # a part is read at once
+    texts = [sum(needs[path].text for path in part) for part in parts]  # parts are read one after the other
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
     thin = next((path for path, memory_need in needs.items() if memory_need.is_thin), None)
     if thin is None or need <= room:
@@ -146,21 +146,21 @@ class PartReader:
         self._treatment = Treatment(missing, bool(normalize))
         self._cache = cache
         self._several_folds = several_folds
-        self._made: dict[tuple[str, str], RankingDataset] = {}
-        self._judgments: dict[int, Judgments] = {}
+        self._datasets: dict[tuple[str, str], RankingDataset] = {}  # by checksum of the files, and part
+        self._judgments: dict[int, Judgments] = {}  # by the identity of a dataset's labels
 
     def read(self) -> dict[Files, FileContents]:
         """Read each part; for errors see `open_dataset`."""
         try:
-            return self._tables()
+            return self._read_parts()
         except ZeroIdError:
             if self._specified.ids_from is not None:
                 raise
-            # In all files alike, also where nothing has that id.
+            # Ids begin at 0 in all files, also in files without an id 0.
             self._specified = replace(self._specified, ids_from=0)
-            return self._tables()
+            return self._read_parts()
 
-    def _tables(self) -> dict[Files, FileContents]:
+    def _read_parts(self) -> dict[Files, FileContents]:
         large = exceeds_budget(self._parts, self._specified)
         contents_of_part: dict[Files, FileContents] = {}
         for part in self._parts:
@@ -190,20 +190,19 @@ class PartReader:
         datasets = {}
         for part_name, table in tables_by_part(file_contents.table, name).items():
             key = (file_contents.source.checksum, part_name if file_contents.table.parts.size else "")
-            if key not in self._made:
-                self._made[key] = self.dataset(replace(file_contents, table=table), width)
-            data = self._made[key]
-            notes = table.notes(str(file_contents.source.path)) + self._unjudged(
-                file_contents, len(table.y) - data.n_documents
-            )
+            if key not in self._datasets:
+                self._datasets[key] = self.dataset(replace(file_contents, table=table), width)
+            data = self._datasets[key]
+            n_unjudged = len(table.y) - data.n_documents
+            notes = table.notes(str(file_contents.source.path)) + self._unjudged(file_contents, n_unjudged)
             datasets[part_name] = replace(data, source=self._source(file_contents), warnings=notes)
         return datasets
 
     def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
         """Return the contents of a file as one dataset with a given number of features.
 
-        Of several judges, it has the documents and labels of the one in use. Missing values are filled from
-        all documents, so that features do not depend on the judge.
+        With several judges, it has the documents and labels of the judge in use. Missing values are filled
+        from all documents, so that features do not depend on the judge.
         """
         table = file_contents.table
         judges = self._specified.judges
@@ -230,18 +229,18 @@ class PartReader:
         return data
 
     def _source(self, file_contents: FileContents) -> Source:
-        """Return the source of documents: the same file with the labels of two judges are two."""
+        """Return the source of documents; with several judges, its checksum depends on the one in use."""
         if not self._specified.judges:
             return file_contents.source
         checksum = derived_checksum(file_contents.source.checksum, f"label {self._specified.label}")
         return replace(file_contents.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
-        """Return the judgments of all judges for the documents of a part that was made here."""
+        """Return the judgments of all judges for the documents of a part that this reader created."""
         return self._judgments[id(part.y)]
 
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:
-        """Return a sentence on the documents that the judge in use has not judged."""
+        """Return a note on n documents that the judge in use has not judged; () if there are none."""
         if not n:
             return ()
         text = trn(
@@ -253,7 +252,7 @@ class PartReader:
         return (text.format(path=file_contents.source.path, n=count_text(n), judge=judge),)
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
-        """Return a note on data mapped from files, with the reason; None if there are none."""
+        """Return a note on data mapped from files, with the reason; () if no data are mapped."""
         parts = {id(part.X): part for fold in folds for part in fold.parts.values() if in_file(part.X)}
         if not parts:
             return ()
@@ -272,7 +271,7 @@ class PartReader:
         )
 
     def _contents(self, part: Files, large: bool) -> FileContents:
-        """Read the files of a part."""
+        """Read the files of a part: into mapped files if the data are ``large`` and the format allows it."""
         _refuse_judges(part[0], recognised_form(part[0], self._specified), self._specified)
         on_disk = self._to_disk(part, self._progress) if large else None
         return on_disk or read_files(
@@ -280,7 +279,7 @@ class PartReader:
         )
 
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
-        """Read a part into mapped files with ``width`` columns; None for a format that cannot be."""
+        """Read a part into mapped files with at least ``width`` columns; None if the format cannot be."""
         form = recognised_form(part[0], self._specified)
         part_files = part_of(part, form, self._specified, refuse=self._refuses)
         if not part_files.form.streams:
@@ -293,7 +292,7 @@ class PartReader:
 
 
 def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None:
-    """Refuse label columns of several judges where a format has one label."""
+    """Refuse label columns of several judges for a format with one label per document."""
     if specified.labels and not form.is_table:
         text = (
             tr("{path}: feature logs have no label columns; name a file of judgments for each judge instead.")
@@ -307,7 +306,7 @@ def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None
 
 
 def _check_memory(path: Path, parts_read: Sequence[FileContents], has_several_folds: bool) -> None:
-    """Raise `DatasetError` before the parts read so far are more than the machine can hold."""
+    """Raise `DatasetError` if the parts read so far take nearly all the memory."""
     needed = sum(part.table.X.nbytes for part in parts_read if not in_file(part.table.X))
     free = memory.available()
     if needed > 0.9 * (needed + free):
@@ -327,7 +326,7 @@ def _check_memory(path: Path, parts_read: Sequence[FileContents], has_several_fo
 TABLES_VERSION = 3
 """Version of the readers of tables: raise it when they would return other values."""
 
-_MAPPED_VERSION = 3  # to be raised whenever the same files would give other mapped arrays
+_MAPPED_VERSION = 3  # raise it when the same files would give other mapped arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,9 +359,8 @@ def part_of(paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *
     logs, judgments = logs_of(paths, form, specified)
     if logs:
         texts = tuple(map(read_text, judgments))
-        return PartFiles(
-            logs, form if form.marks else joined_format(logs[0]), specified, refuse=refuse, judgments=texts
-        )
+        joining_form = form if form.marks else joined_format(logs[0])
+        return PartFiles(logs, joining_form, specified, refuse=refuse, judgments=texts)
     if not form.streams:
         return PartFiles(paths, form, specified, refuse=refuse)
     size_file = sizes_file(paths[0]) if form.takes_sizes and not specified.no_queries else None
@@ -373,11 +371,12 @@ def part_of(paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *
                 "Parquet or Arrow format."
             ).format(path=shown_path(paths[0]), n=len(paths))
         )
-    return PartFiles(paths, form, specified, None if size_file is None else read_sizes(size_file), refuse)
+    sizes = None if size_file is None else read_sizes(size_file)
+    return PartFiles(paths, form, specified, sizes=sizes, refuse=refuse)
 
 
 def logs_of(paths: Files, form: DataFormat, specified: DataColumns) -> tuple[Files, Files]:
-    """Return feature logs and the files of their judgments; nothing for other data."""
+    """Return feature logs and the files of their judgments; () and () for other data."""
     if specified.judgments:
         return paths, tuple(map(Path, specified.judgments))
     if specified.no_labels:
@@ -408,8 +407,8 @@ def read_files(
     """
     part = part_of(paths, recognised_form(paths[0], specified), specified, refuse=refuse)
     if not part.form.streams:
-        table, source, found_as = part.form.read_whole(paths[0], progress, refuse=refuse)
-        return FileContents(table, source, found_as)
+        table, source, as_read = part.form.read_whole(paths[0], progress, refuse=refuse)
+        return FileContents(table, source, as_read)
     return read_into_memory(part, progress, cache=cache)
 
 
@@ -417,14 +416,13 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
     """Read files into memory, or load them from the cache; see `read_files`."""
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         files = [_open_file(part, path, progress, pool) for path in part.paths]
-        progress.stopped = False  # by a reading before this one, that failed
+        progress.stopped = False  # an earlier reading that failed has set it
         try:
             pending = [pool.submit(file.checksum) for file in files]
-            key = (
-                derived_checksum(_joint_checksum(_awaited_results(pending, progress)), _parsing_key(part))
-                if cache
-                else ""
-            )
+            key = ""
+            if cache:
+                joint_checksum = _joint_checksum(_awaited_results(pending, progress))
+                key = derived_checksum(joint_checksum, _parsing_key(part))
             table = _stored_table(key, progress, part) if cache else None
             if table is not None:
                 progress.advance(sum(file.size for file in files) / 2)
@@ -477,6 +475,7 @@ def read_to_disk(
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         checksums = [store.recalled_checksum(path) for path in part.paths]
         sizes = tuple(regular_file_size(path) for path in part.paths)
+        # Reading the files only for their checksums is worthwhile if a table of files of these sizes exists.
         if not all(checksums) and sizes in source_sizes():
             checksums = []
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
@@ -487,7 +486,7 @@ def read_to_disk(
             if table is not None:
                 progress.advance(sum(sizes))
                 return _contents(part, table, checksums, treated=True)
-        checksums = []
+        checksums = []  # filled while the files are read
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
                 facts = part.form.table_reader()(
@@ -508,8 +507,8 @@ def read_to_disk(
 def _parsing_key(part: PartFiles) -> str:
     """Return a text that identifies how the bytes are parsed; "" for LETOR text with ids from 1."""
     identity = identity_of(part)
-    how = part.form.parsing()
-    return "" if how == LETOR.parsed_as and not identity else f"{how} {TABLES_VERSION} {identity}"
+    parser = part.form.parsing()
+    return "" if parser == LETOR.parsed_as and not identity else f"{parser} {TABLES_VERSION} {identity}"
 
 
 def _contents(
@@ -538,7 +537,9 @@ def _refuse_missing(path: Path, table: Table) -> None:
     ------
     MissingValueError
     """
-    for begin in range(0, len(table.y) if table.missing.any() else 0, _DOCUMENTS_AT_ONCE):
+    if not table.missing.any():
+        return
+    for begin in range(0, len(table.y), _DOCUMENTS_AT_ONCE):
         rows, columns = np.nonzero(np.isnan(table.X[begin : begin + _DOCUMENTS_AT_ONCE]))
         if rows.size:
             row = begin + int(rows[0])
@@ -549,7 +550,7 @@ def _refuse_missing(path: Path, table: Table) -> None:
 
 
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
-    """Return the table from the store; None if its errors can only be described from the text."""
+    """Return the table from the store; None if it has an error, whose position only the text shows."""
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
         return None

@@ -62,5 +62,5 @@ def read_sizes(path: Path) -> Ints:
 
 
 def format_sizes(sizes: Ints) -> str:
-    """Return the text of such a file."""
+    """Return the text of a file of query sizes."""
     return "".join(f"{size}\n" for size in sizes.tolist())

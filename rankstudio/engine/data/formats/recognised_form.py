@@ -29,7 +29,7 @@ _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # ZIP archives, as which most a
 
 
 def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
-    """Return the format of a file: of all formats, the one that is most certain of it.
+    """Return the specified format of a file, or the format with the highest confidence.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     beginning = beginning_of(path, specified)
     own_formats = [form for form in data_formats() if not form.package]
     confidence, form = max(((f.confidence(beginning), f) for f in own_formats), key=lambda pair: pair[0])
-    is_named = OF not in specified.format and bool(specified.format)
-    named = told_format(specified.format, path) if is_named or confidence < BY_MARKS else None
-    if is_named and named is not None:
-        return named
+    is_key = OF not in specified.format and bool(specified.format)  # without the package of a plan
+    specified_format = told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
+    if is_key and specified_format is not None:
+        return specified_format
     refuse_absent(beginning, by_name=confidence < BY_MARKS)
-    other = _plugin_format(beginning, confidence, named)
-    if other is not None:
-        return other
+    plugin_format = _plugin_format(beginning, confidence, specified_format)
+    if plugin_format is not None:
+        return plugin_format
     if confidence < BY_CONTENTS and not beginning.is_packed:
         refuse_other_binary(path, beginning.head)
     return form
@@ -61,21 +61,22 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
 def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat | None) -> DataFormat | None:
     """Return the plug-in's format that is more confident than all built-in formats; None without one.
 
-    A recogniser is asked only if a file has an ending or a mark of its format, or no built-in one is certain.
+    A recogniser is asked only if a file has an ending or a mark of its format, or no built-in format is
+    certain. Of equally confident formats, the one that the plan records is returned.
     """
-    certain = [
+    candidates = [
         (form.confidence(beginning), form)
         for form in data_formats()
         if form.package and (confidence < BY_MARKS or form.may_have(beginning))
     ]
-    best = max((value for value, _ in certain), default=0.0)
-    if best <= confidence:
+    greatest_confidence = max((value for value, _ in candidates), default=0.0)
+    if greatest_confidence <= confidence:
         return None
-    equal = [form for value, form in certain if value == best]
-    if recorded in equal:
+    best_formats = [form for value, form in candidates if value == greatest_confidence]
+    if recorded in best_formats:
         return recorded
-    if len(equal) > 1:
-        first, second, *_ = equal
+    if len(best_formats) > 1:
+        first, second, *_ = best_formats
         text = tr(
             "{path}: {first} of {package} and {second} of {other} both recognise the file. Name one with "
             "--data-format {key}, or leave one out with --without."
@@ -83,7 +84,7 @@ def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat
         values = {"first": first.label, "package": first.package, "key": first.key}
         second_fields = {"second": second.label, "other": second.package}
         raise DatasetError(text.format(path=shown_path(beginning.path), **values, **second_fields))
-    return equal[0]
+    return best_formats[0]
 
 
 def beginning_of(path: Path, specified: DataColumns) -> Beginning:
@@ -94,7 +95,13 @@ def beginning_of(path: Path, specified: DataColumns) -> Beginning:
     FileAccessError, MissingExtraError
         If the file cannot be read.
     """
-    return Beginning(path, read_beginning(path, HEAD), _first_bytes(path), specified, sizes_file(path))
+    return Beginning(
+        path=path,
+        head=read_beginning(path, HEAD),
+        first_bytes=_first_bytes(path),
+        told=specified,
+        sizes=sizes_file(path),
+    )
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
@@ -114,10 +121,10 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
         return
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
-        binary = b"\0" in begin
+        is_binary = b"\0" in begin
     except UnicodeDecodeError:
-        binary = True
-    if binary:
+        is_binary = True
+    if is_binary:
         raise FileAccessError(
             path,
             tr("not a {format} file: it does not begin with {magic} and is not text.").format(
@@ -130,10 +137,11 @@ def identity_of(part: PartFiles) -> str:
     """Return the specifications that determine the contents besides the bytes of the files; "" for none."""
     is_table = part.form.is_table
     specified = part.told.as_dict()
+    # Two options concern formats that are no tables, all others only tables.
     values = {
         name: value for name, value in specified.items() if is_table != (name in ("ids_from", "no_queries"))
     }
-    values.pop("format", None)  # as where it is recognised
+    values.pop("format", None)  # the contents are the same if the format was recognised
     if part.form.package:
         values["format"] = f"{part.form.key} of {part.form.package}"
     if part.told.labels:  # the labels of all judges are read, whichever is in use
@@ -158,7 +166,7 @@ def read_as(path: Path, form: DataFormat, told_by: tuple[str, ...], *, no_querie
     if not form.is_table:
         return ReadAs(form.key)
     qid, label, part = told_by
-    return ReadAs(form.key, qid or sizes, label, part)
+    return ReadAs(form.key, qid=qid or sizes, label=label, part=part)
 
 
 def _first_bytes(path: Path) -> bytes:

@@ -1,7 +1,7 @@
-"""How certain it is that a file has one of RankStudio's own formats, by its beginning and its name.
+"""Confidence that a file has one of RankStudio's own formats, by its beginning and its name.
 
-What the first bytes or unmistakable marks tell is certain; names of files tell more than the form of lines,
-and less than marks. The confidences of different formats are in that order.
+First bytes and unmistakable marks make a format certain. The name of a file gives less confidence than a
+mark, and more than the form of its lines.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
 
 CERTAIN = 1.0
 BY_CONTENTS = 0.9
-"""From here on the contents tell the format, which cannot be another binary one."""
+"""Least confidence by contents: a file of this format cannot have another binary format."""
 BY_MARKS = 0.8
-"""From here on a format is taken, whatever those of plug-ins say of a file without an ending of their own."""
+"""Least confidence by marks: a plug-in is asked only if the file has an ending or mark of its format."""
 
 RECORDS = 0.95
-"""In objects of JSON, where no mark tells what else they are."""
+"""Confidence in records of JSON, if no mark shows that the file has another format of JSON."""
 
 _CONFIDENCE_BY_NAME = 0.85
 _CONFIDENCE_IF_LIKELY = 0.5
@@ -37,25 +37,25 @@ def trec_confidence(_: DataFormat, beginning: Beginning) -> float:
 
 def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return the confidence in a table of text; with tabs, only by the name."""
-    named = format_of_name(beginning.path.name).key
-    if named in ("csv", "tsv"):
-        return _CONFIDENCE_BY_NAME if form.key == named else 0.0
+    key_by_name = format_of_name(beginning.path.name).key
+    if key_by_name in ("csv", "tsv"):
+        return _CONFIDENCE_BY_NAME if form.key == key_by_name else 0.0
     if form.key == "tsv":
         return 0.0
     specified = beginning.told
-    likely = (
+    is_likely = (
         beginning.lacks_queries or specified.qid or specified.label or _names_a_query(beginning.first_line)
     )
-    return _CONFIDENCE_IF_LIKELY if likely else 0.0
+    return _CONFIDENCE_IF_LIKELY if is_likely else 0.0
 
 
 def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in LETOR text, which is everything that nothing else is."""
+    """Return the confidence in LETOR text, which is the format of any file that has no other one."""
     return BY_MARKS if b"qid:" in beginning.first_line else _LEAST_CONFIDENCE
 
 
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in SVMlight text whose queries are in a file beside it, or that has none."""
+    """Return the confidence in SVMlight text with a file of query sizes beside it, or without queries."""
     is_query = beginning.sizes is not None and beginning.sizes.name.endswith(".query")
     words = beginning.first_line.split()
     if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):
@@ -66,5 +66,5 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
 def _names_a_query(line: bytes) -> bool:
     """Return whether a line is a table's header with a common name for the query."""
     names = re.split(rb'[",;|\t]+', line.lower())
-    named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
-    return named and len(names) > 2
+    has_query_name = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
+    return has_query_name and len(names) > 2

@@ -1,7 +1,7 @@
-"""TREC judgments (qrels) with runs: judged documents, each run a feature.
+"""TREC judgments (qrels) with runs: the judged documents, with the score in each run as a feature.
 
 Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgments are those of a file, or of a
-collection that the library ir_datasets knows by its id.
+collection in the library ir_datasets.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from rankstudio.engine.support.number_format import count_text
 
 EXPECTED = translatable("a line of a TREC run: query, Q0, document, rank, score, tag")
 _MIN_WORDS = 5
-_MAX_WORDS = 6  # words: some programs leave the tag out
+_MAX_WORDS = 6  # some programs leave the tag out
 
 RunScores = Mapping[str, Mapping[str, float]]
-"""Scores of a run: of each document of each query."""
+"""Score of each document of each query in a run, by their ids."""
 
 
 def is_run(text: TextLines) -> bool:
@@ -61,7 +61,7 @@ def _values_by_query(
     expected: str,
     lines: dict[tuple[str, str], int] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Return the value of each document of each query, and write its line to ``lines``."""
+    """Return the value of each document of each query, and add the line of each document to ``lines``."""
     values_of_query: dict[str, dict[str, float]] = {}
     for line, words in text.words():
         value = value_of(words)
@@ -83,7 +83,7 @@ def _values_by_query(
 
 
 RUN_ENDINGS = (".run", ".trec", ".res")
-"""Endings of names of runs, without those of compressed files; or they begin with ``run.``."""
+"""Endings of names of runs, before those of compression; other names of runs begin with ``run.``."""
 
 _EXPECTED = translatable("a line of TREC judgments: query, iteration, document, grade")
 _QRELS_WORDS = 4
@@ -114,7 +114,7 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
         ending = next((e for e in RUN_ENDINGS if plain.lower().endswith(e)), "")
         if not (ending or plain.lower().startswith("run.")) or not path.is_file() or path == qrels:
             continue
-        name = plain.removesuffix(plain[len(plain) - len(ending) :]) if ending else plain[len("run.") :]
+        name = plain[: len(plain) - len(ending)] if ending else plain[len("run.") :]
         if name in runs:
             raise DatasetError(
                 tr("{folder}: found {a} and {b}, expected different names for the runs.").format(
@@ -178,7 +178,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     O(mn) for m judged documents and n runs.
     """
     grades, lines = judgments(qrels)
-    negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
+    n_negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
     X = np.full((len(rows), len(runs)), np.nan)
     for column, (name, run) in enumerate(runs.items()):
@@ -204,17 +204,17 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
-        said=_remarks(grades, runs, negative),
+        said=_remarks(grades, runs, n_negative),
     )
 
 
 def judgments(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
-    """Return the grade of each document of each query, and the line on which it stands.
+    """Return the grade of each document of each query, and the line of each document.
 
     Raises
     ------
     FormatError, DatasetError
-        As of :func:`graded_documents`.
+        As in :func:`graded_documents`.
     """
     lines: dict[tuple[str, str], int] = {}
     return _values_by_query(qrels, _parsed_grade, _EXPECTED, lines), lines
@@ -241,7 +241,7 @@ def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> Non
 
 
 def _remarks(
-    grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], negative: int
+    grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], n_negative: int
 ) -> tuple[str, ...]:
     """Return sentences on negative grades, and on retrieved documents without a judgment."""
     retrieved = [query_documents for run in runs.values() for query_documents in run.items()]
@@ -251,7 +251,7 @@ def _remarks(
         for document in documents
         if document not in grades.get(query, ())
     }
-    remarks = negative_grades(negative)
+    remarks = negative_grades(n_negative)
     if unjudged:
         text = trn(
             "{n} retrieved document without a judgment is left out.",
@@ -271,7 +271,7 @@ def negative_grades(n_negative: int) -> tuple[str, ...]:
 
 
 PREFIX = "ir_datasets:"
-"""Prefix of the names of judgments that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
+"""Prefix of the name of a collection instead of a file, as in ``ir_datasets:msmarco-passage/dev``."""
 
 _MAX_REASON_LENGTH = 200
 
@@ -332,7 +332,7 @@ def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterab
                 judgment.relevance,
             )
             yield " ".join(map(_checked_word, words))
-    except Exception as error:  # a collection that cannot be had, or judges other things than documents
+    except Exception as error:  # the collection is not available, or judges something other than documents
         raise _ir_datasets_error(path, error) from error
 
 
@@ -342,7 +342,7 @@ def _checked_word(value: object) -> str:
     Raises
     ------
     ValueError
-        Where it has blanks, which no run can name.
+        If it has blanks, which a word of a run cannot have.
     """
     text = str(value)
     if text.split() != [text]:

@@ -1,7 +1,7 @@
 """Leave-query-out: a fold for every query, none of which keeps a copy of the data.
 
-Test parts are views of the one matrix. Training parts are put together when they are asked for, and of all of
-them only the one asked for last is kept.
+Test parts are views of the whole matrix. The matrix of a training part is assembled on demand, and only the
+last one assembled is kept.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class LeftOut(PartOfWhole):
 
     @property
     def n_documents(self) -> int:  # noqa: D102 - inherited
-        begin, end = self._left_out
+        begin, end = self._excluded_rows
         return self.whole.n_documents - (end - begin)
 
     @property
@@ -89,12 +89,13 @@ class LeftOut(PartOfWhole):
         return self.whole.n_queries - 1
 
     @property
-    def _left_out(self) -> tuple[int, int]:
+    def _excluded_rows(self) -> tuple[int, int]:
+        """First row of the left-out query in the whole dataset, and the row behind its last."""
         ptr = self.whole.query_ptr
         return int(ptr[self.query]), int(ptr[self.query + 1])
 
-    def _taken(self, values: Floats) -> Floats:
-        begin, end = self._left_out
+    def _selected_rows(self, values: Floats) -> Floats:
+        begin, end = self._excluded_rows
         array: Floats = concatenated([values[:begin], values[end:]])
         array.flags.writeable = False
         return array

@@ -1,7 +1,7 @@
-"""Training parts that are some queries of one dataset, put together when they are asked for.
+"""Training parts that are some queries of one dataset, and whose matrix is assembled on demand.
 
-Folds that train on overlapping queries would keep many copies of the same documents. Each of these parts
-knows which queries it has, and of all parts of a dataset only the one asked for last is kept.
+Folds that train on overlapping queries would keep many copies of the same documents. Each of these parts only
+knows its queries, and of all parts of a dataset only the last matrix that was assembled is kept.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ class Division(Protocol):
 
 
 class Kept:
-    """The most recently assembled matrix, and the number of its part."""
+    """Cache of the most recently assembled matrix of the parts of a dataset."""
 
     def __init__(self) -> None:
-        self.last: tuple[int, Floats] | None = None
+        self.last: tuple[int, Floats] | None = None  # number of the part, and its matrix
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Kept, ()  # another process puts its own together
+        return Kept, ()  # another process assembles matrices of its own
 
 
 class PartOfWhole(RankingDataset):
-    """Some queries of a dataset.
+    """Some queries of a dataset, whose arrays are assembled when they are accessed.
 
     Attributes
     ----------
     whole : RankingDataset
     number : int
-        Name that differs from those of the other parts.
+        Number that differs from those of the other parts.
     division : Division
         Division that created the part.
     """
@@ -64,7 +64,7 @@ class PartOfWhole(RankingDataset):
             "feature_names": dataset.feature_names,
             "source": None,
             "missing": np.zeros(0, dtype=np.int64),
-            "warnings": dataset.warnings if first else (),  # told once
+            "warnings": dataset.warnings if first else (),  # of the whole dataset, shown once
             "sparse": dataset.sparse,
             "file_rows": None,
             "greatest_grade": dataset.greatest_grade,
@@ -73,12 +73,12 @@ class PartOfWhole(RankingDataset):
 
     @property
     def queries(self) -> Ints:
-        """Its queries in the whole dataset, ascending."""
+        """Indices of the part's queries in the whole dataset, ascending."""
         raise NotImplementedError
 
     @property
     def told_as(self) -> str:
-        """Distinguishes it from other parts of equal data, in a fingerprint."""
+        """Text that distinguishes the part from other parts of equal data, for a fingerprint."""
         raise NotImplementedError
 
     @property
@@ -88,8 +88,8 @@ class PartOfWhole(RankingDataset):
         if last is not None and last[0] == self.number:
             return last[1]
         del last
-        cache.last = None  # not two of them at once
-        X = self._taken(self.whole.X)
+        cache.last = None  # frees the old matrix before another one is assembled
+        X = self._selected_rows(self.whole.X)
         cache.last = self.number, X
         return X
 
@@ -100,7 +100,7 @@ class PartOfWhole(RankingDataset):
 
     @property
     def y(self) -> Floats:  # noqa: D102 - inherited
-        return self._taken(self.whole.y)
+        return self._selected_rows(self.whole.y)
 
     @property
     def query_ptr(self) -> Ints:  # noqa: D102 - inherited
@@ -135,14 +135,16 @@ class PartOfWhole(RankingDataset):
 
     @property
     def _rows(self) -> Ints:
-        """Its rows of the whole."""
+        """Indices of the part's rows in the whole dataset."""
         ptr = self.whole.query_ptr
         queries = self.queries
         own_ptr = self.query_ptr
+        # A row of the whole is a row of the part plus an offset for each query.
         rows: Ints = np.repeat(ptr[queries] - own_ptr[:-1], np.diff(own_ptr)) + np.arange(own_ptr[-1])
         return rows
 
-    def _taken(self, values: Floats) -> Floats:
+    def _selected_rows(self, values: Floats) -> Floats:
+        """Return the part's rows of an array of the whole dataset; rows of a mapped matrix are mapped."""
         if in_file(values) and values.ndim > 1:
             return read_only(taken_rows(values, self._rows, store.scratch_folder()))
         return read_only(values[self._rows])

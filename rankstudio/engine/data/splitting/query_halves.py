@@ -1,4 +1,4 @@
-"""Complementary halves of the queries of a dataset, over and over, each of which is a fold to learn from."""
+"""Repeated divisions of the queries of a dataset into two halves; a fold trains on each half."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
 
 
 def half_of_queries(n_queries: int, seed: int, number: int) -> Ints:
-    """Return the queries of a half, ascending; 2b and 2b + 1 are the two halves of division b."""
+    """Return the queries of a half, ascending; numbers 2b and 2b + 1 are the two halves of division b."""
     order = np.random.default_rng([seed, number // 2]).permutation(n_queries)
     size = n_queries // 2
     return np.sort(order[:size] if number % 2 == 0 else order[size : 2 * size])
@@ -25,7 +25,7 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     ----------
     data : RankingDataset
     n_halves : int
-        Number of divisions of the queries, B.
+        Number B of divisions of the queries into two halves.
     seed : int
 
     Notes

@@ -1,7 +1,7 @@
-"""Folds of one dataset kept once: a training part is validation and test parts of other folds, end to end.
+"""Folds that share their rows: a training part consists of validation and test parts of other folds.
 
-The five folds of LETOR hold every document five times. Put one behind the other in the order in which the
-training parts go on, the test parts are a few rows more than the dataset, and every part is a slice of them.
+The five folds of LETOR hold every document five times. If the test parts are concatenated in the order in
+which training parts have them, and a few are repeated at the end, then every part is a slice of that array.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-_MEMORY_SHARE = 0.25  # of the free memory that the common rows may need while the parts are still there
+_MEMORY_SHARE = 0.25  # of the free memory: shared rows may take it while the original parts still exist
 _ROWS_AT_ONCE = 4096  # compared at a time
 
 
@@ -51,7 +51,7 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     if len(sequences) < len(parts):
         return list(folds)
     order = _common_order(sequences)
-    shared = [pieces.found[piece] for piece in order]
+    shared = [pieces.matrices[piece] for piece in order]
     starts = np.cumsum([0, *map(len, shared)]).tolist()
     needed = 8.0 * starts[-1] * parts[0].n_features
     if starts[-1] >= sum(part.n_documents for part in parts) or needed > _MEMORY_SHARE * memory.available():
@@ -66,30 +66,30 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
 
 
 class _Pieces:
-    """Features of parts that others may consist of, each once, in the order in which they came."""
+    """Distinct feature matrices of validation and test parts, of which other parts may be composed."""
 
     def __init__(self, features: Iterable[Floats]) -> None:
-        self.found: list[Floats] = []
+        self.matrices: list[Floats] = []
         self._by_first_row: dict[bytes, list[int]] = {}
         for X in features:
             candidates = self._by_first_row.setdefault(X[:1].tobytes(), [])
-            if not any(_have_same_bits(self.found[piece], X) for piece in candidates):
-                candidates.append(len(self.found))
-                self.found.append(X)
+            if not any(_have_same_bits(self.matrices[piece], X) for piece in candidates):
+                candidates.append(len(self.matrices))
+                self.matrices.append(X)
 
     def sequence(self, X: Floats) -> list[int] | None:
-        """Return the pieces that features are, end to end; None where they are not."""
-        places: list[int] = []
+        """Return the indices of the pieces whose concatenation is a matrix; None if there are none."""
+        sequence: list[int] = []
         row = 0
         while row < len(X):
             for piece in self._by_first_row.get(X[row : row + 1].tobytes(), []):
-                if _have_same_bits(self.found[piece], X[row : row + len(self.found[piece])]):
+                if _have_same_bits(self.matrices[piece], X[row : row + len(self.matrices[piece])]):
                     break
             else:
                 return None
-            places.append(piece)
-            row += len(self.found[piece])
-        return places
+            sequence.append(piece)
+            row += len(self.matrices[piece])
+        return sequence
 
 
 def _have_same_bits(X: Floats, Y: Floats) -> bool:
@@ -114,6 +114,7 @@ def _common_order(sequences: Sequence[list[int]]) -> list[int]:
     for sequence in sorted(sequences, key=len, reverse=True):
         if _index_within(order, sequence) is not None:
             continue
+        # The most pieces at the end of the order with which the sequence begins.
         overlap = next(n for n in range(len(sequence), -1, -1) if order[len(order) - n :] == sequence[:n])
         order += sequence[overlap:]
     return order

@@ -1,11 +1,11 @@
-"""Folds made anew: k-fold, leave-query-out, a single split, a validation part or inner folds for training.
+"""New folds: k-fold, leave-query-out, a single split, a validation part or inner folds for training.
 
-What is dealt are queries: the documents of one stay together, in the order they have, and so do the queries
-of a part. Filling of missing values and scaling happen within a query, so that they come out the same
-whatever the folds.
+Queries are dealt to the parts. The documents of a query stay together, and queries and documents keep their
+order. Missing values are filled and features scaled within a query, so that the values do not depend on the
+folds.
 
-All documents of a dataset with a single query are one global ranking. Then documents are dealt, and each part
-has some documents of that query.
+All documents of a dataset with a single query are one global ranking. Then documents are dealt instead of
+queries, and each part has some documents of that query.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from rankstudio.engine.support.file_pages import in_file, joined_rows, taken_row
 from rankstudio.engine.support.sparse_rows import concatenated
 
 PERCENT = 100
-_OF_DISK = 0.9  # that is free, which folds may take
+_DISK_SHARE = 0.9  # of the free disk space that folds may take
+_MEMORY_SHARE = 0.9  # of the free memory that folds may take
 LEAVE_QUERY_OUT = "leave-query-out"
 
 
@@ -76,9 +77,10 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     subsets = np.array_split(shuffled(n, seed), k)
     folds = []
     for i in range(k):
-        turn = [subsets[(i + j) % k] for j in range(k)]
-        train, vali = (turn[:-2], turn[-2]) if k > 2 else (turn[:1], turn[0][:0])
-        folds.append(_fold(i + 1, data, np.concatenate(train), vali, turn[-1]))
+        rotated = [subsets[(i + j) % k] for j in range(k)]  # training subsets, validation, test
+        vali = rotated[-2] if k > 2 else rotated[0][:0]  # empty if no subset is left
+        train = rotated[: max(k - 2, 1)]
+        folds.append(_fold(i + 1, data, train=np.concatenate(train), vali=vali, test=rotated[-1]))
     return _made(dataset, data, folds, f"{k}-fold, seed {seed}")
 
 
@@ -147,7 +149,8 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
     data = whole(dataset)
     ends = np.cumsum(_counts(dataset, data, shares))
     order = shuffled(_n_dealt(dataset, data), seed)
-    fold = _fold(1, data, order[: ends[0]], order[ends[0] : ends[1]], order[ends[1] :])
+    train_end, vali_end, _ = ends
+    fold = _fold(1, data, train=order[:train_end], vali=order[train_end:vali_end], test=order[vali_end:])
     return _made(dataset, data, [fold], f"split {train}/{vali}/{test}, seed {seed}")
 
 
@@ -183,11 +186,12 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
 
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
+    """Return a fold with a share of its training part, in percent, as the validation part."""
     data = fold.train
-    learned, _ = _counts(dataset, data, (PERCENT - share, share))
+    n_train, _ = _counts(dataset, data, (PERCENT - share, share))
     order = shuffled(_n_dealt(dataset, data), seed, fold.number)
-    train = dealt(data, order[:learned])
-    vali = dealt(data, order[learned:])
+    train = dealt(data, order[:n_train])
+    vali = dealt(data, order[n_train:])
     return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
 
 
@@ -226,6 +230,7 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 
 
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
+    """Return a fold with a share of its training part, in percent; DatasetError if nothing is left."""
     data = fold.train
     n = _n_dealt(dataset, data)
     n_kept = n * share // PERCENT
@@ -302,10 +307,10 @@ def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
 
 
 def _new_queries(dataset: FoldedDataset, part: RankingDataset, labels: dict[str, Floats]) -> list[int]:
-    """Return the positions of a part's queries that no earlier part has, and add them to ``labels``.
+    """Return the positions of a part's queries that no earlier part has, and add their labels to ``labels``.
 
-    ``labels`` has the sorted labels of the queries so far, by their ids: an id that occurs again has to have
-    the same labels, or it is another query.
+    ``labels`` has the sorted labels of the queries of all earlier parts, by id. If an id occurs again with
+    other labels, it belongs to another query, which is an error.
     """
     positions = []
     ends = part.query_ptr[1:-1]
@@ -327,17 +332,18 @@ def is_one_ranking(dataset: FoldedDataset) -> bool:
     """Return whether all documents of a dataset belong to one query, so that documents are dealt."""
     parts = [part for _, part in _named(dataset)]
     ids = {part.query_ids if part.n_queries == 1 else () for part in parts}
-    # Each file of sizes counts its queries from 1.
-    told_apart = len(parts) == 1 or not dataset.origin.read_as.by_sizes
-    return len(ids) == 1 and () not in ids and told_apart
+    # Each file of query sizes numbers its queries from 1: equal ids in several parts are different queries.
+    has_comparable_ids = len(parts) == 1 or not dataset.origin.read_as.by_sizes
+    return len(ids) == 1 and () not in ids and has_comparable_ids
 
 
 def _n_dealt(dataset: FoldedDataset, data: RankingDataset) -> int:
-    """Return how many queries of a part can be dealt, or documents where the dataset is one ranking."""
+    """Return the number of a part's queries or, if the dataset is one ranking, of its documents."""
     return data.n_documents if is_one_ranking(dataset) else data.n_queries
 
 
 def _all_dealt(data: RankingDataset) -> int:
+    """Return the number of a part's queries or, if it has only one, of its documents."""
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
 
@@ -355,7 +361,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         As in `whole`.
     """
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
-        return _counted_on(list(dataset.folds[0].parts.values()))
+        return _renumbered(list(dataset.folds[0].parts.values()))
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
     if is_one_ranking(dataset):
         _check_all_there(dataset, sum(part.n_documents for part in parts))
@@ -370,14 +376,14 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
             ).format(name=dataset.name, file=dataset.origin.read_as.qid)
         )
     for name, part in _named(dataset):
-        beyond = [query for query in part.query_ids if query not in distinct]
-        if beyond:
+        untested = [query for query in part.query_ids if query not in distinct]
+        if untested:
             raise DatasetError(
                 tr(
                     "{name}: new folds are made from the test parts of all folds, but query "
                     "{beyond} of {name_2} is in none of them. Open all folds with their test "
                     "parts."
-                ).format(name=dataset.name, beyond=beyond[0], name_2=name)
+                ).format(name=dataset.name, beyond=untested[0], name_2=name)
             )
     if len(distinct) < len(ids):
         twice = Counter(ids).most_common(1)[0][0]
@@ -390,7 +396,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 
 
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
-    """Refuse to divide one ranking anew whose folds do not have as many documents as their test parts."""
+    """Raise `DatasetError` if a fold of one ranking has not as many documents as all test parts together."""
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
         if n_found != n_documents:
@@ -403,8 +409,8 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
             )
 
 
-def _counted_on(parts: list[RankingDataset]) -> list[RankingDataset]:
-    """Return parts whose queries have no ids but their numbers, numbered from each part to the next."""
+def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
+    """Return parts with distinct query ids: numbers that begin with 1 in each part are counted on."""
     ids = [query for part in parts for query in part.query_ids]
     if len(set(ids)) == len(ids):
         return parts
@@ -423,7 +429,7 @@ def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
 
 
 def _joined(features: Sequence[Floats]) -> Floats:
-    """Return matrices one behind the other; in a file, where one of them is in a file."""
+    """Return the concatenation of some matrices; it is mapped from a file if one of them is."""
     if any(in_file(X) for X in features):
         return joined_rows(features, store.scratch_folder())
     joined: Floats = concatenated(features)
@@ -431,20 +437,20 @@ def _joined(features: Sequence[Floats]) -> Floats:
 
 
 def _missing_together(counts: Sequence[Ints]) -> Ints:
-    """Return how many values of each feature were missing; of no size where some part does not know it.
+    """Return the number of missing values of each feature; an empty array if a part has no such counts.
 
-    A part that was dealt out of a file's queries does not, and one beside it that is a whole file does.
+    A part that has only some queries of a file has no counts, while a part that is a whole file has them.
     """
     if any(not part_counts.size for part_counts in counts):
         return np.zeros(0, dtype=np.int64)
-    together: Ints = np.sum(counts, axis=0)
-    return together
+    total: Ints = np.sum(counts, axis=0)
+    return total
 
 
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
-    Those that all have the same single query are documents of one ranking, and stay one.
+    If all datasets have the same single query, they are parts of one ranking, and the result has one query.
 
     Raises
     ------
@@ -481,7 +487,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
 
 
 def _joined_queries(datasets: Sequence[RankingDataset]) -> tuple[Ints, tuple[str, ...]]:
-    """Return sizes and ids of the queries of all datasets; of one ranking, which all have a part of, once."""
+    """Return sizes and ids of the queries of all datasets; for parts of one ranking, of a single query."""
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     ids = tuple(chain.from_iterable(d.query_ids for d in datasets))
     is_one_ranking = len(datasets) == len(ids) and len(set(ids)) == 1
@@ -514,19 +520,20 @@ def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDatase
 
 
 def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
-    """Return some documents of a dataset, ascending, and of its queries those that have some.
+    """Return some documents of a dataset, by ascending rows, and their queries.
 
-    What is known of the file stays: warnings, and the missing values of all its documents. O(m'n).
+    Source, warnings and counts of missing values remain those of the whole file. O(m'n).
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
-    places = None if dataset.file_rows is None else np.argsort(np.argsort(dataset.file_rows[rows]))
+    # Argsort of argsort gives ranks: the positions among the selected rows of the file.
+    file_rows = None if dataset.file_rows is None else np.argsort(np.argsort(dataset.file_rows[rows]))
     return replace(
         selected,
         source=dataset.source,
         missing=dataset.missing,
         warnings=dataset.warnings,
-        file_rows=places,
+        file_rows=file_rows,
         greatest_grade=-1.0,
     )
 
@@ -540,13 +547,13 @@ def _rows(dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints) -> Ra
     X, y, query_ptr = arrays
     ids = dataset.query_ids
     return RankingDataset(
-        X,
-        y,
-        query_ptr,
-        tuple(ids[q] for q in queries.tolist()),
-        dataset.feature_ids,
-        dataset.feature_names,
-        TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
+        X=X,
+        y=y,
+        query_ptr=query_ptr,
+        query_ids=tuple(ids[q] for q in queries.tolist()),
+        feature_ids=dataset.feature_ids,
+        feature_names=dataset.feature_names,
+        comments=TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
         sparse=dataset.sparse,
         greatest_grade=dataset.greatest_grade,
     )
@@ -570,17 +577,17 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
-    """Make a fold of three sets of what is dealt; an empty validation part is none."""
+    """Make a fold from the indices of its queries, or documents; no validation part if ``vali`` is empty."""
     return Fold(
         number,
-        dealt(data, train),
-        dealt(data, vali) if vali.size else None,
-        dealt(data, test),
+        train=dealt(data, train),
+        vali=dealt(data, vali) if vali.size else None,
+        test=dealt(data, test),
     )
 
 
 def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], how: str) -> FoldedDataset:
-    """Replace the folds; the reader's warnings stay in the first one only."""
+    """Return a dataset with new folds, of which the first has the reader's warnings."""
     first = replace(folds[0], train=replace(folds[0].train, warnings=data.warnings))
     return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
 
@@ -592,7 +599,10 @@ def shuffled(n: int, *seeds: int) -> Ints:
 
 
 def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int]) -> list[int]:
-    """Return how much of what is dealt each share (percent) is, by largest remainder."""
+    """Return the number of queries, or documents of one ranking, for each share in percent.
+
+    Exact shares are rounded by largest remainder.
+    """
     n = _n_dealt(dataset, data)
     counts = [n * share // PERCENT for share in shares]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(n * shares[i] % PERCENT))
@@ -614,7 +624,7 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
     if in_file(dataset.folds[0].train.X):
         folder = store.scratch_folder()
         free = shutil.disk_usage(folder).free
-        if needed > _OF_DISK * free:
+        if needed > _DISK_SHARE * free:
             raise DatasetError(
                 tr(
                     "{name}: these folds of data on disk need {needed} in {folder}, which "
@@ -623,7 +633,7 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
                 ).format(name=dataset.name, needed=memory.size(needed), folder=folder, free=memory.size(free))
             )
         return
-    if needed > 0.9 * memory.available():
+    if needed > _MEMORY_SHARE * memory.available():
         raise DatasetError(
             tr(
                 "{name}: these folds need {needed:.1f} GB of memory, more than is free. Use "
@@ -670,6 +680,7 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
 
 
 def _with_vali(fold: Fold, vali: RankingDataset) -> Fold:
+    """Return a fold that trains on its validation part, too."""
     train = concatenate([fold.train, vali])
     return replace(fold, train=replace(train, warnings=fold.train.warnings + vali.warnings), vali=None)
 
@@ -697,5 +708,5 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     """
     subsets = np.array_split(shuffled(_all_dealt(fold.train), seed, fold.number), k)
     for i, subset in enumerate(subsets):
-        learned = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
-        yield Fold(fold.number, dealt(fold.train, learned), dealt(fold.train, subset))
+        train = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
+        yield Fold(fold.number, train=dealt(fold.train, train), vali=dealt(fold.train, subset))

@@ -1,4 +1,4 @@
-"""From the columns of a table, which may be a frame of pandas or polars, to documents."""
+"""Reading of documents from the columns of a table, which may be a frame of pandas or polars."""
 
 from __future__ import annotations
 
@@ -115,9 +115,17 @@ def read_documents(
         position = roles.features[with_values[column]]
         raise table.error(row, _cell_text(table, position, tr("nothing")), expected, True)
     comments = _comments(table, roles)
-    return DocumentPiece(
-        X, y, comments, missing, runs, lambda run: table.line(int(starts[run])), parts, with_values
-    ), roles
+    piece = DocumentPiece(
+        X=X,
+        y=y,
+        comments=comments,
+        missing=missing,
+        runs=runs,
+        place_of=lambda run: table.line(int(starts[run])),
+        parts=parts,
+        columns=with_values,
+    )
+    return piece, roles
 
 
 def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
@@ -148,7 +156,7 @@ class ColumnsReader:
         self._part = part
         self._builder = builder
         self._progress = progress
-        self._first: _Header | None = None
+        self._first_header: _Header | None = None
 
     def add(self, path: Path, table: TableColumns, share: float = 1.0) -> None:
         """Add some rows of a file; `share` is the approximate share of all documents read so far.
@@ -167,8 +175,8 @@ class ColumnsReader:
             check=self._progress.check,
         )
         header = _Header(table.where, table.names, table.has_header, roles)
-        self._first = self._first or header
-        if header.used() != self._first.used():
+        self._first_header = self._first_header or header
+        if header.used() != self._first_header.used():
             raise DatasetError(
                 tr(
                     "{path}: the features change from row {row} on; expected the same numeric "
@@ -196,41 +204,42 @@ class ColumnsReader:
         DatasetError
             If there are no rows, or no column is numeric in all of them.
         """
-        if self._first is None:
+        header = self._first_header
+        if header is None:
             raise _no_rows(shown_path(self._part.paths[0]))
-        names = self._first.names
-        roles = self._first.found
+        names = header.names
+        roles = header.roles
         feature_columns = [roles.features[i] for i in self._builder.features()]
         if not feature_columns:
-            location = self._first.where
+            location = header.where
             raise no_features(location) if self._builder.n_documents else _no_rows(location)
         text = tr('the column "{column}" numbers rows or queries and was left out.')
         numbering = [names[i] for i in roles.ignored if names[i]]
         return TableFacts(
-            len(feature_columns),
+            n_features=len(feature_columns),
             dense=True,
             unit=unit,
-            feature_names=tuple(names[i] for i in feature_columns) if self._first.has_header else (),
+            feature_names=tuple(names[i] for i in feature_columns) if header.has_header else (),
             left_out=tuple(names[i] for i in roles.features if i not in feature_columns),
             said=tuple(text.format(column=name) for name in numbering),
-            told_by=self._first.used()[:3],
+            told_by=header.used()[:3],  # query, label, part
         )
 
 
 @dataclass(frozen=True)
 class _Header:
-    """The columns of some rows."""
+    """The columns of some rows of a table, and their roles."""
 
     where: str
     names: tuple[str, ...]
     has_header: bool
-    found: RecognisedColumns
+    roles: RecognisedColumns
 
     def used(self) -> tuple[str, ...]:
         """Return the names of the columns of query, label and part, "" for none, and of the features."""
-        single = (self.found.qid, self.found.label, self.found.part)
-        rest = (*self.found.judges, *self.found.features)
-        return tuple("" if i is None else self.names[i] for i in (*single, *rest))
+        roles = self.roles
+        positions = (roles.qid, roles.label, roles.part, *roles.judges, *roles.features)
+        return tuple("" if i is None else self.names[i] for i in positions)
 
 
 def _no_rows(location: str) -> DatasetError:
@@ -262,7 +271,7 @@ _WITHOUT_COMMAS = translatable("a number with a decimal point and without commas
 
 
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
-    """Return a column as numbers, NaN where there is none."""
+    """Return a column as numbers, NaN for missing values; raise the error of the first other value."""
     values = table.column(position)
     numbers, row = _parsed_numbers(table, values)
     if row is None:
@@ -276,7 +285,7 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
 
 
 def _parsed_numbers(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int | None]:
-    """Return a column as numbers, and the first row that has no number; None if all have one."""
+    """Return a column as numbers, NaN for missing values, and the first row with any other value, or None."""
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
         infinite = np.isinf(numbers)
@@ -295,7 +304,7 @@ def _parsed_numbers(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, 
 
 
 def _parsed_number(value: Any, text_numbers: bool) -> float | None:
-    """Return a value as a finite number, or NaN for a missing one; None for what is neither."""
+    """Return a value as a finite number, NaN for a missing value, None for any other value."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return np.nan
     if isinstance(value, str):
@@ -321,21 +330,24 @@ def is_numeral(text: str) -> bool:
 def _features(
     table: TableColumns, roles: RecognisedColumns, check: Callable[[], None]
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Return the values of the features, and which of them have values: not those of texts, if unsure."""
+    """Return the values of the features, and the indices of the features that have them.
+
+    An unsure feature with texts is left out; texts in any other feature are an error.
+    """
     X = np.empty((table.n_rows, len(roles.features)))
     with_values: list[int] = []
-    texts: list[int] = []
+    text_positions: list[int] = []
     unsure = set(roles.unsure)
     for i, position in enumerate(roles.features):
         check()
-        numbers, other = _parsed_numbers(table, table.column(position))
-        if other is None:
+        numbers, text_row = _parsed_numbers(table, table.column(position))
+        if text_row is None:
             X[:, len(with_values)] = numbers
             with_values.append(i)
         elif position not in unsure:
-            texts.append(position)
-    if texts:
-        raise _not_numbers(table, texts)
+            text_positions.append(position)
+    if text_positions:
+        raise _not_numbers(table, text_positions)
     if not with_values:
         raise no_features(table.where)
     X = X if len(with_values) == X.shape[1] else np.ascontiguousarray(X[:, : len(with_values)])
@@ -343,7 +355,7 @@ def _features(
 
 
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
-    """Return the error of features that are no numbers: the place of the first, and the names of all."""
+    """Return the error of features that are not numeric, with the first invalid cell and all names."""
     names = tuple(table.names[position] for position in positions)
     text = trn(
         "a number (ignore the column {names} if it is not a feature)",
@@ -364,11 +376,11 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     raise AssertionError("a feature that was no number is one")
 
 
-_MAX_NAMED_COLUMNS = 100  # columns that a command still names one by one
+_MAX_NAMED_COLUMNS = 100  # columns that a suggested command names one by one
 
 
 def _terminal_remedy(names: Sequence[str], cell: str) -> str:
-    """Return which options leave columns out, or read a cell as missing."""
+    """Return the sentence on the options that leave columns out, or read a cell as missing."""
     remedy = "Add --columns and the names of the features, separated by commas, to leave out all others"
     if len(names) <= _MAX_NAMED_COLUMNS:
         remedy = f"Add --ignore {shlex.quote(joined_names(names))} to leave out what is no feature"
@@ -378,7 +390,7 @@ def _terminal_remedy(names: Sequence[str], cell: str) -> str:
 
 
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
-    """Return the first text in a column that has numbers, too; "" if none of the first columns has them."""
+    """Return the first text in the first column that also has numbers; "" if no column has both."""
     for position in positions[:_MAX_NAMED_COLUMNS]:
         values = table.column(position).tolist()
         is_number = [_parsed_number(value, table.text_numbers) is not None for value in values]
@@ -398,13 +410,13 @@ def _query_runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tupl
         raise table.error(
             int(bad.argmax()), _cell_text(table, position, tr("nothing")), tr("the id of a query")
         )
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))  # codes are from 0 up
     ids = (texts[code] for code in codes[starts].tolist())
     return starts, zip(ids, np.diff(starts, append=len(codes)).tolist(), strict=True)
 
 
 def _id_text(value: Any) -> str:
-    """Return the id of a query as text: 7 of 7.0, which is how pandas has an integer beside a missing one."""
+    """Return the id of a query as text: "7" for 7.0, as pandas stores 7 in a column with missing ids."""
     if isinstance(value, float | np.floating):
         return str(int(value)) if float(value).is_integer() else repr(float(value))
     if isinstance(value, bytes):
@@ -467,12 +479,13 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
             f'{_LOCATION}: found "{short(unknown[0])}" in column "{short(part)}", expected {expected}.'
         )
     numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
-    of_row = np.array([f"{number}" for number in numbers])
-    ids = sorted(dict.fromkeys(of_row.tolist()), key=lambda text: (len(text), text))
+    fold_of_row = np.array([f"{number}" for number in numbers])
+    ids = sorted(dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text))  # 2 before 10
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     frames = []
     for fold_id in ids:
-        rows = {kind: np.flatnonzero((of_row == fold_id) & (kind_of_row == kind)) for kind in PART_WORDS}
+        is_in_fold = fold_of_row == fold_id
+        rows = {kind: np.flatnonzero(is_in_fold & (kind_of_row == kind)) for kind in PART_WORDS}
         if not rows["train"].size:
             raise DatasetError(f"{_LOCATION}: found no training part of fold {short(fold_id)}, expected one.")
         frames_by_part = {
@@ -492,7 +505,7 @@ def _position(columns: TableColumns, name: str) -> int:
 
 
 def _frame_rows(frame: Any, rows: Ints) -> Any:
-    """Return some rows of either kind of frame."""
+    """Return some rows of a frame of pandas or polars."""
     return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
 
 
@@ -515,4 +528,5 @@ def frame_columns(frame: Any) -> TableColumns:
     def error(row: int, actual: str, expected: str, _missing: bool = False) -> DataError:
         return DatasetError(f"{_LOCATION}, row {row + 1}: found {actual}, expected {expected}.")
 
-    return TableColumns(_LOCATION, names, int(frame.shape[0]), values, error, lambda row: row + 1)
+    n_rows = int(frame.shape[0])
+    return TableColumns(_LOCATION, names, n_rows, values, error, line=lambda row: row + 1)

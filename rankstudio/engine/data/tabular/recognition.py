@@ -1,4 +1,4 @@
-"""Columns of a table recognised by their names, and the parts that one of them may name."""
+"""Recognition of the columns of a table by their names, and the column that gives the part of a document."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from rankstudio.engine.data.table import Table
 from rankstudio.engine.errors import DatasetError, UnknownColumnsError
 from rankstudio.engine.language import tr, translatable, trn
 
+# The first four names are always ids of queries, the others may mean something else, too.
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
     "group_id", "groupid", "query", "query_text", "topic", "group",
@@ -55,7 +56,7 @@ class RecognisedColumns:
     features : tuple of int
         Feature columns, in order.
     unsure : tuple of int
-        Feature columns with the name of something else, which are dropped if they contain text.
+        Feature columns with a usual name of query, label, document or comment; dropped if they contain text.
     ignored : tuple of int
         Unspecified columns that are not features, such as row numbers.
     part : int or None
@@ -137,7 +138,17 @@ def recognise_columns(
         comment = _position(location, names, specified.document, "document")
         comment_is_id = True
         _check_once(location, names, [*single, part, comment], {*features, *ignored})
-    roles = RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part, judges)
+    roles = RecognisedColumns(
+        qid=qid,
+        label=label,
+        comment=comment,
+        comment_is_id=comment_is_id,
+        features=features,
+        unsure=(),
+        ignored=(),
+        part=part,
+        judges=judges,
+    )
     if specified.features:
         return roles
     _check_repeated(location, names, [*single, part], [i for i in rest if i != comment])
@@ -147,22 +158,23 @@ def recognise_columns(
 def _query_column(
     location: str, names: Sequence[str], specified: DataColumns, with_sizes: bool
 ) -> int | None:
-    """Return the column of the query; None where a file of sizes tells the queries, or there are none."""
+    """Return the column of the query; None if a file of sizes determines the queries, or there are none."""
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
-    if specified.no_queries or (with_sizes and not specified.qid and usual is None):
+    uses_sizes = with_sizes and not specified.qid and usual is None
+    if specified.no_queries or uses_sizes:
         return None
     return _required_position(location, names, specified.qid, "query", "qid", QUERY_NAMES)
 
 
 def _label_column(location: str, names: Sequence[str], specified: DataColumns, qid: int | None) -> int | None:
-    """Return the column of the label, which documents that are only scored need not have."""
+    """Return the column of the label; None only if labels are not needed, and no column has a usual name."""
     if specified.no_labels and not specified.label:
         return _first_common_position(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
     return _required_position(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
 
 
 def _without_missing_columns(names: Sequence[str], specified: DataColumns) -> DataColumns:
-    """Return the specification without the names of columns that are missing; features and query stay."""
+    """Return the specification without names of missing columns, except those of query and features."""
     plain = {*names, *_plain_names(tuple(names))}
     single = {specified.label, specified.part, specified.document, *specified.ignore}
     present = {name for name in single if {name, plain_name(name)} & plain}
@@ -178,13 +190,13 @@ def _without_missing_columns(names: Sequence[str], specified: DataColumns) -> Da
 def _with_features(
     location: str, names: Sequence[str], roles: RecognisedColumns, rest: Sequence[int], no_queries: bool
 ) -> RecognisedColumns:
-    """Return the roles with the columns that are left as features, unless they number queries or rows."""
-    # An id of queries is no feature, also where all documents are one ranking.
-    numbering = QUERY_NAMES if no_queries else ()
+    """Return the roles with the remaining columns as features, except those that number queries or rows."""
+    # The id of a query is not a feature, even if all documents are one ranking.
+    numbering_names = QUERY_NAMES if no_queries else ()
     plain = _plain_names(tuple(names))
-    index = tuple(i for i in rest if _is_index(i, names) or plain[i] in numbering)
-    numbers = set(index)
-    features = tuple(i for i in rest if i not in numbers)
+    ignored = tuple(i for i in rest if _is_index(i, names) or plain[i] in numbering_names)
+    ignored_positions = set(ignored)
+    features = tuple(i for i in rest if i not in ignored_positions)
     if not features:
         raise UnknownColumnsError(
             tr("{where}: found only query and label columns, expected at least one feature column.").format(
@@ -193,18 +205,20 @@ def _with_features(
         )
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     unsure = tuple(i for i in features if plain[i] in reserved)
-    return replace(roles, features=features, unsure=unsure, ignored=index)
+    return replace(roles, features=features, unsure=unsure, ignored=ignored)
 
 
 def plain_name(name: str) -> str:
     """Return a name as common names are written: "Query ID" and "query-id" as "query_id"."""
-    lower = name.strip().lower()  # mostly without what the expression looks for
-    return lower if lower.isidentifier() else re.sub(r"[\s-]+", "_", lower)
+    lower = name.strip().lower()
+    return (
+        lower if lower.isidentifier() else re.sub(r"[\s-]+", "_", lower)
+    )  # mostly there is nothing to replace
 
 
 @lru_cache(maxsize=2)
 def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the plain names of the columns of a table, which are asked for again and again."""
+    """Return the plain names of the columns of a table; cached, as they are needed several times."""
     return tuple(map(plain_name, names))
 
 
@@ -238,7 +252,7 @@ def _check_once(
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
-    """Return whether a column is the number of the row, or what follows the last delimiter of each line."""
+    """Return whether a column numbers the rows, or is the empty rest after each line's last delimiter."""
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (position == len(names) - 1 and not name)
 
@@ -271,10 +285,10 @@ def _required_position(
 
 
 def _first_common_position(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
-    """Return the first position, in the order of the common names; None where none is there."""
+    """Return the position, among some, of the first common name that a column has; None if there is none."""
     plain_names = _plain_names(tuple(names))
-    plain = {plain_names[i]: i for i in reversed(among)}
-    return next((plain[name] for name in common if name in plain), None)
+    position_of_name = {plain_names[i]: i for i in reversed(among)}  # the first of equal names
+    return next((position_of_name[name] for name in common if name in position_of_name), None)
 
 
 def _positions(location: str, names: Sequence[str], specified: Sequence[str], option: str) -> list[int]:
@@ -286,6 +300,7 @@ def _positions(location: str, names: Sequence[str], specified: Sequence[str], op
 
 
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
+    """Return the position of a column by its exact or its plain name; raise if none or several have it."""
     if name in names:
         return list(names).index(name)
     plain = _plain_names(tuple(names))
@@ -299,7 +314,7 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
 
 
 def original_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns in their file, where the second one named "tf" has its position, too.
+    """Return the names that columns have in their file, without the position that a repeated name got.
 
     Examples
     --------
@@ -358,8 +373,8 @@ def clean_name(name: object) -> str:
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return the names of columns for display; a nameless one between others is named by its position.
 
-    A nameless first or last column is none of the data: row numbers, or what follows the last delimiter. Of
-    columns with one name the second has its position.
+    A nameless first or last column has no data: row numbers, or the rest after the last delimiter. A repeated
+    name gets its position.
 
     Examples
     --------
@@ -416,10 +431,10 @@ def says_parts(values: NDArray[Any]) -> bool:
     """Return whether every value of a column names a part. O(m)."""
     if values.dtype.kind not in "OUT" or not len(values):
         return False
-    listed = values.tolist()
-    if not all(isinstance(value, str) for value in listed):
+    texts = values.tolist()
+    if not all(isinstance(text, str) for text in texts):
         return False
-    return all(part_code(value) is not None for value in set(listed))
+    return all(part_code(text) is not None for text in set(texts))
 
 
 def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
@@ -433,8 +448,9 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
     """
     if not table.parts.size:
         return {part: table}
-    noted = replace(table, said=(*table.said, *_shared_queries(table)))
-    return {tuple(PART_WORDS)[code]: _table_of_part(noted, code) for code in np.unique(table.parts).tolist()}
+    with_note = replace(table, said=(*table.said, *_shared_queries(table)))
+    codes = np.unique(table.parts).tolist()
+    return {tuple(PART_WORDS)[code]: _table_of_part(with_note, code) for code in codes}
 
 
 def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
@@ -447,7 +463,7 @@ def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
 
 
 def _shared_queries(table: Table) -> tuple[str, ...]:
-    """Return a sentence on how many queries have documents in several parts, where some have. O(m)."""
+    """Return a note on the number of queries with documents in several parts; () if there are none. O(m)."""
     starts = table.query_ptr[:-1]
     least, greatest = (function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum))
     n = int(np.sum(least != greatest))
@@ -464,8 +480,8 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
 def _table_of_part(table: Table, code: int) -> Table:
     """Return the table of the documents of one part, by the part's code."""
     rows = np.flatnonzero(table.parts == code)
-    together = rows[-1] - rows[0] + 1 == rows.size
-    selection = slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
+    is_contiguous = rows[-1] - rows[0] + 1 == rows.size
+    selection = slice(int(rows[0]), int(rows[-1]) + 1) if is_contiguous else rows
     query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[selection]
     queries, counts = np.unique(query_of, return_counts=True)
     X = table.X[selection]
@@ -482,8 +498,8 @@ def _table_of_part(table: Table, code: int) -> Table:
     )
 
 
-def _order_in_part(places: Ints) -> Ints:
-    """Return the position of each document among those of its part in the file."""
-    order = np.empty(places.size, dtype=np.int64)
-    order[np.argsort(places)] = np.arange(places.size)
+def _order_in_part(file_rows: Ints) -> Ints:
+    """Return the position of each document of a part among the part's documents in the file."""
+    order = np.empty(file_rows.size, dtype=np.int64)
+    order[np.argsort(file_rows)] = np.arange(file_rows.size)
     return order

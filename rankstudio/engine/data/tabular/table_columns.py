@@ -15,7 +15,7 @@ class RowError(Protocol):
     """Creates the error of a row, from the value found and the value expected."""
 
     def __call__(self, row: int, actual: str, expected: str, missing: bool = False, /) -> DataError:
-        """Return the error; of a missing value that is to be refused where that is it."""
+        """Return the error; ``missing`` for a missing value that is refused."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Columns that hold a list of numbers for each document: one column for each place of the lists.
+"""Columns that hold a list of numbers for each document: they become one column per position in the lists.
 
 PyTerrier's frames, datasets of Hugging Face and records of JSON have features in this form.
 """
@@ -22,8 +22,8 @@ from rankstudio.engine.language import tr, trn
 def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
     """Return the names of the columns that a column of lists becomes.
 
-    They are called after the place, as in "feature 7", where one column of a table has lists, else after
-    both.
+    If only one column of a table has lists, the names are "feature 1" and so on; otherwise the column's name
+    is numbered.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
 
 
 def check_length(location: str, name: str, length: int) -> None:
-    """Refuse lists that are longer than data may have features.
+    """Refuse lists that are longer than the maximum number of features.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def length_found(length: int, name: str) -> str:
 
 
 def with_vectors(table: TableColumns) -> TableColumns:
-    """Return a table with a column for each place of the lists in it.
+    """Return a table in which each column of lists is replaced by a column per position in the lists.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
         return table
     matrices = {i: _matrix(table, i, values, lengths[i]) for i, values in columns.items()}
     names: list[str] = []
-    sources: list[tuple[int, int | None]] = []
+    sources: list[tuple[int, int | None]] = []  # original column, and the index in its lists
     for position, name in enumerate(table.names):
         if position not in lengths:
             names.append(name)
@@ -101,7 +101,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
 
 
 def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Return whether a value is a list of any kind, and no array of a single value."""
+    """Return whether a value is a list, a tuple or an array that has a dimension."""
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
@@ -116,7 +116,7 @@ def _list_length(values: NDArray[Any]) -> int | None:
 
 
 def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: int) -> NDArray[Any]:
-    """Return the lists of a column as the rows of an array, NaN where there is no list."""
+    """Return the lists of a column as the rows of an array, with missing values in rows without a list."""
     if values.ndim == 2:
         return values
     rows: list[Sequence[Any]] = []
@@ -136,10 +136,10 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
 
 
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
-    """Return rows as numbers where all are, else as objects, of which the reader says what they are."""
-    simple = all(isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows)
+    """Return rows as an array of numbers, or of objects if any value is none; the reader reports those."""
+    are_arrays = all(isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows)
     try:
-        if simple or {type(value) for row in rows for value in row} <= {int, float}:
+        if are_arrays or {type(value) for row in rows for value in row} <= {int, float}:
             return np.array(rows, dtype=np.float64).reshape(len(rows), length)
     except (OverflowError, ValueError):
         pass
