@@ -174,7 +174,7 @@ def _path_steps(context: FoldContext, unit: Unit) -> Generator[Step | WorkProgre
         if isinstance(event, WorkProgress):
             yield event
         else:
-            step, *_ = event
+            step, _ = event
             yield step
 
 

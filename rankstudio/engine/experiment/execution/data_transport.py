@@ -66,7 +66,7 @@ def unit_executor(executor: Executor) -> UnitExecutor:
 
 
 class _AnyExecutor:
-    """Any other executor as a `UnitExecutor`; its workers read the folds from files, unless they are threads."""
+    """Any other executor as a `UnitExecutor`. Its workers read the folds from files, unless they are threads."""
 
     lost: tuple[type[BaseException], ...] = ()
 
@@ -147,7 +147,7 @@ class FoldFiles:
         return self.parts[number]
 
     def path_of(self, name: str) -> Path:
-        """Return the path of a part on the calling machine: in `folder`, or else in this machine's own folder."""
+        """Return the path of a part on the calling machine: in `folder`, or else in this machine's own."""
         path = Path(self.folder) / name
         return path if store.is_whole(path) else store.scratch_folder() / name
 

@@ -246,7 +246,7 @@ def _is_loopback(address: str) -> bool:
 
 @contextmanager
 def _ignoring_ctrl_c() -> Iterator[None]:
-    """Ignore Ctrl+C for a moment: processes that start meanwhile inherit this until they set it themselves."""
+    """Ignore Ctrl+C for a moment: a process that starts meanwhile inherits this, until it sets it itself."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

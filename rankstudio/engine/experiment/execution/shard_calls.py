@@ -161,7 +161,7 @@ class _WorkerState:
             return self._sessions[call.session]
 
     def _data_of(self, part: PartFile) -> TrainingData:
-        """Return the data of a part, kept with their statistics: the next session often has another λ only."""
+        """Return the data of a part, kept with their statistics: the next session may have another λ only."""
         if part.columns is not None:
             if self._column_subset is None or self._column_subset[0] != part:
                 whole = self._data_of(replace(part, columns=None))

@@ -232,7 +232,7 @@ class Plan:
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
-        """Check all values and bring them into canonical form; ``words`` are the plain values of extensions."""
+        """Check all values and bring them into canonical form; ``words`` are plain values of extensions."""
         keep = partial(object.__setattr__, self)
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects

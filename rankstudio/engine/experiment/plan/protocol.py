@@ -139,7 +139,7 @@ def parse_protocol(text: str) -> Protocol:
         For any other text.
     """
     plain_text = " ".join(text.lower().split())
-    # The text is read from its end: "10-fold, nested 5-fold, train 20%" is a share of "10-fold, nested 5-fold".
+    # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of "5-fold, nested 4-fold".
     outer, comma, last = plain_text.rpartition(",")
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()

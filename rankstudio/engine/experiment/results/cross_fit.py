@@ -399,7 +399,7 @@ def _find_equal_models(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bo
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than the best one, and which need an exact test.
 
-    Student's paired t is computed by matrix products. With several inner folds, all models need an exact test.
+    Student's paired t is computed by matrix products. With several inner folds, every test must be exact.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 

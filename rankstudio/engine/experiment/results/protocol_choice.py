@@ -117,7 +117,10 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
 
 
 def last_within(lengths: Ints, max_length: int) -> int | None:
-    """Return the position of the greatest length up to a maximum, the last of equal ones; None if all exceed."""
+    """Return the position of the greatest length up to a maximum, the last of equal lengths.
+
+    None if all lengths exceed the maximum.
+    """
     positions = np.flatnonzero(lengths <= max_length)
     if not positions.size:
         return None
@@ -135,7 +138,10 @@ def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
 
 
 def _counting_positions(path: PathResult, lengths: Ints) -> list[int]:
-    """Return the position on a path of the model that counts for each length; of an optimiser, the last one."""
+    """Return the position on a path of the model that counts for each length.
+
+    Of an optimiser, the last model counts, whatever the lengths.
+    """
     if path.step_kind is StepKind.ITERATIONS:
         return [len(path.steps) - 1]
     positions = [last_within(path.x_values, length) for length in lengths.tolist()]
