@@ -66,7 +66,7 @@ def unit_executor(executor: Executor) -> UnitExecutor:
 
 
 class _AnyExecutor:
-    """Any other executor as a `UnitExecutor`. Its workers read the folds from files, unless they are threads."""
+    """Any other executor as a `UnitExecutor`; its workers, if not threads, read the folds from files."""
 
     lost: tuple[type[BaseException], ...] = ()
 

@@ -602,7 +602,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def _mean_measures(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
-    """Return each measure's mean over the folds in which it is defined; in a fold of one query it may not be."""
+    """Return each measure's mean over the folds that define it; a fold of one query may not define it."""
     names = dict.fromkeys(name for column in columns for name in column)
     rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}

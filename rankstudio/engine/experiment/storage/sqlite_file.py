@@ -70,7 +70,7 @@ _KEYS = """
 _HEADER = struct.Struct(">8I")
 """Header of a log: magic number, version, size of a page, sequence, two salts, checksum in two parts."""
 _FRAME = struct.Struct(">6I")
-"""Header of a frame: page, size of the database (0 except at the end of a commit), two salts, two checksums."""
+"""Header of a frame: page, size of the database (0 before the end of a commit), two salts, two checksums."""
 _READ_MARK_OFFSET = 16
 """Offset of the number of frames that SQLite has read, in the index that it makes of a log."""
 

@@ -393,7 +393,7 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
-        """Return the bytes of :meth:`save_evidence`; None if missing or damaged, or if the study is closed."""
+        """Return the bytes of :meth:`save_evidence`; None if missing, damaged, or the study is closed."""
         records = self._evidence(run)
         return next((payload for number, name, payload in records if (number, name) == (fold, key)), None)
 
@@ -710,7 +710,7 @@ class Study:
         return [replace(r, sound=r.sound and 0 <= r["position"] < n_combinations) for r in units], folds
 
     def _lost(self) -> list[str]:
-        """Return texts on the runs that are missing: gaps in the numbers, and runs that other rows mention."""
+        """Return texts on the missing runs: gaps in the numbers, and runs that only other rows mention."""
         run_ids = [row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")]
         last = max(run_ids, default=0)
         mentioned_ids = (

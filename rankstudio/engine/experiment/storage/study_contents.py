@@ -136,7 +136,7 @@ class RecordedData:
     first_file: str | None = None
 
     def opened_by(self, plan: Plan) -> str:
-        """Return the path from which the data can be opened again, or their name in the plan without a path."""
+        """Return the path to open the data again, or their name in the plan if there is no path."""
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 
     def difference(self, dataset: FoldedDataset) -> str:

@@ -145,7 +145,7 @@ def as_text(raw: bytes) -> str:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    """Return the digest of the cells of a row. Empty cells do not count, so a new column changes no digest."""
+    """Return the digest of the cells of a row. Empty cells are left out: a new column changes no digest."""
     digest = blake2b(digest_size=16)
     for name in sorted(name for name, value in values.items() if value is not None):
         value = values[name]
@@ -323,7 +323,7 @@ def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None
     if not joined.size:
         return
     in_range = joined.min() >= 0 and joined.max() < n
-    # A column in range becomes a number of its own in each row, so that only equal columns of a row are equal.
+    # Row r has the numbers from r n to r n + n - 1, so only equal columns of one row become equal numbers.
     numbers_in_rows = np.sort(joined + n * np.repeat(np.arange(sizes.size), sizes))
     if not in_range or (numbers_in_rows[1:] == numbers_in_rows[:-1]).any():
         raise ValueError(f"expected distinct columns of {n}")
