@@ -148,7 +148,11 @@ class ReportSource:
             positions[data] = positions.get(data, 0) + 1
             runs = tuple(by_number[number] for number in group.runs)
             name = chooser(runs, self.measure)
-            reported.append(ReportedGroup(group, runs, name, positions[data], n_groups[data]))
+            reported.append(
+                ReportedGroup(
+                    group=group, runs=runs, measure=name, position=positions[data], n_groups=n_groups[data]
+                )
+            )
         return tuple(reported)
 
     def datasets(self) -> dict[str, list[ReportedRun]]:
@@ -374,14 +378,23 @@ def read_study(
                 documents = opener(plan, recorded) if fits_all else data
                 result = fitted_in_study(study, key, result, documents)
             evidence = tuple(study.evidence_of_run(key))
-            runs.append(ReportedRun(key.id, result, recorded, data, labels[key.id], evidence))
+            runs.append(
+                ReportedRun(
+                    number=key.id,
+                    result=result,
+                    recorded=recorded,
+                    data=data,
+                    label=labels[key.id],
+                    evidence=evidence,
+                )
+            )
     reported = {datasets[number] for number in chosen}
     unreported = dict.fromkeys(name for name in datasets.values() if name not in reported)
     return ReportSource(
-        study.title,
-        tuple(runs),
-        study.report_settings,
-        study.seal_marks,
+        title=study.title,
+        runs=tuple(runs),
+        settings=study.report_settings,
+        seal_marks=study.seal_marks,
         other_datasets=tuple(unreported) if choice.is_default else (),
     )
 

@@ -539,5 +539,11 @@ def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathR
             continue
         measured_steps.append(event)
         step, validation = event
-        yield StepDone(unit, step, validation, prepared.divisor, prepared.plan.step_kind)
+        yield StepDone(
+            unit=unit,
+            step=step,
+            validation=validation,
+            divisor=prepared.divisor,
+            step_kind=prepared.plan.step_kind,
+        )
     return replace(prepared.collect(unit, measured_steps), notes=tuple(notes))

@@ -315,7 +315,7 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         unranked = why_unranked(run) if complete else tr("not finished")
         leader = next((group for group in groups if group.key.data_name == key.data_name), None)
         apart = comparable(run, next(iter(leader.runs.values()))).reason if leader else ""
-        groups.append(ComparableGroup(key, runs_of_kind, unranked, apart))
+        groups.append(ComparableGroup(key=key, runs=runs_of_kind, unranked=unranked, apart=apart))
     return tuple(groups)
 
 

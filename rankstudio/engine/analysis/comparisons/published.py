@@ -131,7 +131,7 @@ def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
 def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
     """Return a row for every published number that matches the numbered runs."""
     return [
-        PublishedRow(key, run, name, run.average[name], published_number)
+        PublishedRow(key=key, run=run, measure=name, ours=run.average[name], printed=published_number)
         for key, run in runs
         for name, printed in printed_of(run).items()
         for published_number in printed

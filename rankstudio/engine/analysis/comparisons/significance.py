@@ -324,7 +324,12 @@ def compared_runs(
         )
         rows.append(row)
     excluded = [
-        ComparedRun(key, runs[key].plan.title, "left out", tr("left out: {why}").format(why=reason))
+        ComparedRun(
+            key=key,
+            method=runs[key].plan.title,
+            role="left out",
+            differs=tr("left out: {why}").format(why=reason),
+        )
         for key, reason in skip_reasons.items()
         if reason and key != reference
     ]
@@ -431,7 +436,7 @@ def _compared_with_reference(
     tests: list[CorrectedTest | None] = [None] * len(runs)
     for (position, _), test in zip(pairs, _family_tests(runs, pairs, name, seed), strict=True):
         tests[position] = test
-    return RunComparison(group, name, reference, tuple(tests))
+    return RunComparison(group=group, measure=name, reference=reference, tests=tuple(tests))
 
 
 def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[PinEffect, ...]:

@@ -168,11 +168,11 @@ def feature_quality(
     rows = zip(summary.features, histograms, ascending.tolist(), all_findings, strict=True)
     features = tuple(
         FeatureQuality(
-            feature.feature_id,
-            histogram,
-            {name: float(values[j]) for name, values in measures_alone.items()},
-            turned,
-            findings,
+            feature_id=feature.feature_id,
+            histogram=histogram,
+            alone={name: float(values[j]) for name, values in measures_alone.items()},
+            ascending=turned,
+            findings=findings,
         )
         for j, (feature, histogram, turned, findings) in enumerate(rows)
     )

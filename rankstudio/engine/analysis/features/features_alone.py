@@ -99,7 +99,7 @@ def measuring_alone(
         parts["validation" if name == "vali" else name] = measured[0][measure]
         n_done += part.n_documents
     of = np.arange(fold.train.n_features) if columns is None else columns
-    return FeaturesAlone(measure, convention, parts, ascending, of)
+    return FeaturesAlone(measure=measure, convention=convention, parts=parts, ascending=ascending, columns=of)
 
 
 def measuring_columns(

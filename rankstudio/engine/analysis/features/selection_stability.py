@@ -107,7 +107,7 @@ def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> T
     )
     note = " ".join([note, *list(filter(None, warnings))[:1]])
     header = ["run", "method", "features", *INDICES, "Nogueira", "95 % interval"]
-    return TextTable(title, header, rows, (1,), note)
+    return TextTable(title=title, header=header, rows=rows, left=(1,), note=note)
 
 
 def selection_stability(

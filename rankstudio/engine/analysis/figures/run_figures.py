@@ -90,13 +90,13 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     wide = not name and min(finite, default=0.0) > 0 and max(finite) / min(finite) >= _MIN_LOGARITHMIC_RATIO
     note = tr("One curve per {axes}.").format(axes=_axes_text(run)) if n > 1 else ""
     return CurvesFigure(
-        "validation" if name else "criterion",
-        _title(run, of),
-        _size_caption(run, of, note),
-        step_axis(run.plan.step_kind),
-        FigureAxis(of, logarithmic=wide),
-        tuple(series),
-        (Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
+        name="validation" if name else "criterion",
+        title=_title(run, of),
+        caption=_size_caption(run, of, note),
+        x=step_axis(run.plan.step_kind),
+        y=FigureAxis(of, logarithmic=wide),
+        series=tuple(series),
+        levels=(Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
     )
 
 
@@ -151,15 +151,15 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     low, high = _color_ends(finite)
     note = tr("One row per value of {axes}; the outlined cell is the best.")
     return MapFigure(
-        "map",
-        _title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
-        _size_caption(run, figure.y.title, note.format(axes=_axes_text(run))),
-        tuple(names),
-        tuple(f"{x:g}" for x in columns),
-        tuple(map(tuple, cells.tolist())),
-        axes[0].label if grid else "",
-        figure.x.title,
-        FigureAxis(figure.y.title, low=low, high=high),
+        name="map",
+        title=_title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
+        caption=_size_caption(run, figure.y.title, note.format(axes=_axes_text(run))),
+        rows=tuple(names),
+        columns=tuple(f"{x:g}" for x in columns),
+        values=tuple(map(tuple, cells.tolist())),
+        row_title=axes[0].label if grid else "",
+        column_title=figure.x.title,
+        color=FigureAxis(figure.y.title, low=low, high=high),
         marked=((row, column),),
         mark_label=tr("best mean: {value}").format(value=fixed(best)),
     )
@@ -196,15 +196,15 @@ def fold_features_figure(
     ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
-        "features",
-        _title(run, tr("features by fold")),
-        f"{_title(run, caption)} {rest}".rstrip(),
-        tuple(map(named_feature, features)),
-        tuple(str(fold) for fold in stability.folds),
-        tuple(ranks),
-        "",
-        tr("fold"),
-        FigureAxis(tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)),
+        name="features",
+        title=_title(run, tr("features by fold")),
+        caption=f"{_title(run, caption)} {rest}".rstrip(),
+        rows=tuple(map(named_feature, features)),
+        columns=tuple(str(fold) for fold in stability.folds),
+        values=tuple(ranks),
+        row_title="",
+        column_title=tr("fold"),
+        color=FigureAxis(tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)),
         decimals=0,
         written=True,
         first_dark=True,
@@ -227,15 +227,15 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
         "{jaccard}. Nogueira's index: {nogueira} (95 % interval {low} to {high})."
     )
     return MapFigure(
-        "stability",
-        _title(run, tr("stability of the selection")),
-        _title(run, caption.format(jaccard=texts[0], nogueira=texts[1], low=texts[2], high=texts[3])),
-        folds,
-        folds,
-        pairs,
-        tr("fold"),
-        tr("fold"),
-        FigureAxis(tr("Jaccard similarity"), low=0.0, high=1.0),
+        name="stability",
+        title=_title(run, tr("stability of the selection")),
+        caption=_title(run, caption.format(jaccard=texts[0], nogueira=texts[1], low=texts[2], high=texts[3])),
+        rows=folds,
+        columns=folds,
+        values=pairs,
+        row_title=tr("fold"),
+        column_title=tr("fold"),
+        color=FigureAxis(tr("Jaccard similarity"), low=0.0, high=1.0),
         decimals=2,
         written=True,
     )
@@ -273,12 +273,12 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
         first = tr("The first {n} of {of} are shown.").format(n=len(best_rows), of=len(order))
         caption = f"{caption} {first}"
     return RowsFigure(
-        "candidates",
-        _title(run, subject),
-        _title(run, caption),
-        FigureAxis(title),
-        tuple(groups.names[whole_map.features[row]] for row in best_rows),
-        (RowSeries("", tuple(float(scores[row]) for row in best_rows)),),
+        name="candidates",
+        title=_title(run, subject),
+        caption=_title(run, caption),
+        axis=FigureAxis(title),
+        rows=tuple(groups.names[whole_map.features[row]] for row in best_rows),
+        series=(RowSeries("", tuple(float(scores[row]) for row in best_rows)),),
         bars=True,
         strong=selected,
         strong_label=tr("selected") if selected else "",
@@ -303,15 +303,15 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
         "Outlined: the selected feature. Blank: not a candidate."
     )
     return MapFigure(
-        "steps",
-        _title(run, tr("candidates by step")),
-        _title(run, caption.format(score=tr(score.title), fold=fold.fold)),
-        tuple(groups.names[feature] for feature in view.features),
-        tuple(str(number) for number in view.numbers),
-        tuple(tuple(map(float, row)) for row in view.shares),
-        "",
-        tr("step"),
-        FigureAxis(tr("share of the best score of the step"), low=0.0, high=1.0),
+        name="steps",
+        title=_title(run, tr("candidates by step")),
+        caption=_title(run, caption.format(score=tr(score.title), fold=fold.fold)),
+        rows=tuple(groups.names[feature] for feature in view.features),
+        columns=tuple(str(number) for number in view.numbers),
+        values=tuple(tuple(map(float, row)) for row in view.shares),
+        row_title="",
+        column_title=tr("step"),
+        color=FigureAxis(tr("share of the best score of the step"), low=0.0, high=1.0),
         decimals=2,
         marked=tuple(marked),
         mark_label=tr("selected"),

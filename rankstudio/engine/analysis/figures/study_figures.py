@@ -112,7 +112,11 @@ def run_curves_figure(
         low = tuple(m - h for m, h in zip(mean, half, strict=True)) if banded else ()
         high = tuple(m + h for m, h in zip(mean, half, strict=True)) if banded else ()
         kind: Kind = "points" if by == "seconds" else "line"
-        series.append(Series(run_label(number, called), x, mean, low, high, kind, number - 1))
+        series.append(
+            Series(
+                label=run_label(number, called), x=x, y=mean, low=low, high=high, kind=kind, number=number - 1
+            )
+        )
     if not series:
         return None
     banded = any(line.low for line in series)
@@ -131,12 +135,12 @@ def run_curves_figure(
     measured = (tr("test {name}") if part == "test" else tr("validation {name}")).format(name=name)
     band = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
     return CurvesFigure(
-        "curves",
-        tr("{data}: {measured} of the runs").format(data=data, measured=measured),
-        f"{caption} {bands}" if banded else caption,
-        over(by),
-        FigureAxis(measured),
-        tuple(series),
+        name="curves",
+        title=tr("{data}: {measured} of the runs").format(data=data, measured=measured),
+        caption=f"{caption} {bands}" if banded else caption,
+        x=over(by),
+        y=FigureAxis(measured),
+        series=tuple(series),
         bands=band if banded else "",
     )
 
@@ -157,15 +161,15 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
         return None
     part = runs[0].part
     return CurvesFigure(
-        "learning",
-        tr("{data}: {name} by training queries ({part})").format(data=data, part=part, name=name),
-        tr(
+        name="learning",
+        title=tr("{data}: {name} by training queries ({part})").format(data=data, part=part, name=name),
+        caption=tr(
             "{data}: {name} ({part}), mean over folds, by the share of the training queries. "
             "Each run chose its own parameters and size."
         ).format(data=data, name=name, part=part),
-        over("train"),
-        FigureAxis(f"{name} ({part})"),
-        tuple(series),
+        x=over("train"),
+        y=FigureAxis(f"{name} ({part})"),
+        series=tuple(series),
     )
 
 
@@ -205,12 +209,12 @@ def pareto_figure(
     if not by_size:
         title = tr("{data}: cost against validation {name}")
     return CurvesFigure(
-        "front" if by_size else "cost-front",
-        title.format(data=data, name=name),
-        _pareto_caption(data, pareto_front, name),
-        over("size" if by_size else "cost", milliseconds=pareto_front.by == "milliseconds"),
-        FigureAxis(tr("validation {name}").format(name=name)),
-        tuple(series),
+        name="front" if by_size else "cost-front",
+        title=title.format(data=data, name=name),
+        caption=_pareto_caption(data, pareto_front, name),
+        x=over("size" if by_size else "cost", milliseconds=pareto_front.by == "milliseconds"),
+        y=FigureAxis(tr("validation {name}").format(name=name)),
+        series=tuple(series),
         marks=tuple(_pareto_marks([plan for *_, plan in runs], pareto_front)),
     )
 
@@ -267,12 +271,12 @@ def differences_figure(
         for attribute in ("mean_difference", "low", "high")
     )
     return RowsFigure(
-        "differences",
-        f"{data}: {difference}",
-        caption,
-        FigureAxis(difference),
-        tuple(run_label(key, called[key]) for key, _ in rows),
-        (RowSeries("", means, lows, highs),),
+        name="differences",
+        title=f"{data}: {difference}",
+        caption=caption,
+        axis=FigureAxis(difference),
+        rows=tuple(run_label(key, called[key]) for key, _ in rows),
+        series=(RowSeries(label="", values=means, low=lows, high=highs),),
         zero=True,
         row_title=tr("run"),
         numbers=tuple(key - 1 for key, _ in rows),
@@ -462,15 +466,15 @@ def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> Cur
         if mask.any()
     ]
     return CurvesFigure(
-        "alone",
-        tr("{data}: training {name} of each feature alone").format(data=data.name, name=name),
-        tr(
+        name="alone",
+        title=tr("{data}: training {name} of each feature alone").format(data=data.name, name=name),
+        caption=tr(
             "{data}: {name} of ranking by each feature alone on the training part, mean over folds. Features "
             "are in order of this value; {run} selected the marked ones."
         ).format(data=data.name, name=name, run=called),
-        FigureAxis(tr("features, best first"), whole=True),
-        FigureAxis(tr("training {name}").format(name=name)),
-        tuple(series),
+        x=FigureAxis(tr("features, best first"), whole=True),
+        y=FigureAxis(tr("training {name}").format(name=name)),
+        series=tuple(series),
     )
 
 

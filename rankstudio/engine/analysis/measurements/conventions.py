@@ -56,7 +56,7 @@ def convention_rows(
             for convention, value in mine.items()
             if not isnan(value)
         }
-        rows.append(ConventionRow(key, methods[key], mine, places))
+        rows.append(ConventionRow(key=key, method=methods[key], means=mine, places=places))
     return tuple(rows)
 
 

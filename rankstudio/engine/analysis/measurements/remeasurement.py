@@ -447,7 +447,9 @@ class Remeasurement:
             distinct = self._make_room(part, by_id)
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
             places += [distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)]
-            self._paths[path] = cached = RankedPath(part, by_id, is_whole, distinct, np.concatenate(places))
+            self._paths[path] = cached = RankedPath(
+                part=part, by_id=by_id, whole=is_whole, distinct=distinct, places=np.concatenate(places)
+            )
         return cached
 
     @property

@@ -123,14 +123,14 @@ def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list
     opener = DataOpener()
     return [
         TableRun(
-            visible.result
+            result=visible.result
             if part is None
             else run.without_test.result
             if part == "validation"
             else run.result,
-            run.label.name,
-            lambda run=run: run.data if run.data is not None else opener(run.plan, run.recorded),  # type: ignore[misc]
-            source.is_sealed(run) if part is None else part == "validation",
+            name=run.label.name,
+            documents=lambda run=run: run.data if run.data is not None else opener(run.plan, run.recorded),  # type: ignore[misc]
+            sealed=source.is_sealed(run) if part is None else part == "validation",
         )
         for source in sources
         for run, visible in zip(source.runs, source.shown.runs, strict=True)
@@ -246,7 +246,9 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
         numbered = f"{title} ({counts[title]})" if titles.count(title) > 1 else title
         runs = {data: grouped_run.run for data, grouped_run in row.items()}
         groups = {data: grouped_run.group for data, grouped_run in row.items()}
-        titled.append(RowRuns(numbered, first.run.result.plan, runs, groups, first.block))
+        titled.append(
+            RowRuns(title=numbered, plan=first.run.result.plan, runs=runs, groups=groups, block=first.block)
+        )
     return titled
 
 
@@ -309,11 +311,11 @@ def result_table(
             for number, row in enumerate(rows)
         ]
         return ResultTable(
-            _caption(rows, names, query.by),
-            tuple(column_content.column for column_content in places),
-            tuple(cells),
-            _notes(rows, names),
-            _mark_note(rows, references, p, query.test),
+            caption=_caption(rows, names, query.by),
+            columns=tuple(column_content.column for column_content in places),
+            rows=tuple(cells),
+            notes=_notes(rows, names),
+            mark_note=_mark_note(rows, references, p, query.test),
             block_captions=_block_captions(rows),
         )
 
@@ -339,7 +341,12 @@ def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> I
     several_names = len(names) > 1
 
     def column(source: str, name: str, title: str, group: str, fold: int | None = None) -> _ColumnContent:
-        return _ColumnContent(source, name, ResultColumn(title, group, measure(name).higher_is_better), fold)
+        return _ColumnContent(
+            data=source,
+            measure=name,
+            column=ResultColumn(title, group, measure(name).higher_is_better),
+            fold=fold,
+        )
 
     match by:
         case "datasets":

@@ -141,8 +141,8 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     means, spreads = (
         {key: _statistic_or_nan(of, column) for key, column in columns.items()} for of in (mean, stdev)
     )
-    average = MeasureRow("mean", None, means, best_of_several(means.values(), name))
-    return [*rows, average, MeasureRow("sd", None, spreads, None)]
+    average = MeasureRow(label="mean", fold=None, values=means, best=best_of_several(means.values(), name))
+    return [*rows, average, MeasureRow(label="sd", fold=None, values=spreads, best=None)]
 
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
@@ -153,12 +153,12 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     values = {name: defined(measures[name] for measures, _ in rows) for name in names}
     over = {name: defined(measures[name] - single[name] for measures, single in rows) for name in names}
     return MeasureSummary(
-        {name: float(np.mean(column)) for name, column in values.items() if column},
-        {name: stdev(column) for name, column in values.items() if len(column) > 1},
-        {name: float(np.mean(column)) for name, column in over.items() if column},
-        tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
-        part,
-        _validation_measures(plan, folds),
+        means={name: float(np.mean(column)) for name, column in values.items() if column},
+        deviations={name: stdev(column) for name, column in values.items() if len(column) > 1},
+        over_single={name: float(np.mean(column)) for name, column in over.items() if column},
+        sizes=tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
+        part=part,
+        chosen_on=_validation_measures(plan, folds),
     )
 
 

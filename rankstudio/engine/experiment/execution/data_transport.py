@@ -163,7 +163,7 @@ class FoldFiles:
             shared_parts.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
         )
         assert train is not None  # every fold has one
-        return Fold(number, train, vali, test)
+        return Fold(number=number, train=train, vali=vali, test=test)
 
 
 @dataclass(frozen=True)

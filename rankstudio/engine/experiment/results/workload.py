@@ -73,7 +73,7 @@ def workload(
         n_guessed += not usable_paces
         pace = min(usable_paces, default=size_ratio)
         seconds += pace * typical_seconds(plan, n_folds, n_features)
-    return Workload(len(plans), n_units, seconds, n_guessed)
+    return Workload(n_runs=len(plans), n_units=n_units, seconds=seconds, n_guessed=n_guessed)
 
 
 def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES) -> float:

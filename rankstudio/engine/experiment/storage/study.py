@@ -297,7 +297,9 @@ class Study:
         for row in self._sound_records("label", "WHERE run = ?", run.id):
             with suppress(*IMPOSSIBLE):
                 tags = tuple(sequence(json.loads(row["tags"]), str))
-                return RunLabel(row["name"], row["note"], tags, bool(row["hidden"])).shortened()
+                return RunLabel(
+                    name=row["name"], note=row["note"], tags=tags, hidden=bool(row["hidden"])
+                ).shortened()
         return RunLabel()
 
     def set_choice(self, run: RunKey, values: tuple[Any, ...] | None, length: int | None) -> None:

@@ -158,7 +158,7 @@ class RecordedData:
         path = Path(self.place) if self.place else None
         part = _empty_part(self.feature_ids, self.feature_names)
         vali, test = (part if had_part else None for had_part in (validated, tested))
-        folds = tuple(Fold(number, part, vali, test) for number in self.folds)
+        folds = tuple(Fold(number=number, train=part, vali=vali, test=test) for number in self.folds)
         return AbsentData(self.name, path, folds, extensions=Extensions([self.feature_set]), recorded=self)
 
 

@@ -135,10 +135,10 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
         check_rows(vali.X, vali.query_ptr, vali.name_of)
     validation = None if vali is None else vali.X
     return TrainingData(
-        train.X,
-        train.y,
-        train.query_ptr,
-        executor,
+        X=train.X,
+        y=train.y,
+        ptr=train.query_ptr,
+        executor=executor,
         validation=validation,
         part_of=train.grading,
     )
