@@ -121,7 +121,7 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
-    """Return published numbers for a run's method, by measure; {} unless the run has five given test parts."""
+    """Return published numbers for a run's method, by measure; {} unless the run has five test parts."""
     plan = run.plan
     is_published = len(run.folds) == _N_FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
     names = plan.measures if is_published else ()

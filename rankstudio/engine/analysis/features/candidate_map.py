@@ -1,4 +1,4 @@
-"""Scores of the candidates of a path, features or groups, at each step: shares of the best, ranks, margins."""
+"""The candidates of a path, features or groups, at each step: shares of the best score, ranks and margins."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ class CandidateMap:
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: the path's features in order, then the others, or the best of very many.
+        0-based columns of the R rows: first the path's features in order, then the others, or the best of
+        very many others.
     places : tuple of int
         Positions of the C steps on the path.
     numbers : tuple of int
