@@ -127,7 +127,15 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
         refuse_other_comparison(comparison, data, out, args.force)
     total = Whole(sum(len(comparison.plans(dataset)) for dataset in data))
     with study_at(study_path(args.study, out)) as opened_study, stopping() as stop:
-        running = _Running(comparison, out, opened_study, stop, total, at_hand, store)
+        running = _Running(
+            comparison=comparison,
+            out=out,
+            study=opened_study,
+            stop=stop,
+            whole=total,
+            workers=at_hand,
+            store=store,
+        )
         stopped = any(running.on(dataset) for dataset in data)
     results = running.results
     if running.left_out is not None and not results and not stopped:
@@ -177,7 +185,15 @@ class _Running:
             fitting = usual_choices(plan, dataset, self.comparison.protocol)
             try:
                 with logged(self.store, dataset.name) as log:
-                    going = Going(fitting, dataset, grouped, self.study, self.workers, self.whole, log)
+                    going = Going(
+                        plan=fitting,
+                        dataset=dataset,
+                        grouped=grouped,
+                        study=self.study,
+                        workers=self.workers,
+                        whole=self.whole,
+                        log=log,
+                    )
                     stopped = carry_on(going, self.stop)
             except (PlanError, ParameterError, MissingExtraError, DatasetError) as error:
                 self._leave_out(error, 1)

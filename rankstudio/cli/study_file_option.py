@@ -177,7 +177,9 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         recorded = recorded_files(study)
         sealed = is_sealed(study.seal_marks, study.data(summary.key))
         result, plan, dataset = run_with_data(study, summary.key)
-    return OpenedRun(summary.key, result, plan, dataset, recorded, sealed)
+    return OpenedRun(
+        key=summary.key, result=result, plan=plan, dataset=dataset, recorded=recorded, sealed=sealed
+    )
 
 
 def whole(option: str, value: str) -> int:

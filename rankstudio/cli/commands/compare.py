@@ -303,7 +303,16 @@ def _write_table(args: argparse.Namespace) -> int:
     names = split_names(args.measures or args.measure or "")
     against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
     marks = args.marks or args.test is not None
-    query = TableQuery(names, args.by or "measures", against, marks, args.seed, args.test or "randomisation")
-    content = form.content(result_table(runs, query), TableStyle(args.digits, args.bold, marks, args.sd))
+    query = TableQuery(
+        measures=names,
+        by=args.by or "measures",
+        against=against,
+        tested=marks,
+        seed=args.seed,
+        test=args.test or "randomisation",
+    )
+    content = form.content(
+        result_table(runs, query), TableStyle(digits=args.digits, bold=args.bold, marks=marks, sd=args.sd)
+    )
     write_output(args.out or STANDARD, content)
     return 0

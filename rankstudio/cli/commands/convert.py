@@ -157,7 +157,9 @@ def run(args: argparse.Namespace) -> int:
     if dataset.origin.columns.judges:
         label = dataset.origin.columns.label
         tell(f"Note: the labels of {label} are written, and no others.", file=sys.stderr)
-    files = DatasetFiles(dataset, args.out, form, _kept_feature_ids(args), args.renumber)
+    files = DatasetFiles(
+        dataset=dataset, out=args.out, form=form, kept=_kept_feature_ids(args), renumber=args.renumber
+    )
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
     if not files.single and args.out.is_file():

@@ -51,7 +51,9 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.data.large_folder import LargeData, write_folder, written_files
 
-    data = LargeData(args.documents, args.queries, args.features, args.seed)
+    data = LargeData(
+        n_documents=args.documents, n_queries=args.queries, n_features=args.features, seed=args.seed
+    )
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
     with closing(write_folder(data, args.folder)) as steps:

@@ -102,7 +102,12 @@ def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
     if evaluates_given:
         return _run_all(args, at_hand, study, _given_tasks(args, out))
     stated = {name for name in ("select_by", "convention") if path or getattr(args, name) is not None}
-    return _run_all(args, at_hand, study, [_Task(plan_from(args), stated, out, args.figures or shows)])
+    return _run_all(
+        args,
+        at_hand,
+        study,
+        [_Task(plan=plan_from(args), stated=stated, out=out, figures=args.figures or shows)],
+    )
 
 
 def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
@@ -116,11 +121,11 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     stated = {"select_by", *(() if args.convention is None and args.plan is None else ("convention",))}
     return [
         _Task(
-            base,
-            stated,
-            out if out is None or len(scores) + len(models) == 1 else out / _safe_name(name),
-            args.figures,
-            (name, path, name in models),
+            plan=base,
+            stated=stated,
+            out=out if out is None or len(scores) + len(models) == 1 else out / _safe_name(name),
+            figures=args.figures,
+            given=(name, path, name in models),
         )
         for name, path in (scores | models).items()
     ]
@@ -152,7 +157,7 @@ def _resume(args: argparse.Namespace, at_hand: Workers) -> int:
     tasks = []
     for plan in plans:
         out = args.out if args.out is None or len(plans) == 1 else args.out / folder_name(plan)
-        tasks.append(_Task(plan, {"select_by", "convention"}, out, args.figures))
+        tasks.append(_Task(plan=plan, stated={"select_by", "convention"}, out=out, figures=args.figures))
     return _run_all(args, at_hand, args.resume, tasks)
 
 

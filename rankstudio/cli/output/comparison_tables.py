@@ -101,7 +101,7 @@ def tests(compared: RunComparison) -> TextTable:
     against = f", against run {compared.against}" if is_ranked else ""
     title = f"{compared.data}: {compared.measure}, {group.scope}{against}"
     note = " ".join(filter(None, [_group_note(group), _unfitted_note(compared)]))
-    return TextTable(title, ["run", "method", "k", *columns], rows, (1, 2), note)
+    return TextTable(title=title, header=["run", "method", "k", *columns], rows=rows, left=(1, 2), note=note)
 
 
 def _unfitted_note(compared: RunComparison) -> str:
@@ -194,7 +194,9 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     folds = compared.group.folds_text
     title = f"{compared.data}: Pareto front of {front.by} and validation {compared.measure}, {folds}"
     n_costs = len(costs)
-    return TextTable(title, header, rows, (n_costs + 4, n_costs + 5, n_costs + 6), note)
+    return TextTable(
+        title=title, header=header, rows=rows, left=(n_costs + 4, n_costs + 5, n_costs + 6), note=note
+    )
 
 
 def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
@@ -210,7 +212,7 @@ def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTa
         for effect in effects
     ]
     title = f"{compared.data}: effect of pinned and banned features, {compared.group.scope}"
-    return TextTable(title, header, rows, (1, 2))
+    return TextTable(title=title, header=header, rows=rows, left=(1, 2))
 
 
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -395,7 +397,9 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
     rules = rules_text(group.key.convention, names)
     title = f"{group.key.data_name}: averages, {group.scope}, {rules} convention"
-    return TextTable(title, header, rows, (0, 1, len(header) - 1), _group_note(group))
+    return TextTable(
+        title=title, header=header, rows=rows, left=(0, 1, len(header) - 1), note=_group_note(group)
+    )
 
 
 def _printed_rows(

@@ -124,9 +124,9 @@ class ReportSource:
     @property
     def shown(self) -> ReportSource:
         """The source without all numbers of sealed test parts."""
-        return replace(self, runs=tuple(map(self._shown, self.runs)))
+        return replace(self, runs=tuple(map(self._shown_run, self.runs)))
 
-    def _shown(self, run: ReportedRun) -> ReportedRun:
+    def _shown_run(self, run: ReportedRun) -> ReportedRun:
         """Return a run without the numbers of its test part if that is sealed."""
         return run.without_test if self.is_sealed(run) else run
 
@@ -148,7 +148,11 @@ class ReportSource:
             positions[data] = positions.get(data, 0) + 1
             runs = tuple(by_number[number] for number in group.runs)
             name = chooser(runs, self.measure)
-            reported.append(ReportedGroup(group, runs, name, positions[data], n_groups[data]))
+            reported.append(
+                ReportedGroup(
+                    group=group, runs=runs, measure=name, position=positions[data], n_groups=n_groups[data]
+                )
+            )
         return tuple(reported)
 
     def datasets(self) -> dict[str, list[ReportedRun]]:
@@ -158,7 +162,7 @@ class ReportSource:
 
 @dataclass(frozen=True, eq=False)
 class ReportedGroup:
-    """Runs of a report that belong together: a chapter of its results.
+    """A group of comparable runs of a report, or of runs that are not ranked: a chapter of its results.
 
     Attributes
     ----------
@@ -166,7 +170,7 @@ class ReportedGroup:
         The runs, by number.
     runs : tuple of ReportedRun
     measure : str
-        Measure for comparing them.
+        Measure for comparing the runs.
     position : int
         Position among the groups on the same dataset, from 1.
     n_groups : int
@@ -211,7 +215,7 @@ class ReportedGroup:
 
     @property
     def reason(self) -> str:
-        """Why its runs are not ranked, or not with others, as a sentence; "" if they are."""
+        """Why the runs are not ranked, or not ranked with the groups above, as a sentence; "" if they are."""
         if self.group.unranked:
             return f"Not ranked: {self.group.unranked}."
         return f"Not ranked with the runs above: {self.group.apart}." if self.group.apart else ""
@@ -254,7 +258,7 @@ class DataOpener:
         self._opened: dict[tuple[str, ...], FoldedDataset | None] = {}
 
     def __call__(self, plan: Plan, recorded: RecordedData) -> FoldedDataset | None:
-        """Return the data of a plan as they were recorded; None where they cannot be had."""
+        """Return the data of a plan as they were recorded; None if they have changed or cannot be opened."""
         key = (recorded.checksum, plan.data, plan.missing, plan.normalize, plan.protocol, str(plan.seed))
         if key not in self._opened:
             self._opened[key] = None
@@ -308,7 +312,8 @@ class RunChoice:
                 raise ParameterError("runs", number, f"numbers of completed runs: {numbers}")
         chosen = [number for number in datasets if self.numbers is None or number in self.numbers]
         names = dict.fromkeys(datasets[number] for number in chosen)
-        if not chosen or self.data == ALL_DATA or (not self.data and self.numbers is not None):
+        is_chosen_by_numbers = not self.data and self.numbers is not None
+        if not chosen or self.data == ALL_DATA or is_chosen_by_numbers:
             return tuple(chosen)
         name = self.data or datasets[chosen[-1]]
         if name not in names:
@@ -352,13 +357,14 @@ def read_study(
     ParameterError
         If the choice names a run or a dataset that the study does not have.
     """
-    sound = [summary.key for summary in study.runs() if summary.finished and not summary.damage]
-    labels = {key.id: study.label(key) for key in sound}
-    keys = {key.id: key for key in sound if includes_hidden or not labels[key.id].hidden}
+    sound_keys = [summary.key for summary in study.runs() if summary.finished and not summary.damage]
+    labels = {key.id: study.label(key) for key in sound_keys}
+    keys = {key.id: key for key in sound_keys if includes_hidden or not labels[key.id].hidden}
     datasets = {number: study.data(key).name for number, key in keys.items()}
     chosen = choice.of(datasets)
     runs = []
-    for key in (keys[number] for number in chosen):
+    for number in chosen:
+        key = keys[number]
         result = study.result(key)
         recorded = study.data(key)
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
@@ -374,15 +380,24 @@ def read_study(
                 documents = opener(plan, recorded) if fits_all else data
                 result = fitted_in_study(study, key, result, documents)
             evidence = tuple(study.evidence_of_run(key))
-            runs.append(ReportedRun(key.id, result, recorded, data, labels[key.id], evidence))
-    reported = {datasets[number] for number in chosen}
-    unreported = dict.fromkeys(name for name in datasets.values() if name not in reported)
+            runs.append(
+                ReportedRun(
+                    number=key.id,
+                    result=result,
+                    recorded=recorded,
+                    data=data,
+                    label=labels[key.id],
+                    evidence=evidence,
+                )
+            )
+    reported_datasets = {datasets[number] for number in chosen}
+    other_datasets = dict.fromkeys(name for name in datasets.values() if name not in reported_datasets)
     return ReportSource(
-        study.title,
-        tuple(runs),
-        study.report_settings,
-        study.seal_marks,
-        other_datasets=tuple(unreported) if choice.is_default else (),
+        title=study.title,
+        runs=tuple(runs),
+        settings=study.report_settings,
+        seal_marks=study.seal_marks,
+        other_datasets=tuple(other_datasets) if choice.is_default else (),
     )
 
 

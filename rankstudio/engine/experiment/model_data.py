@@ -41,7 +41,7 @@ def trial_parts(model: Model, location: Path | str | None = None) -> tuple[list[
     PlanError
         If the model names no data, or the data are missing.
     DataError
-        If they cannot be read.
+        If the data cannot be read.
     """
     dataset = _open_data_of_plan(model) if location is None else _open_location(model, location)
     folds, name = _folds_and_part(dataset, model.origin.get("fold"))

@@ -169,8 +169,13 @@ def _learn_model(
 
 
 def _path_steps(context: FoldContext, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+    """Yield the progress and the steps of a path, without the measures of the steps."""
     for event in context.work(unit):
-        yield event if isinstance(event, WorkProgress) else event[0]
+        if isinstance(event, WorkProgress):
+            yield event
+        else:
+            step, _ = event
+            yield step
 
 
 def _step_length(plan: Plan, step: Step) -> int:
@@ -178,18 +183,21 @@ def _step_length(plan: Plan, step: Step) -> int:
 
 
 def _step_nearer_length(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> Step:
-    """Return the one of two models on a path that is to be taken for the chosen length."""
+    """Return which of two models on a path is taken for the chosen length: the longest one up to this length.
+
+    If both are longer, the shorter one is taken; for an optimiser without a length, the later one.
+    """
     if choice.length is None:
         return later
     max_features = parse_rule(plan.rule).most
     # More rounds may use more features than in the folds.
     if max_features is not None and later.n_selected > max_features:
         return earlier
-    before = _step_length(plan, earlier)
-    after = _step_length(plan, later)
-    if before > choice.length:
-        return later if after < before else earlier
-    return later if before <= after <= choice.length else earlier
+    earlier_length = _step_length(plan, earlier)
+    later_length = _step_length(plan, later)
+    if earlier_length > choice.length:
+        return later if later_length < earlier_length else earlier
+    return later if earlier_length <= later_length <= choice.length else earlier
 
 
 def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:

@@ -105,7 +105,7 @@ def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return one row per fold and part, including left-out queries, and the average: header, rows."""
+    """Return the header and the rows: one per fold and part, including left-out queries, and the average."""
     names = list(result.plan.evaluated)
     axes = result.plan.axes
     rows: list[Row] = []
@@ -115,8 +115,8 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
         parts = ("validation", fold.validation), ("test", fold.test), (left_out_part, plain(fold.left_out))
         for part, values in parts:
             if values:
-                combinations = (_axis_cell(axis, chosen_by_name[axis.name]) for axis in axes)
-                head = (fold.fold, part, *combinations, chosen_by_name["n_features"])
+                axis_cells = (_axis_cell(axis, chosen_by_name[axis.name]) for axis in axes)
+                head = (fold.fold, part, *axis_cells, chosen_by_name["n_features"])
                 rows.append((*head, *(_nan_as_blank(values.get(name, nan)) for name in names)))
     average = result.reported_average
     if average:
@@ -132,12 +132,12 @@ def _nan_as_blank(value: float) -> float | str:
 
 def _axis_cell(axis: Axis, value: Any) -> float | str:
     """Return a value on an axis for a table: numbers and texts as they are, others formatted by the axis."""
-    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
-    return value if plain else axis.format(value)
+    is_plain = isinstance(value, int | float | str) and not isinstance(value, bool)
+    return value if is_plain else axis.format(value)
 
 
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return one row per feature of each fold's path, selected or not: header and rows.
+    """Return the header and the rows: one per feature of each fold's path, selected or not.
 
     If the plan has groups, the last column has the group of each feature.
     """
@@ -147,7 +147,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last = path.steps[-1]
         model = fold.chosen.step
-        # Where steps are not growing sets, no feature has a criterion of its own.
+        # Only the steps of a growing set have a criterion for the feature that they add.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
         first_step: dict[int, Step] = {}
         for step in steps:
@@ -201,7 +201,7 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
 
 
 def _write_models(result: RunResult, folder: Path) -> list[Path]:
-    """Write the chosen model of each fold; of an older study not every one may be there to be written."""
+    """Write the chosen model of each fold, unless an older study did not store the whole model."""
     models = {
         folder / f"fold{fold.fold}.json": chosen_model(result, fold)
         for fold in result.folds
@@ -279,9 +279,14 @@ def portable_model(
     }
     if plan.ranker:
         origin |= {"ranked by": plan.ranker, "its parameters": as_lists(chosen.unit.combination.ranker)}
-    beyond = step.beyond_weights([int(i) for i in ids])
-    parameters = as_lists(chosen.unit.parameters)
-    return Model(weights, plan.method, parameters, origin, beyond, plan=plan_as_dict(plan))
+    return Model(
+        features=weights,
+        method=plan.method,
+        parameters=as_lists(chosen.unit.parameters),
+        origin=origin,
+        beyond=step.beyond_weights([int(i) for i in ids]),
+        plan=plan_as_dict(plan),
+    )
 
 
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:

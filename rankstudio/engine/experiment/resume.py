@@ -79,18 +79,18 @@ def run_stored(
     units = study.finished_units(key)
     finished = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
     total_seconds = study.seconds(key)
-    spent: defaultdict[tuple[int, int], float] = defaultdict(float)
+    seconds_by_unit: defaultdict[tuple[int, int], float] = defaultdict(float)
     for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
         outgoing_event = event
         total_seconds = total_seconds + seconds
         match event:
             case StepDone(unit=unit) | UnitProgress(unit=unit):
-                spent[unit.fold, unit.position] += seconds
+                seconds_by_unit[unit.fold, unit.position] += seconds
             case UnitFinished(unit=unit, path=path, seconds=unit_seconds) if (
                 unit.fold,
                 unit.position,
             ) not in units:
-                measured_seconds = spent.pop((unit.fold, unit.position), 0.0) + seconds
+                measured_seconds = seconds_by_unit.pop((unit.fold, unit.position), 0.0) + seconds
                 study.save_unit(key, path, measured_seconds if unit_seconds is None else unit_seconds)
             case FoldFinished(result=fold) if fold.fold not in finished.folds:
                 study.save_fold(key, fold)

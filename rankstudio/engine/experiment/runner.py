@@ -1,4 +1,4 @@
-"""The protocol: a plan becomes a stream of events that the window and the terminal both ask for."""
+"""The run of a plan: a stream of events that the window and the terminal both consume."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class Finished:
     Attributes
     ----------
     units : Mapping of (int, int) to PathResult
-        By the number of the fold and the position of the combination.
+        Paths, by the number of the fold and the position of the combination.
     folds : Mapping of int to FoldResult
-        By number.
+        Finished folds, by number.
     """
 
     units: Mapping[tuple[int, int], PathResult] = field(default_factory=dict)
@@ -92,12 +92,13 @@ def open_data(plan: Plan) -> FoldedDataset:
     Raises
     ------
     DataError
-        If it cannot be opened, or its queries cannot be divided this way.
+        If the dataset cannot be opened, or its queries cannot be divided this way.
     """
     return parse_protocol(plan.protocol).divide(_open_undivided(plan), plan.seed)
 
 
 def _open_undivided(plan: Plan) -> FoldedDataset:
+    """Open the dataset of a plan with the folds of its files, before the plan's protocol divides it."""
     if plan.data == SAMPLE:
         from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - only for the sample
 
@@ -112,7 +113,7 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
 
 
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
-    """Return a plan with unspecified measures, "convention" and "select_by" set to the defaults of the data.
+    """Return a plan with the usual "measures", "convention" and "select_by" of the data, if not stated.
 
     The costs of features are those of the data if the plan has none. Without a validation part the method's
     own criterion selects.
@@ -132,7 +133,7 @@ def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
     Raises
     ------
     DataError, PlanError, ParameterError
-        If it does not fit the data.
+        If the plan does not fit the data.
     OutOfMemoryError
         If a single worker needs more memory than the limit.
     """
@@ -146,7 +147,8 @@ def estimate(
 
     Parameters and errors as in :func:`run`, except that nothing is rejected for lack of memory.
     """
-    return memory_estimate(plan, _checked_work(plan, dataset)[1], workers_here(executor))
+    _, folds, _ = _checked_work(plan, dataset)
+    return memory_estimate(plan, folds, workers_here(executor))
 
 
 def run(
@@ -171,8 +173,8 @@ def run(
         Existing results.
     executor : Executor, optional
         Executor for parallel units: one of `concurrent.futures` with threads or processes, or any other. It
-        is not shut down. Without an executor each unit is computed when its events are requested; so it is
-        for methods that process shards: workers then share the shards of each unit.
+        is not shut down. Without an executor each unit is computed when its events are requested. Methods
+        that process shards also compute one unit at a time; the workers then share the shards of the unit.
 
     Yields
     ------
@@ -205,8 +207,15 @@ def run(
         for fold in numbers
         for position, combination in enumerate(plan.combinations)
     )
-    names = dataset.feature_names
-    yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, need)
+    yield RunStarted(
+        plan=plan,
+        folds=numbers,
+        units=units,
+        steps_per_unit=most_steps,
+        feature_ids=dataset.feature_ids,
+        feature_names=dataset.feature_names,
+        memory=need,
+    )
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
     is_given = plan.entry.given and open_folds
@@ -216,16 +225,16 @@ def run(
     workers = shard_executor(executor if is_sharded else None, need)
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
-        spread = None
+        scheduler = None
         if executor is not None and not (plan.entry.given or is_sharded):
-            spread = stack.enter_context(_scheduler(executor, plan, folds, units, finished_work, keep))
+            scheduler = stack.enter_context(_scheduler(executor, plan, folds, units, finished_work, keep))
         for fold in folds:
             if fold.number in finished_work.folds:
                 result = yield from _repeat_events(finished_work.folds[fold.number], keep)
             else:
                 fold_units = [unit for unit in units if unit.fold == fold.number]
                 prepared = prepare(fold, _training_data(fold, grouped, workers))
-                fold_result = yield from _run_fold(prepared, fold_units, finished_work, spread, keep)
+                fold_result = yield from _run_fold(prepared, fold_units, finished_work, scheduler, keep)
                 result = replace(fold_result, data_digest=digest)
             finished.append(result)
             yield FoldFinished(result)
@@ -269,7 +278,7 @@ def _training_data(
     fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor
 ) -> TrainingData:
     """Return the training part of a fold: the cached one, unless its shards are on other workers."""
-    # Of folds that share their data each would put a copy there.
+    # Folds that are views of one dataset are not cached, because each entry would be a copy.
     cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
     data = cache.get(fold.number)
     if data is None or (data.several and data.executor is not workers):
@@ -291,10 +300,16 @@ def run_plan(
 
 def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float) -> RunResult:
     """Combine the finished folds of a run, all or some."""
-    complete = len(folds) == len(plan.folds or dataset.folds)
-    ids = dataset.feature_ids
-    names = dataset.feature_names
-    return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(plan.sources), seconds)
+    return RunResult(
+        plan=plan,
+        data_name=dataset.name,
+        feature_ids=dataset.feature_ids,
+        feature_names=dataset.feature_names,
+        folds=tuple(folds),
+        complete=len(folds) == len(plan.folds or dataset.folds),
+        versions=versions(plan.sources),
+        seconds=seconds,
+    )
 
 
 def _checked_work(
@@ -306,12 +321,12 @@ def _checked_work(
     _check_criterion(plan)
     check_preferences(plan, divided_dataset)
     for entry in plan.foreign_measures:
-        entry.load()  # better now than after hours
+        entry.load()  # an import that fails does so now, not after hours of work
     return divided_dataset, _checked_folds(plan, divided_dataset), n_steps(plan, divided_dataset.feature_ids)
 
 
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
-    """Return the folds to run; raise an error where the plan cannot choose its models on one of them."""
+    """Return the folds to run; raise an error if the plan cannot choose a model on one of them."""
     folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
         if number not in folds_by_number:
@@ -322,7 +337,7 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
                 )
             )
     folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
-    # The error of no model is the same for every λ and every set of features: nothing to choose by.
+    # Where there is only one model, nothing is chosen, so its criterion need not be defined.
     has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
     for fold in folds:
         _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and has_choice)
@@ -342,12 +357,12 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
 
 
 def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
-    """Raise an error if a method cannot learn from sparse features, or be chosen by them."""
+    """Raise an error if a method cannot learn from sparse features, or has no criterion with them."""
     if plan.entry.given or not isinstance(fold.train.X, SparseRows):
         return
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
-    if plan.entry.load().accepts_sparse:  # others learn from an array of them
+    if plan.entry.load().accepts_sparse:  # other methods learn from a dense array of the features
         has_preferences = bool(preferences_of(plan))
         one_ranking = fold.train.n_queries < 2 and not has_preferences
         for combination in plan.combinations:
@@ -356,7 +371,7 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
 
 
 def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
-    """Refuse, for all folds, what RankRLS cannot be chosen by with sparse features."""
+    """Refuse settings that RankRLS does not support with sparse features: other pairs, its criterion."""
     pairs = RANKRLS.parameter("pairs").values(plan.parameters["pairs"])
     if any(kind != "query" for kind in pairs):
         text = tr(
@@ -373,7 +388,7 @@ def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
 
 
 def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
-    """Refuse a measure of left-out queries where nothing predicts them, or there is only one."""
+    """Refuse a measure of left-out queries or pairs that the method or the data do not support."""
     if not plan.can_leave_out:
         ranker = plan.ranker_entry or plan.entry
         labels_text = ", ".join(entry.label for entry in methods() if entry.left_out)
@@ -421,7 +436,7 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
 
 
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
-    """Refuse to choose by queries that are left out where there is only one."""
+    """Refuse to choose by left-out queries if a fold has only one training query."""
     if fold.train.n_queries < 2:
         text = tr(
             "criterion {measure}: fold {fold} of {data} has only one training query, so leaving it out "
@@ -431,8 +446,8 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
             text = tr(
                 "criterion {measure}: one ranking has no queries to leave out. Choose by leave-pair-out AUC."
             )
-        by = plan.criterion if plan.select_by == CRITERION else plan.select_by
-        raise PlanError(text.format(measure=by, fold=fold.number, data=data))
+        criterion = plan.criterion if plan.select_by == CRITERION else plan.select_by
+        raise PlanError(text.format(measure=criterion, fold=fold.number, data=data))
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
@@ -444,12 +459,8 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
             "validation measure or a leave-query-out measure."
         )
         raise PlanError(text.format(rule=rule, criterion=plan.select_by))
-    if (
-        rule.most is not None
-        and plan.entry.family == "ranker"
-        and plan.entry.uses_all
-        and dataset.n_features > rule.most
-    ):
+    uses_all_features = plan.entry.family == "ranker" and plan.entry.uses_all
+    if rule.most is not None and uses_all_features and dataset.n_features > rule.most:
         text = tr("rule: {rule} needs a method that selects features; {label} uses all {n_features}.")
         raise PlanError(text.format(rule=rule, label=plan.entry.label, n_features=dataset.n_features))
 
@@ -457,12 +468,13 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by the training criterion among values that each define another criterion."""
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
+    # For one ranking, "pairs" decides whether pairs of documents are left out, or single documents.
+    changing_names = {"pairs"} if plan.one_ranking else set()
     criterion_axes = [
         axis
         for axis in plan.axes
         if axis.ranker == ranker
-        # Without queries, what is left out are pairs of documents, or single ones.
-        and (axis.parameter.changes_criterion or (plan.one_ranking and axis.parameter.name == "pairs"))
+        and (axis.parameter.changes_criterion or axis.parameter.name in changing_names)
     ]
     if plan.select_by == CRITERION and criterion_axes:
         text = tr(
@@ -486,23 +498,26 @@ def _run_fold(
     prepared: FoldContext,
     units: Sequence[Unit],
     finished_work: Finished,
-    spread: UnitScheduler | None,
+    scheduler: UnitScheduler | None,
     keep: Keeper,
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold, and return its result; completed units are not computed again."""
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)
-    if spread is not None:
-        yield from spread.finish(prepared.fold.number)
+    if scheduler is not None:
+        yield from scheduler.finish(prepared.fold.number)
     paths: list[PathResult] = []
     for unit in units:
-        if spread is not None and _unit_key(unit) in spread.paths:
-            paths.append(spread.paths.pop(_unit_key(unit)))  # its events were yielded
+        key = _unit_key(unit)
+        if scheduler is not None and key in scheduler.paths:
+            paths.append(scheduler.paths.pop(key))  # the scheduler has yielded its events
             continue
         yield UnitStarted(unit)
-        stored_path = finished_work.units.get(_unit_key(unit))
-        paths.append(keep(stored_path or (yield from _run_unit(prepared, unit))))
+        path = finished_work.units.get(key)
+        if path is None:
+            path = yield from _run_unit(prepared, unit)
+        paths.append(keep(path))
         yield UnitFinished(unit, paths[-1])
     return prepared.result(select_model(prepared.plan, paths), paths)
 
@@ -523,5 +538,12 @@ def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathR
             yield UnitProgress(unit, event)
             continue
         measured_steps.append(event)
-        yield StepDone(unit, *event, prepared.divisor, prepared.plan.step_kind)
+        step, validation = event
+        yield StepDone(
+            unit=unit,
+            step=step,
+            validation=validation,
+            divisor=prepared.divisor,
+            step_kind=prepared.plan.step_kind,
+        )
     return replace(prepared.collect(unit, measured_steps), notes=tuple(notes))

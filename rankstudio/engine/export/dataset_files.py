@@ -136,7 +136,7 @@ class DatasetFiles:
                 self._save_table(table[0], part)
                 table = (*table, *self._save_set())
             files = save_dataset(data, path, self.form, comments=comments)
-            yield WrittenPart(path, data, (*table, *files), losses(data, self.form))
+            yield WrittenPart(path=path, data=data, files=(*table, *files), losses=losses(data, self.form))
             table = ()
 
     def _save_set(self) -> tuple[Path, ...]:

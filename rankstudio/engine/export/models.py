@@ -166,7 +166,14 @@ class Model:
             case "sums":
                 columns = np.ascontiguousarray(X[:, [column_of[i] for i in self.beyond["columns"]]].T)
                 new = linear_scores(columns, np.array(self.beyond["sums"], dtype=np.float64))
-                model = Model((), "", {}, {}, self.beyond["model"], self.source)
+                model = Model(
+                    features=(),
+                    method="",
+                    parameters={},
+                    origin={},
+                    beyond=self.beyond["model"],
+                    source=self.source,
+                )
                 return model._scores(np.ascontiguousarray(new.T), None)
             case _:
                 return _lightgbm_scores(
@@ -295,7 +302,14 @@ def _parsed_model(values: Any) -> Model:
             raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}")
     plan = _checked_field(values, "plan", dict) if "plan" in values else {}
     beyond = checked_beyond(_checked_field(values, "model", dict), set(ids)) if "model" in values else {}
-    return Model(features, _checked_field(values, "method", str), parameters, origin, beyond, plan=plan)
+    return Model(
+        features=features,
+        method=_checked_field(values, "method", str),
+        parameters=parameters,
+        origin=origin,
+        beyond=beyond,
+        plan=plan,
+    )
 
 
 def _check_unmodified(values: Mapping[str, Any]) -> None:
@@ -469,7 +483,7 @@ def _parsed_kernel(fields: Any) -> Kernel:
     degree = fields["degree"]
     if type(degree) is not int or not 1 <= degree <= _MAX_DEGREE or gamma <= 0:
         raise ValueError(f"found {shown(fields)} as kernel, expected a degree from 1 up and gamma above 0")
-    return Kernel(fields["function"], gamma, degree, coef0)
+    return Kernel(function=fields["function"], gamma=gamma, degree=degree, coef0=coef0)
 
 
 def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:
@@ -532,7 +546,9 @@ class StoredStep(Step):
         DataError
             If LightGBM crashes on its trees in a separate process.
         """
-        model = Model((), "", {}, {}, self._kept(), self.source)
+        model = Model(
+            features=(), method="", parameters={}, origin={}, beyond=self._kept(), source=self.source
+        )
         return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:

@@ -139,7 +139,13 @@ def ranking_proof(
         counts += [part.n_queries, *alike_counts]
         release(part.X)
     n_queries, identical, single = counts.tolist()
-    return RankingProof(n_queries, identical, single if wrote_single else None, form.single, form.prints)
+    return RankingProof(
+        n_queries=n_queries,
+        identical=identical,
+        single=single if wrote_single else None,
+        whose=form.single,
+        prints=form.prints,
+    )
 
 
 def fitted_function(
@@ -202,12 +208,12 @@ def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
     for part in parts:
         for shard in shards_of(part.query_ptr):
             yield RankingDataset(
-                part.X[shard.rows],
-                part.y[shard.rows],
-                part.query_ptr[shard.first_query : shard.end_query + 1] - shard.first_row,
-                part.query_ids[shard.first_query : shard.end_query],
-                part.feature_ids,
-                part.feature_names,
+                X=part.X[shard.rows],
+                y=part.y[shard.rows],
+                query_ptr=part.query_ptr[shard.first_query : shard.end_query + 1] - shard.first_row,
+                query_ids=part.query_ids[shard.first_query : shard.end_query],
+                feature_ids=part.feature_ids,
+                feature_names=part.feature_names,
                 sparse=part.sparse,
             )
 

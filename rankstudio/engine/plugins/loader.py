@@ -121,7 +121,11 @@ def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
         if reason:
             failed.append(
                 FailedPlugin(
-                    candidate.plugin.name, candidate.package, candidate.version, reason, candidate.built_in
+                    name=candidate.plugin.name,
+                    package=candidate.package,
+                    version=candidate.version,
+                    reason=reason,
+                    built_in=candidate.built_in,
                 )
             )
         else:
@@ -177,7 +181,9 @@ def _is_available(name: str, unwanted: Collection[str]) -> bool:
 
 @cache
 def _load_built_in(name: str) -> LoadedPlugin:
-    return LoadedPlugin(_import_plugin(_BUILT_IN[name][1]), "rankstudio", __version__, True)
+    return LoadedPlugin(
+        plugin=_import_plugin(_BUILT_IN[name][1]), package="rankstudio", version=__version__, built_in=True
+    )
 
 
 def _names_to_leave_out() -> frozenset[str]:
@@ -199,12 +205,18 @@ def _plugins_of_packages() -> PluginSet:
     results = _import_with_timeout([value for _, value, _ in points])
     for (name, _, package), result in zip(points, results, strict=True):
         if isinstance(result, BaseException):
-            failed.append(FailedPlugin(name, package.name, package.version, _load_error_text(result)))
+            failed.append(
+                FailedPlugin(
+                    name=name, package=package.name, version=package.version, reason=_load_error_text(result)
+                )
+            )
         elif result.name in unwanted:
             left_out.append(result.name)
         elif result.name in names:
             reason = tr("a plug-in named {name} is loaded already").format(name=result.name)
-            failed.append(FailedPlugin(name, package.name, package.version, reason))
+            failed.append(
+                FailedPlugin(name=name, package=package.name, version=package.version, reason=reason)
+            )
         else:
             names.add(result.name)
             loaded.append(LoadedPlugin(result, package.name, package.version))

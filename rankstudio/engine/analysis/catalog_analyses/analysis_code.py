@@ -19,7 +19,7 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.guard import called
 from rankstudio.engine.support.escaping import shell_command
 
-_TIMEOUT = 1.0  # seconds for a plug-in's code to name words
+_TIMEOUT = 1.0  # seconds within which a plug-in's code must return the words
 
 
 def analysis_as_command(
@@ -49,23 +49,23 @@ def analysis_as_command(
         return ""
     if entry.terminal and not entry.words:
         return ""
-    begin = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
+    input_words = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
     if entry.words:
         words = _own_words(entry, plan, parameters)
-        return "" if words is None else shell_command(["rankstudio", entry.key, *begin, *words])
+        return "" if words is None else shell_command(["rankstudio", entry.key, *input_words, *words])
     if entry.needs is Needs.PLAN:
-        begin = [data_word(plan), *plan_words(plan)]
+        input_words = [data_word(plan), *plan_words(plan)]
     elif entry.needs is not Needs.RUN:
         fields = field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
-        begin = [data_word(plan), *fields, *column_words(plan)]
+        input_words = [data_word(plan), *fields, *column_words(plan)]
     options = parameter_words(entry.parameters, parameters)
-    return shell_command(["rankstudio", entry.key, *begin, *options])
+    return shell_command(["rankstudio", entry.key, *input_words, *options])
 
 
 def _own_words(entry: Analysis, plan: Plan, parameters: Mapping[str, Any]) -> list[str] | None:
     """Return the words of the analysis's own function.
 
-    None if it has no such function, or this fails.
+    None if the function of a plug-in fails, or does not return a list of texts.
     """
 
     def words() -> Any:

@@ -1,4 +1,4 @@
-"""Carrying out the analyses of plug-ins."""
+"""Execution of the analyses of plug-ins, and checks of their results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rankstudio.engine.support.stop_request import stop_if_asked
 from rankstudio.engine.support.work import WorkProgress
 
 MOST_CELLS = 2_000_000
-"""Cells of all tables of an analysis."""
+"""Maximum number of cells in all tables of an analysis."""
 
 
 Subject = RankingDataset | FoldedDataset | RunResult | Plan
@@ -43,7 +43,7 @@ def analysis_steps(
     ----------
     entry : Analysis
     subject : sequence
-        Arguments of its function: what it needs.
+        Arguments of the analysis's function, by its `Needs`.
     values : Mapping
         Parameters by name.
 
@@ -62,7 +62,7 @@ def analysis_steps(
         answer = imported(entry.compute)(*subject, **parameters)
         if isinstance(answer, GeneratorType):
             answer = yield from answer
-        yield (answer,)
+        yield (answer,)  # a tuple of one distinguishes the final answer from the results so far
 
     steps = _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
     try:
@@ -82,7 +82,7 @@ def analysis_steps(
 
 
 def _stoppable(steps: Iterator[Any]) -> Iterator[Any]:
-    """Yield the steps of RankStudio's own code, and stop where this is requested."""
+    """Yield the steps of RankStudio's own code, until a stop is requested."""
     for item in steps:
         yield item
         stop_if_asked()
@@ -102,7 +102,8 @@ def analyse(
     key : str
         Key of the analysis, as ``rankstudio plugins`` lists it.
     subject : RankingDataset, FoldedDataset, RunResult or Plan
-        What it needs: data, of whose first fold it may take the training part; a run; or a plan.
+        What the analysis needs: data, a run, or a plan. If it needs a single part of the data, the training
+        part of the first fold is used.
     data : FoldedDataset, optional
         Data of the run or of the plan; or other data that an analysis compares with the first.
     **parameters
@@ -116,7 +117,7 @@ def analyse(
     Raises
     ------
     PlanError
-        If there is no such analysis, or it needs something else.
+        If there is no such analysis, or it needs other arguments.
     ParameterError
         For an invalid parameter.
     AnalysisError
@@ -136,8 +137,8 @@ def analyse(
     arguments: tuple[Any, ...] = (subject,) if data is None else (subject, data)
     if entry.needs is Needs.DATA and isinstance(subject, FoldedDataset):
         arguments = (subject.folds[0].train, *arguments[1:])
-    kinds = [kinds for kinds in _ARGUMENT_TYPES[entry.needs] if len(kinds) == len(arguments)]
-    if not any(all(map(isinstance, arguments, argument_types)) for argument_types in kinds):
+    signatures = [types for types in _ARGUMENT_TYPES[entry.needs] if len(types) == len(arguments)]
+    if not any(all(map(isinstance, arguments, types)) for types in signatures):
         raise PlanError(_needs_text(entry))
     *_, result = analysis_steps(entry, arguments, parameters)
     assert isinstance(result, AnalysisResult)
@@ -174,12 +175,13 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
         raise AnalysisError(
             entry.label, tr("its tables have more than {most:,} cells").format(most=MOST_CELLS)
         )
-    plain = tuple(_plain_table(entry, table) for table in tables)
+    plain_tables = tuple(_plain_table(entry, table) for table in tables)
     if result is None:
-        return AnalysisResult(plain)
+        return AnalysisResult(plain_tables)
     if result.values is not None and not isinstance(result.values, Mapping):
         raise AnalysisError(entry.label, _unexpected_text(tr("values by name"), result.values))
-    return replace(result, tables=plain, warnings=tuple(one_line(str(text)) for text in result.warnings))
+    warnings = tuple(one_line(str(text)) for text in result.warnings)
+    return replace(result, tables=plain_tables, warnings=warnings)
 
 
 def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
@@ -193,7 +195,13 @@ def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
             raise AnalysisError(entry.label, problem)
         rows.append(tuple(_plain_cell(entry, cell) for cell in row))
     above = None if table.above is None else "\n".join(map(one_line, str(table.above).split("\n")))
-    return AnalysisTable(one_line(str(table.title)), header, tuple(rows), one_line(str(table.note)), above)
+    return AnalysisTable(
+        title=one_line(str(table.title)),
+        header=header,
+        rows=tuple(rows),
+        note=one_line(str(table.note)),
+        above=above,
+    )
 
 
 def _plain_cell(entry: Analysis, cell: object) -> Cell:

@@ -1,4 +1,4 @@
-"""Several methods on several datasets: one file that makes many plans, and the table that they make."""
+"""Comparisons of several methods on several datasets: a file with many plans, and the table of their runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.item_groups import grouped
 
-_LIST_FIELDS = ("label", "protocol", "method", "ranker")  # of which a run may have a list
+_LIST_FIELDS = ("label", "protocol", "method", "ranker")  # fields of a run that may be lists
 _PARAMETER_FIELDS = ("parameters", "ranker_parameters")
 _BATCH_FIELDS = ("title", "data", "runs", "parameters", "against")
 
@@ -36,8 +36,9 @@ class Comparison:
     data : tuple of str
         Data files or folders.
     runs : tuple of Mapping
-        Each has "method", optionally "ranker", "protocol" and "label", the judge (each one or a list; every
-        combination is a plan), and optionally its own "parameters" and "ranker_parameters".
+        Each run has "method", and optionally "ranker", "protocol" and "label" (the judge). Each of these is a
+        text or a list, and every combination is a plan. A run may also have its own "parameters" and
+        "ranker_parameters".
     parameters : Mapping
         Parameters by method, applied wherever the method occurs, as selector or as ranker.
     protocol : Mapping
@@ -63,31 +64,35 @@ class Comparison:
             If an entry is not a valid plan.
         """
         return tuple(
-            self._plan(data, run, *named) for run in self.runs for named in _combinations_of_run(run)
+            self._plan(data, run, label=label, protocol=protocol, key=key, ranker=ranker)
+            for run in self.runs
+            for label, protocol, key, ranker in _combinations_of_run(run)
         )
 
     def _plan(
         self, data: str, run: Mapping[str, Any], label: str, protocol: str, key: str, ranker: str
     ) -> Plan:
+        """Return the plan of one combination of a run: a label, a protocol, the key of a method, a ranker."""
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {**self.protocol, "data": data, "method": key, "parameters": parameters}
         if ranker:
-            ranked = {**self.parameters.get(ranker, {}), **run.get("ranker_parameters", {})}
-            values |= {"ranker": ranker, "ranker_parameters": ranked}
+            ranker_parameters = {**self.parameters.get(ranker, {}), **run.get("ranker_parameters", {})}
+            values |= {"ranker": ranker, "ranker_parameters": ranker_parameters}
         if protocol:
             values["protocol"] = protocol
         columns = values.get("columns", {})
         if label and isinstance(columns, Mapping):
+            # The labels of all judges are named, so that no label column is read as a feature.
             adds_labels = isinstance(run["label"], list) and not columns.keys() & {"labels", "judgments"}
-            judges = {"labels": run["label"]} if adds_labels else {}  # no label is a feature of another
+            judges = {"labels": run["label"]} if adds_labels else {}
             values["columns"] = {**columns, **judges, "label": label}
         return plan_from_dict(values)
 
 
 def _combinations_of_run(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield every combination of a run's labels, protocols, methods and rankers, in this order."""
-    named = (run.get(name, "") for name in _LIST_FIELDS)
-    choices = [value if isinstance(value, list) else [value] for value in named]
+    values = (run.get(name, "") for name in _LIST_FIELDS)
+    choices = [value if isinstance(value, list) else [value] for value in values]
     yield from product(*choices)
 
 
@@ -114,14 +119,14 @@ def load_comparison(path: str | Path) -> Comparison:
         for key in values.get("parameters", {}):
             method(key)
         comparison = Comparison(
-            values.get("title", Path(path).stem),
-            (data,) if isinstance(data, str) else tuple(data),
-            tuple(values["runs"]),
-            values.get("parameters", {}),
-            {name: value for name, value in values.items() if name not in _BATCH_FIELDS},
-            values.get("against", ""),
+            title=values.get("title", Path(path).stem),
+            data=(data,) if isinstance(data, str) else tuple(data),
+            runs=tuple(values["runs"]),
+            parameters=values.get("parameters", {}),
+            protocol={name: value for name, value in values.items() if name not in _BATCH_FIELDS},
+            against=values.get("against", ""),
         )
-        plans = comparison.plans("nowhere")  # what makes no plan is found before any work
+        plans = comparison.plans("nowhere")  # raises the errors of invalid plans before any work
         if comparison.against:
             named(plans, comparison.against)
     except (PlanError, ParameterError) as error:
@@ -142,11 +147,8 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
             text.format(name=shown(unknown[0]), known=", ".join((*_LIST_FIELDS, *_PARAMETER_FIELDS)))
         )
     for name in _LIST_FIELDS:
-        if not all(
-            _is_text_or_texts(entries) and entries != []
-            for run in runs
-            if (entries := run.get(name)) is not None
-        ):
+        stated_values = [run[name] for run in runs if run.get(name) is not None]
+        if not all(_is_text_or_texts(value) and value != [] for value in stated_values):
             raise PlanError(
                 tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
             )
@@ -191,21 +193,21 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
 
 def folder_name(plan: Plan) -> str:
     """Return a short name for a run's folder that differs for different parameters."""
-    fixed = [
+    parameter_texts = [
         "+".join(map(str, p.values(plan.parameters[p.name])))
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]
     share = parse_protocol(plan.protocol).train
-    names = [plan.method, plan.ranker, *fixed, f"train-{share}" if share < 100 else ""]
+    names = [plan.method, plan.ranker, *parameter_texts, f"train-{share}" if share < 100 else ""]
     return "-".join(filter(None, names)).replace("@", "-at-")
 
 
 def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
     """Test the runs of each group of comparable runs against the reference of the comparison.
 
-    By default, and in groups without it, that is the best run. Runs count from 1 on each dataset. A run
-    without another one, and runs without estimates, have no tests.
+    By default, and in groups without the reference, the best run of the group takes its place. Runs count
+    from 1 on each dataset. A single run of a group, and runs without estimates, have no tests.
     """
     comparisons: list[RunComparison] = []
     for runs in grouped(results, lambda result: result.data_name).values():
@@ -232,6 +234,7 @@ def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tupl
         for name in plan.measures:
             ours = result.average.get(name, nan)
             single = result.baseline.get(name, nan)
+            # One row per published number; without one, a row with empty cells in their place.
             for p in published.get(name, ()) or (None,):
                 printed = (p.value, ours - p.value, f"{p.label}: {p.source}") if p else ("", "", "")
                 rows.append((*head, *size, name, ours, single, *printed, *contents))

@@ -6,8 +6,8 @@ captions, exports and commands.
 
 Two runs are comparable if they agree in data, label, protocol, folds, part and convention, if both are
 complete, and if their measures are estimates: from the test part, or cross-fitted on the validation part. The
-best of many values on the part that chose it is no estimate; it is comparable with nothing. Neither is a run
-of features that were chosen by hand knowing the queries that it measures.
+best of many values on the part that chose it is no estimate, so such a run is comparable with no other run.
+The same holds for a run of features that were chosen by hand from a model that had seen the measured queries.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Difference(Enum):
 
 @dataclass(frozen=True)
 class Comparability:
-    """Answer of :func:`comparable`.
+    """Whether two runs are comparable, and the reason if not; the result of :func:`comparable`.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class ComparisonKey:
     folds : tuple of int
     part : Part
     is_hand_chosen : bool
-        Whether features were chosen by hand, knowing queries behind the measures.
+        Whether features were chosen by hand from a model that had seen queries of the measures.
     """
 
     data_name: str
@@ -99,27 +99,29 @@ def comparison_key(run: RunResult) -> ComparisonKey:
     """Return the properties that a run shares with every run that is comparable with it."""
     plan = run.plan
     return ComparisonKey(
-        run.data_name,
-        run.data_digest,
-        label_of(plan),
-        plan.convention,
-        _origin_of_folds(plan),
-        tuple(fold.fold for fold in run.folds),
-        run.part,
-        _is_hand_chosen(plan, [fold.fold for fold in run.folds], run.part),
+        data_name=run.data_name,
+        data_digest=run.data_digest,
+        label=label_of(plan),
+        convention=plan.convention,
+        protocol=_origin_of_folds(plan),
+        folds=tuple(fold.fold for fold in run.folds),
+        part=run.part,
+        is_hand_chosen=_is_hand_chosen(plan, [fold.fold for fold in run.folds], run.part),
     )
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
-    """Return whether features were chosen by hand with knowledge of queries that measure the model.
+    """Return whether features were chosen by hand from a model that had seen queries of the measures.
 
-    Only the test queries of the one fold that was inspected are unknown for sure.
+    It certainly had not seen the test queries of its own fold, so a run on this fold alone, measured on the
+    test part, counts as not chosen by hand.
     """
     hand_choices = plan.extension(HandChoices)
     if hand_choices is None:
         return False
     fold_choices = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
-    return part is not Part.TEST or len(fold_choices) != 1 or hand_choices.choices != fold_choices
+    is_run_on_same_fold = len(fold_choices) == 1 and hand_choices.choices == fold_choices
+    return part is not Part.TEST or not is_run_on_same_fold
 
 
 def label_of(plan: Plan) -> str:
@@ -148,9 +150,8 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
         return Comparability(Difference.UNFINISHED, tr("not finished"))
     if not run.part.is_estimate:
         return Comparability(Difference.NO_ESTIMATE, why_unranked(run))
-    for is_hand_chosen in (key.is_hand_chosen, other_key.is_hand_chosen):
-        if is_hand_chosen:
-            return Comparability(Difference.HAND_CHOSEN, why_unranked(run if key.is_hand_chosen else other))
+    if key.is_hand_chosen or other_key.is_hand_chosen:
+        return Comparability(Difference.HAND_CHOSEN, why_unranked(run if key.is_hand_chosen else other))
     for fold, size, other_size in zip(key.folds, run.queries_per_fold, other.queries_per_fold, strict=True):
         if size != other_size:
             text = tr("fold {fold} has {own} queries, not {others}")
@@ -228,7 +229,7 @@ def listed_folds(numbers: Sequence[int]) -> str:
 
 
 def _origin_of_folds(plan: Plan) -> str:
-    """Return how the folds came about, whatever share of the training queries is used."""
+    """Return how the folds were made, without the share of the training queries."""
     protocol = str(replace(parse_protocol(plan.protocol), train=100))
     if protocol == GIVEN:
         return tr("as in the files")
@@ -239,7 +240,7 @@ def _origin_of_folds(plan: Plan) -> str:
 
 @dataclass(frozen=True)
 class ComparableGroup(Generic[Name]):
-    """Runs that belong together.
+    """Runs that are comparable with each other, or a group of runs that are not ranked.
 
     Attributes
     ----------
@@ -247,10 +248,10 @@ class ComparableGroup(Generic[Name]):
     runs : Mapping of Name to RunResult
         Runs by name, in the given order.
     unranked : str
-        Why its runs are not ranked, as part of a sentence: "measured only on the validation part that chose
+        Why the runs are not ranked, as part of a sentence: "measured only on the validation part that chose
         the model"; "" for runs that are comparable with each other.
     apart : str
-        Why they are not ranked with the first group on the same dataset; "" for this group itself.
+        Why the runs are not ranked with the first group on the same dataset; "" for the first group itself.
     """
 
     key: ComparisonKey
@@ -284,14 +285,15 @@ class ComparableGroup(Generic[Name]):
 
 
 _Kind = tuple[ComparisonKey, bool, tuple[int, ...], Unfitted | None]
+"""What the runs of a group share: key, whether complete, queries per fold, why not cross-fitted."""
 
 
 def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:
     """Return the runs in groups whose runs are comparable with each other, and with no other run.
 
-    Groups follow each other by dataset, in order of first occurrence. On a dataset those with estimates come
-    first, then those of more queries. Runs that are not finished, or whose measures are no estimates, are in
-    groups without ranking.
+    Groups follow each other by dataset, in order of first occurrence. On a dataset, groups with estimates
+    come first, then groups with more queries. Runs that are not finished, or whose measures are no estimates,
+    are in groups without ranking.
     """
     members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
@@ -313,7 +315,7 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         unranked = why_unranked(run) if complete else tr("not finished")
         leader = next((group for group in groups if group.key.data_name == key.data_name), None)
         apart = comparable(run, next(iter(leader.runs.values()))).reason if leader else ""
-        groups.append(ComparableGroup(key, runs_of_kind, unranked, apart))
+        groups.append(ComparableGroup(key=key, runs=runs_of_kind, unranked=unranked, apart=apart))
     return tuple(groups)
 
 
@@ -346,7 +348,7 @@ class ExpectedRun:
 
     @property
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
-        """Part of its :class:`ComparisonKey` that is known before it has results."""
+        """Part of its :class:`ComparisonKey` that is known before it has results, and its hand choices."""
         hand_choices = self.plan.extension(HandChoices)
         return (
             self.data_name,
@@ -358,11 +360,12 @@ class ExpectedRun:
         )
 
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:
-        """Return whether the run will be comparable with the runs of a group, as far as that is known."""
+        """Return whether the run will be comparable with the runs of a group, as far as is known now."""
         key = group.key
         if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
             return False
-        return self.kind[:-1] == (key.data_name, key.label, key.convention, key.protocol, key.folds)
+        *properties, _ = self.kind
+        return tuple(properties) == (key.data_name, key.label, key.convention, key.protocol, key.folds)
 
 
 def paired_over(plan: Plan, n: int) -> str:

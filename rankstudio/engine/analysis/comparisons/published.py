@@ -1,4 +1,4 @@
-"""Numbers that papers and LETOR print for the known datasets, beside ours; plug-ins have them."""
+"""Numbers that papers and LETOR print for the known datasets, next to ours; plug-ins contain the numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.printed_results import printed_results
 
-_N_FOLDS = 5  # of LETOR's datasets
+_N_FOLDS = 5  # folds of LETOR's datasets
 
 
 @dataclass(frozen=True)
@@ -58,18 +58,16 @@ class Published:
 
 
 def _is_fulfilled(condition: str, plan: Plan) -> bool:
-    """Return whether a parameter has a value, "loss=hinge", or a grid has a greater value, "lambda1>0"."""
+    """Return whether a parameter has a value, as in "loss=hinge", or any value above one: "lambda1>0"."""
     name, equal, value = condition.partition("=")
     if not equal:
         name, _, value = condition.partition(">")
     parameter = plan.parameters.get(name)
     if not isinstance(parameter, tuple):
         return str(parameter) == value
-    return (
-        all(number == float(value) for number in parameter)
-        if equal
-        else any(number > float(value) for number in parameter)
-    )
+    if equal:
+        return all(number == float(value) for number in parameter)
+    return any(number > float(value) for number in parameter)
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
-    """Return published numbers for a run's method, by measure; the run needs five given test parts."""
+    """Return published numbers for a run's method, by measure; {} unless the run has five test parts."""
     plan = run.plan
     is_published = len(run.folds) == _N_FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
     names = plan.measures if is_published else ()
@@ -133,7 +131,7 @@ def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
 def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
     """Return a row for every published number that matches the numbered runs."""
     return [
-        PublishedRow(key, run, name, run.average[name], published_number)
+        PublishedRow(key=key, run=run, measure=name, ours=run.average[name], printed=published_number)
         for key, run in runs
         for name, printed in printed_of(run).items()
         for published_number in printed

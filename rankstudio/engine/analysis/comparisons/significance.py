@@ -1,6 +1,6 @@
 """Paired significance tests of finished runs on the same queries, for the window and the terminal alike.
 
-With the tests that are one family for Holm's correction, and the runs that are one and the same.
+This module also decides which tests are one family for Holm's correction, and which runs are identical.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
 
-_NOT_COMPARED = ("data", "folds", "measures")  # where the data lie, and what else is reported
+_NOT_COMPARED = ("data", "folds", "measures")  # fields of plans that may differ between identical runs
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
@@ -72,10 +72,9 @@ def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
 
 
 def _have_same_measures(values: Mapping[str, float], other_values: Mapping[str, float]) -> bool:
-    shared = sorted(values.keys() & other_values.keys())
-    measures, other_measures = (
-        np.array([averages[name] for name in shared]) for averages in (values, other_values)
-    )
+    names = sorted(values.keys() & other_values.keys())
+    measures = np.array([values[name] for name in names])
+    other_measures = np.array([other_values[name] for name in names])
     return np.array_equal(measures, other_measures, equal_nan=True)
 
 
@@ -105,9 +104,8 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
     """Apply Holm's correction to the p values of all comparisons, as one family per test.
 
     A family contains all comparisons of one table by one measure: every run that can be paired with the
-    reference, each once. All pairs of a table of pins are one family, too. Of repeated runs, see
-    `rankstudio.engine.analysis.comparisons.significance`, only the first one counts, and none if it repeats
-    the reference: :func:`distinct_family`.
+    reference, each once. All pairs of a table of pins are also one family. Runs that repeat another run, or
+    the reference, do not count: see :func:`first_equals` and :func:`distinct_family`.
     """
     corrected = [
         holm([getattr(comparison, name) for comparison in comparisons]).tolist() for name in _P_FIELDS
@@ -118,7 +116,7 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
 def distinct_family(
     comparisons: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
 ) -> list[CorrectedTest]:
-    """Correct comparisons as one family in which equal pairs of runs count once.
+    """Apply Holm's correction to comparisons as one family, in which equal pairs of runs count once.
 
     Parameters
     ----------
@@ -131,8 +129,11 @@ def distinct_family(
     list of CorrectedTest
         One per comparison; identical runs need no correction.
     """
-    places = {pair: index for index, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
-    corrected = dict(zip(places, family([comparisons[index] for index in places.values()]), strict=True))
+    # In reversed order, so that the first comparison of a pair overwrites its repetitions.
+    numbered_pairs = reversed(list(enumerate(pairs)))
+    index_of_pair = {(run, other): index for index, (run, other) in numbered_pairs if run != other}
+    tests = family([comparisons[index] for index in index_of_pair.values()])
+    corrected = dict(zip(index_of_pair, tests, strict=True))
     return [
         corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
         for pair, test in zip(pairs, comparisons, strict=True)
@@ -140,7 +141,7 @@ def distinct_family(
 
 
 ALPHA = 0.05
-"""Below which corrected p a difference is called significant."""
+"""A difference whose corrected p is below this level is called significant."""
 
 Role = Literal["reference", "compared", "waiting", "left out"]
 
@@ -178,7 +179,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, eq=False)
 class RunComparison:
-    """Comparisons of runs that belong together with one of them.
+    """Comparisons of the runs of a group with one of them, the reference.
 
     Attributes
     ----------
@@ -189,7 +190,7 @@ class RunComparison:
     reference : int or None
         Position of the reference run; None for a run without another one, and for runs that are not ranked.
     tests : tuple of CorrectedTest or None
-        One per run; None for the reference, and for a run that the measure is not known of.
+        One per run; None for the reference, and for a run whose measure is not known in each query.
     """
 
     group: ComparableGroup[int]
@@ -293,7 +294,7 @@ def compared_runs(
     reference : int
         Number of the reference run.
     name : str
-        Name of the measure, and the finished comparisons by run number.
+        Name of the measure.
     comparisons : Mapping of int to PairedComparison
         Finished comparisons, by run number.
     """
@@ -301,28 +302,42 @@ def compared_runs(
     skip_reasons = {key: why_unpaired(run, against, name) for key, run in runs.items()}
     paired = [key for key in runs if key != reference and not skip_reasons[key]]
     is_complete = all(key in comparisons for key in paired)
-    tested = (
-        dict(zip(paired, _corrected_tests(runs, reference, paired, comparisons), strict=True))
-        if is_complete
-        else {}
-    )
+    corrected: dict[int, CorrectedTest] = {}
+    if is_complete:
+        tests = _corrected_tests(runs, reference, paired, comparisons)
+        corrected = dict(zip(paired, tests, strict=True))
     rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
     for key in paired:
-        run, test = runs[key], comparisons.get(key)
-        role: Role = "compared" if test else "waiting"
-        p = _p_values(tested.get(key))
-        difference = _difference_text(run, against)
-        mean = run.average[name]
-        rows.append(ComparedRun(key, run.plan.title, role, difference, mean, test, *p))
+        run = runs[key]
+        test = comparisons.get(key)
+        p_holm, p_t_holm, p_wilcoxon_holm = _p_values(corrected.get(key))
+        row = ComparedRun(
+            key=key,
+            method=run.plan.title,
+            role="compared" if test else "waiting",
+            differs=_difference_text(run, against),
+            mean=run.average[name],
+            found=test,
+            p_holm=p_holm,
+            p_t_holm=p_t_holm,
+            p_wilcoxon_holm=p_wilcoxon_holm,
+        )
+        rows.append(row)
     excluded = [
-        ComparedRun(k, runs[k].plan.title, "left out", tr("left out: {why}").format(why=w))
-        for k, w in skip_reasons.items()
-        if w and k != reference
+        ComparedRun(
+            key=key,
+            method=runs[key].plan.title,
+            role="left out",
+            differs=tr("left out: {why}").format(why=reason),
+        )
+        for key, reason in skip_reasons.items()
+        if reason and key != reference
     ]
     return rows + excluded
 
 
-def _p_values(tested: CorrectedTest | None) -> tuple[float | None, ...]:
+def _p_values(tested: CorrectedTest | None) -> tuple[float | None, float | None, float | None]:
+    """Return the corrected p of the three tests; None for each if they are not known yet."""
     return (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm) if tested else (None, None, None)
 
 
@@ -332,7 +347,7 @@ def _corrected_tests(
     other_keys: Sequence[int],
     comparisons: Mapping[int, PairedComparison],
 ) -> list[CorrectedTest]:
-    """Return the corrected comparisons of runs with the reference."""
+    """Return the comparisons of runs with the reference, corrected as one family."""
     first_of_reference, *firsts = first_equals([runs[key] for key in (reference, *other_keys)])
     return distinct_family(
         [comparisons[key] for key in other_keys], [(first, first_of_reference) for first in firsts]
@@ -376,7 +391,7 @@ def compare_groups(
 def compare_runs(
     runs: Sequence[RunResult], name: str | None = None, against: int | str | None = None, seed: int = 0
 ) -> RunComparison:
-    """Compare runs that belong together with one of them, query by query.
+    """Compare comparable runs with one of them, query by query.
 
     Parameters
     ----------
@@ -412,7 +427,7 @@ def _compared_with_reference(
     runs = list(group.runs.values())
     reference = None if group.unranked else _reference_position(group.runs, name, against)
     if reference is None:
-        return RunComparison(group, name, None, (None,) * len(runs))
+        return RunComparison(group, name, reference=None, tests=(None,) * len(runs))
     pairs = [
         (position, reference)
         for position, run in enumerate(runs)
@@ -421,11 +436,11 @@ def _compared_with_reference(
     tests: list[CorrectedTest | None] = [None] * len(runs)
     for (position, _), test in zip(pairs, _family_tests(runs, pairs, name, seed), strict=True):
         tests[position] = test
-    return RunComparison(group, name, reference, tuple(tests))
+    return RunComparison(group=group, measure=name, reference=reference, tests=tuple(tests))
 
 
 def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with one without, or with an earlier one.
+    """Compare every run with pinned or banned features with a run without pins, or else with an earlier run.
 
     Parameters
     ----------
@@ -439,18 +454,19 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
     Returns
     -------
     tuple of PinEffect
-        One per run with such a partner; p values are corrected for their number.
+        One effect per run with such a partner; the p values are corrected for the number of effects.
     """
     plans = [result.plan for result in runs]
     is_measured = [result.has_per_query(name) for result in runs]
     pairs = []
     for run, plan in enumerate(plans):
-        alike = [
-            o
-            for o, other in enumerate(plans)
-            if only_pins_differ(plan, other) and is_measured[run] and is_measured[o]
+        similar_runs = [
+            other
+            for other, other_plan in enumerate(plans)
+            if only_pins_differ(plan, other_plan) and is_measured[run] and is_measured[other]
         ]
-        partners = [o for o in alike if not pins_of(plans[o])] or [o for o in alike if o < run]
+        runs_without_pins = [other for other in similar_runs if not pins_of(plans[other])]
+        partners = runs_without_pins or [other for other in similar_runs if other < run]
         if pins_of(plan) and partners:
             pairs.append((run, partners[0]))
     tested = _family_tests(runs, pairs, name, seed)
@@ -467,7 +483,10 @@ def _family_tests(
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
-    """Return the measure for comparing runs: the requested one, or this run's selection criterion."""
+    """Return the measure for comparing runs: the requested measure if the run has it, or else its criterion.
+
+    If the run was chosen by the method's own criterion, its first reported measure takes the place of this.
+    """
     measure_name = name if name in plan.evaluated else plan.chosen_by
     return measure_name if measure_name != CRITERION else plan.measures[0]
 
@@ -481,9 +500,9 @@ def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -
 
 
 def _reference_position(runs: Mapping[int, RunResult], name: str, against: int | str | None) -> int | None:
-    """Return the position of the reference run.
+    """Return the position of the reference run: the requested run, or else the one with the best average.
 
-    None if there are no other runs.
+    None for a single run.
     """
     if len(runs) == 1:
         return None
@@ -507,11 +526,11 @@ def named(plans: Sequence[Plan], name: str) -> int:
     PlanError
         For an unknown name.
     """
-    meant = [position for position, plan in enumerate(plans) if is_named(plan, name)]
-    if not meant:
+    positions = [position for position, plan in enumerate(plans) if is_named(plan, name)]
+    if not positions:
         names = dict.fromkeys("/".join(filter(None, (plan.method, plan.ranker))) for plan in plans)
         raise PlanError(f"against: expected one of {', '.join(names)}, got {shown(name)}.")
-    return min(meant, key=lambda position: bool(plans[position].ranker))
+    return min(positions, key=lambda position: bool(plans[position].ranker))
 
 
 def is_named(plan: Plan, name: str) -> bool:

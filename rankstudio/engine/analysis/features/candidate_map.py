@@ -1,4 +1,4 @@
-"""The candidates of a path, features or groups, step by step: shares of the best score, ranks and margins."""
+"""The candidates of a path, features or groups, at each step: shares of the best score, ranks and margins."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class CandidateGroups:
         """Return a path in which only the representative columns are selected and compared."""
         if self.columns.trivial:
             return path
-        return replace(path, steps=HeldSteps([self._step(step) for step in path.steps]))
+        return replace(path, steps=HeldSteps([self._representative_step(step) for step in path.steps]))
 
     def correlations(self, features: Floats) -> Floats:
         """Return correlations (n, n) of features, with those of candidates at their representative columns.
@@ -69,13 +69,17 @@ class CandidateGroups:
         merged = features.copy()
         for group in self.columns.groups:
             if len(group) > 1:
-                likest = np.abs(merged[list(group)]).argmax(axis=0)
-                merged[group[0]] = merged[np.array(group)[likest], np.arange(likest.size)]
-                likest = np.abs(merged[:, list(group)]).argmax(axis=1)
-                merged[:, group[0]] = merged[np.arange(likest.size), np.array(group)[likest]]
+                representative = group[0]
+                members = np.array(group)
+                # First the row of the representative, then its column, from the member of greatest size.
+                largest = np.abs(merged[list(group)]).argmax(axis=0)
+                merged[representative] = merged[members[largest], np.arange(largest.size)]
+                largest = np.abs(merged[:, list(group)]).argmax(axis=1)
+                merged[:, representative] = merged[np.arange(largest.size), members[largest]]
         return merged
 
-    def _step(self, step: Step) -> Step:
+    def _representative_step(self, step: Step) -> Step:
+        """Return a step in which only the representative columns are selected and compared."""
         candidates = step.candidates
         if candidates.size:
             candidates = np.where(self.standing == np.arange(candidates.size), candidates, np.nan)
@@ -83,7 +87,7 @@ class CandidateGroups:
         return replace(step, selected=tuple(selected), candidates=candidates)
 
 
-_MAX_ROWS = 10_000  # of features that the path did not take
+_MAX_ROWS = 10_000  # rows of features that the path did not select
 _MAX_SCORES = 1_000_000
 _MIN_STEPS = 60
 """A map has rows x steps scores, each held several times: 8 MB an array, whatever the number of features."""
@@ -96,7 +100,8 @@ class CandidateMap:
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: in order of the path, then the others, or the best of very many.
+        0-based columns of the R rows: first the path's features in order, then the others, or the best of
+        very many others.
     places : tuple of int
         Positions of the C steps on the path.
     numbers : tuple of int
@@ -109,7 +114,7 @@ class CandidateMap:
     n_candidates : ndarray of shape (C,)
         Number of candidates.
     n_features, n_steps : int
-        Number of steps of the path, shown or not.
+        Number of candidates, and number of steps of the path, in the map or not.
     growing : bool
         Whether each step extends the previous one.
     """
@@ -129,15 +134,15 @@ class CandidateMap:
     def view(
         self, most_features: int, most_steps: int, step: int | None = None, always: int | None = None
     ) -> CandidateMap:
-        """Return the part of the map that fits.
+        """Return the part of the map that fits a number of rows and columns.
 
         Parameters
         ----------
         most_features, most_steps : int
             Maximum number of rows and columns, at least 1.
         step : int, optional
-            Position of a step on the path, which is included for a growing path; by default the first steps
-            are included. For iterations and rounds, the first, the last and this one are included, and some
+            Position of a step on the path that is included; on a growing path, by default the first steps
+            are included. Of iterations and rounds, the first, the last and this step are included, and some
             in between, more densely at the start, where most changes occur.
         always : int, optional
             Column of a feature that always has a row.
@@ -145,8 +150,8 @@ class CandidateMap:
         Returns
         -------
         CandidateMap
-            Rows are the features selected at these steps, in order of the path, then those with the largest
-            shares; features that are candidates at none of them are left out.
+            The rows are the features selected at these steps, in order of the path, then the features with
+            the largest shares. Features that are candidates at none of the steps are left out.
         """
         n = len(self.places)
         count = max(1, min(n, most_steps))
@@ -155,13 +160,13 @@ class CandidateMap:
             columns = np.arange(count) + min(max(0, nearest - count + 1), n - count)
         else:
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
-            if nearest not in columns:
-                inner = columns[1:-1] if columns.size > 2 else columns
-                inner[np.abs(inner - nearest).argmin()] = nearest
+            if nearest not in columns:  # it takes the place of the closest one, if possible not of an end
+                inner_columns = columns[1:-1] if columns.size > 2 else columns
+                inner_columns[np.abs(inner_columns - nearest).argmin()] = nearest
         best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
         if self.growing:
-            came = self.taken[:, columns].any(axis=1)
-            best = np.where(came, 2.0, best)
+            is_selected_here = self.taken[:, columns].any(axis=1)
+            best = np.where(is_selected_here, 2.0, best)  # before all others, whose shares are at most 1
             rows = np.argsort(-best, kind="stable")
         else:
             rows = np.arange(best.size)
@@ -213,8 +218,9 @@ class Margin:
 def shares(score: CandidateScore, values: Floats) -> Floats:
     """Return the scores of a step as shares of its best, 0 to 1; NaN for features that were not candidates.
 
-    If no score is positive, or 0 has no meaning, they are positions between the worst and the best; if the
-    smallest score is the best, it is divided by the others.
+    A share is the score divided by the best score. If the smallest score is the best, it is divided by the
+    score instead. If no score is positive, or 0 has no meaning, a share is the position of the score between
+    the worst and the best score.
     """
     is_candidate = np.isfinite(values)
     if not is_candidate.any():
@@ -238,7 +244,7 @@ def candidate_map(
     ----------
     path : PathResult
     score : CandidateScore
-        The method's.
+        Score by which the method compares candidates.
     groups : CandidateGroups, optional
         Groups of the features; each group has one row, that of its representative column.
 
@@ -257,33 +263,33 @@ def candidate_map(
     if not is_candidate.any():
         return None
     order = arrival_order(path, score)
-    rest = np.setdiff1d(rows, order)
-    if rest.size > _MAX_ROWS:  # of which no map could show all
-        best = np.nanmax(np.where(is_candidate, score.gains(scores), -np.inf)[:, rest], axis=0)
-        rest = np.sort(rest[np.argsort(-best, kind="stable")[:_MAX_ROWS]])
-    features = [*order, *rest.tolist()]
+    other_columns = np.setdiff1d(rows, order)
+    if other_columns.size > _MAX_ROWS:  # keep those with the best scores
+        best = np.nanmax(np.where(is_candidate, score.gains(scores), -np.inf)[:, other_columns], axis=0)
+        other_columns = np.sort(other_columns[np.argsort(-best, kind="stable")[:_MAX_ROWS]])
+    features = [*order, *other_columns.tolist()]
     is_taken = np.zeros(scores.shape, dtype=bool)
-    for row, new in zip(is_taken, _chosen_columns(path, score, places, scores), strict=True):
-        row[new] = True
+    for is_taken_at_step, columns in zip(is_taken, _chosen_columns(path, score, places, scores), strict=True):
+        is_taken_at_step[columns] = True
     return CandidateMap(
-        tuple(features),
-        tuple(places),
-        tuple(path.steps[index].number for index in places),
-        scores[:, features].T,
-        np.array([shares(score, values)[features] for values in scores]).T,
-        np.array([_ranks_of_gains(gains)[features] for gains in score.gains(scores)]).T,
-        is_taken[:, features].T,
-        is_candidate.sum(axis=1),
-        len(rows),
-        len(path.steps),
-        path.step_kind is StepKind.FEATURES,
+        features=tuple(features),
+        places=tuple(places),
+        numbers=tuple(path.steps[index].number for index in places),
+        scores=scores[:, features].T,
+        shares=np.array([shares(score, values)[features] for values in scores]).T,
+        ranks=np.array([_ranks_of_gains(gains)[features] for gains in score.gains(scores)]).T,
+        taken=is_taken[:, features].T,
+        n_candidates=is_candidate.sum(axis=1),
+        n_features=len(rows),
+        n_steps=len(path.steps),
+        growing=path.step_kind is StepKind.FEATURES,
     )
 
 
 def _ranks_of_gains(gains: Floats) -> Floats:
-    """Return the rank of each gain: 1 for the greatest, the better one for equal gains.
+    """Return the rank of each gain: 1 for the greatest gain; equal gains share the better rank.
 
-    NaN if not finite.
+    NaN for gains that are not finite.
     """
     ascending = np.sort(gains[np.isfinite(gains)])
     ranks = 1.0 + ascending.size - np.searchsorted(ascending, gains, side="right")
@@ -291,9 +297,9 @@ def _ranks_of_gains(gains: Floats) -> Floats:
 
 
 def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
-    """Return the features of a path's models in their order.
+    """Return the features of a path's models, in order of selection.
 
-    The order of selection, or for iterations and rounds the order of the last scores.
+    For iterations and rounds, the order is that of the last scores, the best first.
     """
     if path.step_kind is not StepKind.FEATURES:
         last = path.steps[-1]
@@ -349,16 +355,17 @@ def step_margin(
         feature = int(np.argmax(values)) if by_weight else step.selected[-1]
     rivals = np.isfinite(values)
     rivals[feature] = False
-    if not (score.least or by_weight):  # what the step took with it is no rival; of an elimination, it is
+    # Features that the model has already are no rivals, except in an elimination, or if weights are compared.
+    if not (score.least or by_weight):
         rivals[list(step.selected)] = False
     return _margin_to_rival(score, step.number, feature, values, np.flatnonzero(rivals))
 
 
 def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
-    """Return whether a lead is meaningless as a share: one of the two did not reduce the criterion.
+    """Return whether the share of a margin is meaningless, because a candidate did not reduce the criterion.
 
-    A lead over a worthless candidate is always 100 %, and a lead between candidates that raise the criterion
-    has no meaning.
+    The lead over a candidate without any reduction is always 100 %, and a lead between candidates that raise
+    the criterion has no meaning.
     """
     return score.source is ScoreSource.CRITERION and min(margin.score, margin.rival_score) <= 0
 
@@ -366,18 +373,28 @@ def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
 def _margin_to_rival(
     score: CandidateScore, number: int, feature: int, values: Floats, rivals: Ints
 ) -> Margin:
+    """Return the margin of a feature over the best of its rivals, given all scores of a step."""
     own_score = float(values[feature])
     if not rivals.size or not np.isfinite(own_score):
-        return Margin(number, feature, own_score, None, float("nan"), float("nan"))
+        nan = float("nan")
+        return Margin(number, feature, own_score, rival=None, rival_score=nan, share=nan)
     gains = score.gains(values)
     rival = int(rivals[np.argmax(gains[rivals])])
     size = max(abs(own_score), abs(float(values[rival])))
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
-    # More than the whole of a score, where one is above 0 and one below, is no clearer lead than the whole.
-    return Margin(number, feature, own_score, rival, float(values[rival]), min(max(share, -1.0), 1.0))
+    # Between scores of opposite signs the difference exceeds the larger score: the share is limited to 1.
+    return Margin(
+        number=number,
+        feature=feature,
+        score=own_score,
+        rival=rival,
+        rival_score=float(values[rival]),
+        share=min(max(share, -1.0), 1.0),
+    )
 
 
 def _shown_steps(path: PathResult, max_places: int) -> list[int]:
+    """Return the positions of the steps in a map: the first ones, or evenly spaced iterations and rounds."""
     n = len(path.steps)
     if path.step_kind is StepKind.FEATURES or n <= max_places:
         return list(range(min(n, max_places)))
@@ -394,6 +411,7 @@ def taken_at(path: PathResult, position: int) -> list[int]:
 def _chosen_columns(
     path: PathResult, score: CandidateScore, places: Sequence[int], scores: Floats
 ) -> list[list[int]]:
+    """Return the columns that each step selects; for an iteration or round, that with the largest score."""
     if path.step_kind is StepKind.FEATURES:
         return [taken_at(path, index) for index in places]
     return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(scores)]

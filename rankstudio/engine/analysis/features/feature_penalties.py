@@ -29,14 +29,14 @@ def feature_penalties(
     Parameters
     ----------
     plan : Plan
-        With a method that weighs features; see ``Method.weighs_features``.
+        Plan with a method that weighs features; see ``Method.weighs_features``.
     parameters : Mapping
         One value for each parameter of the method.
     data : TrainingData
     ids : ndarray of shape (n,)
         Ids of the features.
     columns, selected : sequence of int
-        Columns of the features, and of those that they are compared with.
+        Columns of the features, and columns of the features that they are compared with.
 
     Notes
     -----

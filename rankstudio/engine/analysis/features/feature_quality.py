@@ -1,4 +1,4 @@
-"""Every feature of a dataset at a glance: how its values lie, how it ranks alone, what is odd about it."""
+"""Every feature of a dataset at a glance: the distribution of its values, its ranking alone, its problems."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ from rankstudio.engine.support.sparse_rows import SparseRows, concatenated
 from rankstudio.engine.support.work import finish
 
 BINS = 24
+"""Number of bins of a histogram."""
+
 MOST_DOCUMENTS = 100_000
-"""Most documents that are examined: of more, evenly spaced whole queries stand for all."""
+"""Maximum number of documents that are examined: larger data are sampled by evenly spaced whole queries."""
 
 PERFECT = 0.98
-"""Share of the way from the worst to the best ranking from which on a feature alone is almost perfect."""
+"""A feature alone is almost perfect if it comes this share of the way from the worst to the best ranking."""
 
 MOSTLY = 0.95
-"""Share of zeros from which on a feature is mostly zero."""
+"""A feature with at least this share of zeros is mostly zero."""
 
 FAR = 1000.0
 """A range this many times wider or narrower than the usual one is badly scaled."""
 
-_RANGE_QUANTILES = (0.005, 0.995)  # what lies outside is counted in the outermost bins
-_ROWS_AT_ONCE = 4096  # the interpreter is held for milliseconds
+_RANGE_QUANTILES = (0.005, 0.995)  # range of a histogram: the outermost bins also count the values outside
+_ROWS_AT_ONCE = 4096  # rows that are copied at a time, so that other threads wait only for milliseconds
 
 
 class Oddity(Enum):
@@ -74,7 +76,7 @@ class ValueHistogram:
     Attributes
     ----------
     low, high : float
-        Left edge of the first bin and right edge of the last; values beyond are counted in these bins.
+        Left edge of the first bin and right edge of the last bin. Values outside are counted in these bins.
     counts : ndarray of shape (2, 24)
         Documents in each bin: all of them, and those with a relevance above 0.
     """
@@ -100,10 +102,10 @@ class FeatureQuality:
     feature_id : int
     histogram : ValueHistogram
     alone : Mapping of str to float
-        MAP and NDCG@10 of ranking by this feature alone, of one ranking without queries AUC and MAP; in the
-        direction in which the first is better.
+        MAP and NDCG@10 of ranking by this feature alone; AUC and MAP for one ranking without queries. The
+        feature ranks in the direction in which the first of the measures is better.
     ascending : bool
-        Whether that direction puts small values first.
+        Whether this direction puts small values first.
     findings : tuple of Finding
         Findings, the most serious first.
     """
@@ -122,7 +124,7 @@ class QualityReport:
     Attributes
     ----------
     features : tuple of FeatureQuality
-        One a column.
+        One per column.
     n_documents : int
         Number of documents behind histograms and measures.
     convention : str
@@ -159,7 +161,8 @@ def feature_quality(
     """
     X, y, ptr, grading = _sampled_queries(parts)
     histograms = _histograms(X, y)
-    names = (ONE_RANKING_MEASURES[0], ALONE[0]) if ptr.size - 1 == len(parts) else ALONE
+    is_one_ranking = ptr.size - 1 == len(parts)  # a single query in each part
+    names = (ONE_RANKING_MEASURES[0], ALONE[0]) if is_one_ranking else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
     measures_alone, ascending = _measure_features_alone(evaluator, X)
     leaking = _features_that_leak(evaluator, y, measures_alone)
@@ -168,13 +171,13 @@ def feature_quality(
     rows = zip(summary.features, histograms, ascending.tolist(), all_findings, strict=True)
     features = tuple(
         FeatureQuality(
-            feature.feature_id,
-            histogram,
-            {name: float(values[j]) for name, values in measures_alone.items()},
-            turned,
-            findings,
+            feature_id=feature.feature_id,
+            histogram=histogram,
+            alone={name: float(values[j]) for name, values in measures_alone.items()},
+            ascending=is_ascending,
+            findings=findings,
         )
-        for j, (feature, histogram, turned, findings) in enumerate(rows)
+        for j, (feature, histogram, is_ascending, findings) in enumerate(rows)
     )
     return QualityReport(features, y.size, convention)
 
@@ -192,8 +195,8 @@ def fold_quality(
 
 
 def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints, Grading]:
-    """Return X, y, query pointer and grading of all queries, or of an even sample of too many."""
-    stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
+    """Return X, y, query pointer and grading of all queries, or of every i-th query of large data."""
+    stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
     masks = [np.arange(part.n_queries) % stride == 0 for part in parts]
@@ -201,7 +204,7 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
     X = np.empty((sum(chosen.size for chosen in rows), parts[0].n_features))
     n_filled = 0
     for part, part_rows in zip(parts, rows, strict=True):
-        for begin in range(0, part_rows.size, _ROWS_AT_ONCE):  # a copy of all would hold the interpreter
+        for begin in range(0, part_rows.size, _ROWS_AT_ONCE):
             block = part_rows[begin : begin + _ROWS_AT_ONCE]
             X[n_filled : n_filled + block.size] = part.X[block]
             release(part.X[block[0] : block[-1] + 1])
@@ -209,38 +212,32 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
     y = np.concatenate([part.y[chosen] for part, chosen in zip(parts, rows, strict=True)])
     sizes = [np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)]
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-    return (
-        X,
-        y,
-        ptr,
-        joined([part.grading.taken(chosen) for part, chosen in zip(parts, rows, strict=True)], rows),
-    )
+    gradings = [part.grading.taken(chosen) for part, chosen in zip(parts, rows, strict=True)]
+    return X, y, ptr, joined(gradings, rows)
 
 
 def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
-    relevant = y > 0
+    """Yield the histogram of each column."""
+    is_relevant = y > 0
     for j in range(X.shape[1]):
         values = np.ascontiguousarray(X[:, j])
         low, high = _histogram_range(values)
-        # Halves first: the difference of two finite numbers need not be one.
+        # Halves are subtracted, because the difference of two finite numbers may be infinite.
         width = high / 2 - low / 2
         fractions = (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
         bins = np.clip(fractions * BINS, 0, BINS - 1).astype(np.int64)
-        counts = np.stack([np.bincount(bins[rows], minlength=BINS) for rows in (slice(None), relevant)])
+        counts = np.stack([np.bincount(bins[rows], minlength=BINS) for rows in (slice(None), is_relevant)])
         yield ValueHistogram(low, high, counts)
 
 
 def _histogram_range(values: Floats) -> tuple[float, float]:
-    """Return the range of all values but those in the tails.
-
-    That of all values if it is a single point.
-    """
+    """Return the range of the values without the tails; of all values if that range is a single point."""
     low, high = (float(q) for q in np.quantile(values, _RANGE_QUANTILES, method="nearest"))
     return (low, high) if low < high else (float(values.min()), float(values.max()))
 
 
 def _measure_features_alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
-    """Return each feature's measures as a ranking in its better direction, and whether it ranks upwards."""
+    """Return each feature's measures in its better direction, and whether this ranks small values first."""
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     first = next(iter(down))
     ascending = up[first] > down[first]
@@ -249,25 +246,27 @@ def _measure_features_alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, 
 
 def _features_that_leak(evaluator: Evaluator, y: Floats, measures: Mapping[str, Floats]) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, by every measure."""
-    ends = evaluator.evaluate_many(np.stack((-y, y)))
-    almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
+    measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))  # of the worst and the best ranking
+    is_almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
     for name, values in measures.items():
-        worst, best = ends[name].tolist()
-        almost_perfect &= (best - worst > 0.05) & (values - worst >= PERFECT * (best - worst))
-    return almost_perfect
+        worst, best = measures_of_labels[name].tolist()
+        is_informative = best - worst > 0.05  # otherwise all rankings are nearly perfect
+        is_almost_perfect &= is_informative & (values - worst >= PERFECT * (best - worst))
+    return is_almost_perfect
 
 
 def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
     """Return the earlier column of each column that equals it in every document of all parts."""
     if isinstance(X, SparseRows):
         return _sparse_duplicates(parts)
-    first: dict[bytes, list[int]] = {}
+    # The different columns by the bytes of their first 64 values; adding 0.0 turns -0.0 into 0.0.
+    columns_by_start: dict[bytes, list[int]] = {}
     twins: dict[int, int] = {}
     for j in range(X.shape[1]):
-        alike = first.setdefault(np.ascontiguousarray(X[:64, j] + 0.0).tobytes(), [])
-        twin = next((i for i in alike if all(_are_columns_equal(part.X, i, j) for part in parts)), None)
+        candidates = columns_by_start.setdefault(np.ascontiguousarray(X[:64, j] + 0.0).tobytes(), [])
+        twin = next((i for i in candidates if all(_are_columns_equal(part.X, i, j) for part in parts)), None)
         if twin is None:
-            alike.append(j)
+            candidates.append(j)
         else:
             twins[j] = twin
     return twins
@@ -276,11 +275,12 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
 def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
     """Return the earlier equal column of each column, by the stored values of sparse columns."""
     csc = concatenated([part.X for part in parts]).csc
-    first: dict[bytes, int] = {}
+    column_by_content: dict[bytes, int] = {}
     twins: dict[int, int] = {}
     for j in range(csc.shape[1]):
         span = slice(*csc.indptr[j : j + 2])
-        earlier = first.setdefault(csc.indices[span].tobytes() + csc.data[span].tobytes(), j)
+        content = csc.indices[span].tobytes() + csc.data[span].tobytes()
+        earlier = column_by_content.setdefault(content, j)
         if earlier != j:
             twins[j] = earlier
     return twins
@@ -304,9 +304,10 @@ def _findings_by_feature(
     measures: Mapping[str, Floats],
 ) -> Iterator[tuple[Finding, ...]]:
     """Yield the findings of each feature, in the order of the features."""
+    # Half of each range, because the difference of two finite numbers may be infinite.
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
-    varying = ranges[[not f.constant for f in features]]
-    usual = float(np.median(varying)) if varying.size else 0.0
+    varying_ranges = ranges[[not f.constant for f in features]]
+    usual = float(np.median(varying_ranges)) if varying_ranges.size else 0.0
     name, values = next(iter(measures.items()))
     for j, feature in enumerate(features):
         findings: list[Finding | None] = []
@@ -337,9 +338,14 @@ def _leak_finding(name: str, value: float) -> Finding:
 
 
 def _scale_finding(width: float, usual: float) -> Finding | None:
+    """Return a finding if the range of a feature is far wider or narrower than the usual range."""
     if not usual or (usual / FAR < width < usual * FAR):
         return None
-    ratio = width / usual if width > usual else usual / width if width else 0.0
+    ratio = 0.0
+    if width > usual:
+        ratio = width / usual
+    elif width:
+        ratio = usual / width
     if not ratio or not np.isfinite(ratio):
         return None
     text = tr(

@@ -17,9 +17,9 @@ from rankstudio.engine.support.file_pages import in_file, taken_columns
 ALONE = ("MAP", "NDCG@10")
 """Measures of a feature alone."""
 
-_DIRECTION_MEASURE = "MAP"  # tells which way a feature ranks better, as in the profile of a feature
-_VALUES_AT_ONCE = 1_000_000  # 8 MB: the interpreter is held for milliseconds
-_VALUES_FROM_DISK = 1 << 24  # 128 MB: every time all rows are read anew
+_DIRECTION_MEASURE = "MAP"  # decides in which direction a feature ranks, as in the profile of a feature
+_VALUES_AT_ONCE = 1_000_000  # 8 MB, so that other threads wait only for milliseconds
+_VALUES_FROM_DISK = 1 << 24  # 128 MB, because each block of columns reads all rows from the disk again
 
 BOTH_WAYS = np.ones(1), -np.ones(1)
 """Signs that rank by all columns, the greatest values first and the least values first."""
@@ -27,7 +27,7 @@ BOTH_WAYS = np.ones(1), -np.ones(1)
 
 @dataclass(frozen=True, eq=False)
 class FeaturesAlone:
-    """Measures of ranking by each of n features alone, or of very many by those that are shown.
+    """Measures of ranking by each of n features alone; of very many features, only the shown ones.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class FeaturesAlone:
     columns : ndarray of shape (n,)
         The columns of the features in the data, ascending.
     ascending : ndarray of shape (n,), bool
-        Features that rank small values first: the direction with the better MAP on the training part, for all
-        parts.
+        Whether each feature ranks small values first: in all parts, it ranks in the direction with the better
+        MAP on the training part.
     """
 
     measure: str
@@ -51,8 +51,8 @@ class FeaturesAlone:
     @property
     def order(self) -> Ints:
         """Positions from the best to the worst on the training part; ties in column order."""
-        better = 1.0 if find_measure(self.measure).higher_is_better else -1.0
-        return np.argsort(-better * self.parts["train"], kind="stable").astype(np.int64)
+        sign = 1.0 if find_measure(self.measure).higher_is_better else -1.0
+        return np.argsort(-sign * self.parts["train"], kind="stable").astype(np.int64)
 
 
 def measuring_alone(
@@ -84,7 +84,7 @@ def measuring_alone(
     other_parts = {
         name: part for name, part in fold.parts.items() if name != "train" and not (sealed and name == "test")
     }
-    # Each part takes time by its documents; the training part is ranked both ways.
+    # The time for a part is proportional to its documents; the training part is ranked in both directions.
     n_done = 2 * fold.train.n_documents
     total = n_done + sum(part.n_documents for part in other_parts.values())
     down, up = yield from measuring_columns(
@@ -95,11 +95,16 @@ def measuring_alone(
     signs = (np.where(ascending, -1.0, 1.0),)
     for name, part in other_parts.items():
         span = n_done / total, part.n_documents / total
-        measured = yield from measuring_columns(evaluator(part, (measure,)), part.X, signs, span)
-        parts["validation" if name == "vali" else name] = measured[0][measure]
+        (measures,) = yield from measuring_columns(evaluator(part, (measure,)), part.X, signs, span)
+        parts["validation" if name == "vali" else name] = measures[measure]
         n_done += part.n_documents
-    of = np.arange(fold.train.n_features) if columns is None else columns
-    return FeaturesAlone(measure, convention, parts, ascending, of)
+    return FeaturesAlone(
+        measure=measure,
+        convention=convention,
+        parts=parts,
+        ascending=ascending,
+        columns=np.arange(fold.train.n_features) if columns is None else columns,
+    )
 
 
 def measuring_columns(
@@ -111,13 +116,14 @@ def measuring_columns(
     """
     n = X.shape[1]
     measures = [{measure.name: np.empty(n) for measure in evaluator.measures} for _ in signs]
-    at_once = max(1, (_VALUES_FROM_DISK if in_file(X) else _VALUES_AT_ONCE) // len(X))
-    for first in range(0, n, at_once):
-        columns = slice(first, first + at_once)
+    block_size = max(1, (_VALUES_FROM_DISK if in_file(X) else _VALUES_AT_ONCE) // len(X))
+    start, length = span
+    for first in range(0, n, block_size):
+        columns = slice(first, first + block_size)
         rows = taken_columns(X, columns)
-        for turned, values in zip(signs, measures, strict=True):
-            scores = rows * np.broadcast_to(turned, n)[columns, None]
-            for name, measured in evaluator.evaluate_many(scores).items():
-                values[name][columns] = measured
-        yield span[0] + span[1] * min(1.0, (first + at_once) / n)
+        for column_signs, values in zip(signs, measures, strict=True):
+            scores = rows * np.broadcast_to(column_signs, n)[columns, None]
+            for name, block_values in evaluator.evaluate_many(scores).items():
+                values[name][columns] = block_values
+        yield start + length * min(1.0, (first + block_size) / n)
     return measures

@@ -32,8 +32,8 @@ class FSMRankBounds:
     objective : float
         ψ of the model, eq. (2).
     above_minimum : float
-        Theorem 2: the objective is at most this much above the minimum after the iterations of the model, the
-        last model standing for the minimum.
+        Theorem 2: after the iterations of the model, the objective is at most this much above the minimum.
+        The weights of the last model take the place of those of the minimum, which are not known.
     unseen : float
         Theorem 3: with probability 0.95 the smooth part of the objective grows by at most this much on unseen
         pairs. It is far from tight, thousands of times the objective.
@@ -52,11 +52,11 @@ def fsmrank_bounds(
     Parameters
     ----------
     train : RankingDataset
-        Training part, its n features scaled to [0, 1].
+        Training part, with its n features scaled to [0, 1].
     step : Step
-        Last iteration of FSMRank, from weights of 0 on.
+        Last iteration of FSMRank, which started from weights of 0.
     importance : ndarray of shape (2n,)
-        s, at most 1.
+        Importance s of the features and of their negatives, at most 1.
     lambda1 : float
     confidence : float, default 0.95
         1 - θ.
@@ -92,25 +92,25 @@ def fsmrank_bounds(
     lipschitz = (4.0 + 2.0 * lambda1) * n
     complexity = 2.0 * C * np.sqrt(2.0 * n / p)
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)
-    greatest = (1.0 + C) ** 2 + lambda1 / 2.0 * C**2 - 1.0
-    tail = greatest * np.sqrt(-np.log(1.0 - confidence) / (2.0 * p))
+    greatest_change = (1.0 + C) ** 2 + lambda1 / 2.0 * C**2 - 1.0
+    tail = greatest_change * np.sqrt(-np.log(1.0 - confidence) / (2.0 * p))
     return FSMRankBounds(
-        step.criterion,
-        float(2.0 * lipschitz * (size @ size) / (step.number + 1) ** 2),
-        float(2.0 * lipschitz * complexity + tail),
+        objective=step.criterion,
+        above_minimum=float(2.0 * lipschitz * (size @ size) / (step.number + 1) ** 2),
+        unseen=float(2.0 * lipschitz * complexity + tail),
     )
 
 
 def bounds_of(
     plan: Plan, parameters: Mapping[str, Any], step: Step, data: TrainingData, train: RankingDataset
 ) -> FSMRankBounds | None:
-    """Return the bounds of a run's model; None for other methods, or where the bounds do not hold.
+    """Return the bounds of a run's model; None for other methods, or if the bounds do not hold.
 
     Parameters
     ----------
     plan : Plan
     parameters : Mapping
-        Those of the model's combination.
+        Parameters of the model's combination.
     step : Step
         The model.
     data, train : TrainingData, RankingDataset

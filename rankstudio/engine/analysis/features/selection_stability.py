@@ -13,7 +13,7 @@ from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.language import tr
 from rankstudio.engine.statistics.stability import INDICES, Stability, stability
 
-_MIN_MANY_SETS = 50  # sets; from here on nearly as many intervals hold the stability as say so
+_MIN_MANY_SETS = 50  # with at least as many sets, the coverage of an interval is almost its nominal coverage
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ def stability_of_run(result: RunResult) -> SelectionStability:
 
 
 def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> TextTable:
-    """Return how much the folds of runs agree, as a table to print.
+    """Return a table, to print, of the agreement between the folds of each run.
 
     Parameters
     ----------
     title : str
     runs : iterable of (int, str, RunResult)
-        With several folds each: its number, what it is called, and what it found.
+        Number, name and result of each run; each with several folds.
     """
     rows = []
     warnings = []
@@ -105,9 +105,10 @@ def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> T
         "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
         "applies to selections of equal size, Lustgarten's to different sizes."
     )
-    note = " ".join([note, *list(filter(None, warnings))[:1]])
+    first_warning = next(filter(None, warnings), "")
+    note = f"{note} {first_warning}".rstrip()
     header = ["run", "method", "features", *INDICES, "Nogueira", "95 % interval"]
-    return TextTable(title, header, rows, (1,), note)
+    return TextTable(title=title, header=header, rows=rows, left=(1,), note=note)
 
 
 def selection_stability(
@@ -118,14 +119,14 @@ def selection_stability(
     Parameters
     ----------
     folds : sequence of FoldResult
-        At least one run.
+        Folds of at least one run.
     feature_ids, names : of length n
         Ids and names of the dataset's columns.
     """
     return SelectionStability(
-        tuple(fold.fold for fold in folds),
-        stability(_selected_columns(folds, feature_ids), len(feature_ids)),
-        _chosen_features(folds, dict(zip(feature_ids.tolist(), names, strict=True))),
+        folds=tuple(fold.fold for fold in folds),
+        indices=stability(_selected_columns(folds, feature_ids), len(feature_ids)),
+        features=_chosen_features(folds, dict(zip(feature_ids.tolist(), names, strict=True))),
     )
 
 
@@ -136,6 +137,7 @@ def _selected_columns(folds: Sequence[FoldResult], feature_ids: Ints) -> list[li
 
 
 def _chosen_features(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[ChosenFeature, ...]:
+    """Return the features that any fold selected, the most frequent first, with their ranks by fold."""
     ranks: dict[int, dict[int, int]] = {}
     for fold in folds:
         for rank, feature in enumerate(fold.selected, start=1):

@@ -21,15 +21,18 @@ def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None 
     """Return the columns of a set of some of n features; raise ParameterError for invalid columns."""
     columns = tuple(int(column) for column in features)
     most = n if most is None else most
-    distinct = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
-    if not distinct or not least <= len(columns) <= most:
+    are_valid = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
+    if not are_valid or not least <= len(columns) <= most:
         expected = f"{least} to {most} different columns from 0 to {n - 1}"
         raise ParameterError("features", list(columns), expected)
     return columns
 
 
 def exact_exchange(estimator: LinearRanker, data: TrainingData, what: str) -> ExactExchange:
-    """Return λ and loss by whose left-out errors sets of features are judged; raise an error without."""
+    """Return the λ and loss whose exact left-out errors compare sets of features.
+
+    Raise an error if there is only one query, or the method has no such errors.
+    """
     several_queries(data.ptr, what)
     exchange = estimator.exact_exchange()
     if exchange is not None:
@@ -43,7 +46,7 @@ def exact_exchange(estimator: LinearRanker, data: TrainingData, what: str) -> Ex
 
 
 def summed_paths(estimator: LinearRanker, data: TrainingData) -> PathsFromSums:
-    """Return the paths of a method from sums over queries; ParameterError where it has none."""
+    """Return the paths of a method from sums over queries; ParameterError if it has none."""
     add_up = estimator.paths_from_sums(data)
     if add_up is None:
         expected = "GreedyRankRLS with search forward, fitting pre, and without groups"

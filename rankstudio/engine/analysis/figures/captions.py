@@ -22,10 +22,15 @@ def grid_text(plan: Plan) -> str:
     """Return the tried values of a plan: "λ = 2⁻⁸ … 2⁶ (15 values)"."""
     parts = []
     for axis in plan.axes:
-        first, last = (raised(axis.format(axis.values[end])) for end in (0, -1))
+        first = raised(axis.format(axis.values[0]))
+        last = raised(axis.format(axis.values[-1]))
         n = len(axis.values)
-        span = tr("{first} … {last} ({n} values)").format(first=first, last=last, n=n)
-        text = first if n < 2 else f"{first}, {last}" if n == 2 else span
+        if n < 2:
+            text = first
+        elif n == 2:
+            text = f"{first}, {last}"
+        else:
+            text = tr("{first} … {last} ({n} values)").format(first=first, last=last, n=n)
         parts.append(f"{axis.label} = {text}")
     return "; ".join(parts)
 
@@ -53,8 +58,8 @@ def run_text(run: RunResult, measure: str = "") -> str:
     measure : str
         Name of the measure shown; by default the selection criterion.
     """
-    chose = tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
-    sentence = tr("Selected by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
+    chooser = tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
+    sentence = tr("Selected by {chose}: {chosen}.").format(chose=chooser, chosen=chosen_text(run))
     chosen = "" if run.plan.entry.given else sentence
     return plan_text(run.plan, run.data_name, run.versions, len(run.folds), measure, chosen)
 
@@ -62,7 +67,7 @@ def run_text(run: RunResult, measure: str = "") -> str:
 def plan_text(
     plan: Plan, data: str, versions: Mapping[str, str], n_folds: int, measure: str = "", chosen: str = ""
 ) -> str:
-    """Describe in sentences what a plan determines, and the versions.
+    """Describe a plan in sentences: data, protocol, method, parameters, measure and seed; and the versions.
 
     Parameters
     ----------
@@ -105,16 +110,15 @@ def versions_text(versions: Mapping[str, str]) -> str:
 
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     """Describe several runs in sentences, with common settings stated once."""
-    first = runs[0][1]
+    _, first = runs[0]
     measures = [measure] if measure else []
     rules = dict.fromkeys(rules_text(run.plan.convention, measures) for _, run in runs)
     common = [f"{first.data_name}.", _measure_text(measure, ", ".join(rules))]
     titles = "; ".join(f"{number} {run.plan.title}" for number, run in runs)
     seeds = ", ".join(dict.fromkeys(str(run.plan.seed) for _, run in runs))
-    seeded = tr("Seed {seed}.").format(seed=seeds)
-    return " ".join(
-        [*common, tr("Runs: {runs}.").format(runs=titles), seeded, f"{versions_text(first.versions)}."]
-    )
+    runs_sentence = tr("Runs: {runs}.").format(runs=titles)
+    seed_sentence = tr("Seed {seed}.").format(seed=seeds)
+    return " ".join([*common, runs_sentence, seed_sentence, f"{versions_text(first.versions)}."])
 
 
 def _measure_text(measure: str, rules: str) -> str:

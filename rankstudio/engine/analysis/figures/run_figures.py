@@ -29,7 +29,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import fixed
 
-_MIN_LOGARITHMIC_RATIO = 100.0  # times the least value: from there on most of a linear axis shows flat lines
+_MIN_LOGARITHMIC_RATIO = 100.0  # of the greatest to the least value: a linear axis would show flat lines
 _MAX_CANDIDATES = 20
 _MAX_FEATURES = 30
 _MAX_STEPS = 25
@@ -45,15 +45,13 @@ def _title(run: RunResult, subject: str) -> str:
     return f"{run.data_name}, {run.plan.title}: {subject}"
 
 
-def _size_caption(run: RunResult, of: str, last_sentence: str = "") -> str:
-    """Return the caption of a figure whose x-axis is the size of models.
-
-    ``of`` is the y-axis.
-    """
+def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
+    """Return the caption of a figure whose x-axis is the size of models."""
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
     text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
-    return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), last_sentence))))
+    sentence = text.format(of=y_title, steps=steps, n=n)
+    return _title(run, " ".join(filter(None, (sentence, last_sentence))))
 
 
 def _axes_text(run: RunResult) -> str:
@@ -78,34 +76,35 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     if not _has_curves(by_combination, name):
         return None
     n = len(by_combination)
-    places = [index / (n - 1) if n > 1 else 0.5 for index in range(n)]
+    orders = [index / (n - 1) if n > 1 else 0.5 for index in range(n)]  # from 0 to 1, for the colors
     series = [
-        _combination_curve(run, paths, name, index)
-        for paths, index in zip(by_combination, places, strict=True)
+        _combination_curve(run, paths, name, order)
+        for paths, order in zip(by_combination, orders, strict=True)
     ]
-    single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
-    reference = float(np.mean(single))
-    of = _measure_axis_title(name) if name else tr(run.plan.criterion)
+    baselines = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
+    reference = float(np.mean(baselines))
+    y_title = _measure_axis_title(name) if name else tr(run.plan.criterion)
     finite = [y for curve in series for y in curve.y if np.isfinite(y)]
-    wide = not name and min(finite, default=0.0) > 0 and max(finite) / min(finite) >= _MIN_LOGARITHMIC_RATIO
+    is_positive_criterion = not name and min(finite, default=0.0) > 0
+    is_logarithmic = is_positive_criterion and max(finite) / min(finite) >= _MIN_LOGARITHMIC_RATIO
     note = tr("One curve per {axes}.").format(axes=_axes_text(run)) if n > 1 else ""
     return CurvesFigure(
-        "validation" if name else "criterion",
-        _title(run, of),
-        _size_caption(run, of, note),
-        step_axis(run.plan.step_kind),
-        FigureAxis(of, logarithmic=wide),
-        tuple(series),
-        (Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
+        name="validation" if name else "criterion",
+        title=_title(run, y_title),
+        caption=_size_caption(run, y_title, note),
+        x=step_axis(run.plan.step_kind),
+        y=FigureAxis(y_title, logarithmic=is_logarithmic),
+        series=tuple(series),
+        levels=(Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
     )
 
 
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
     """Return whether a path has several steps, and all paths have the measure, if one is named."""
-    paths = [path for of_folds in by_combination for path in of_folds]
-    return max((len(path.steps) for path in paths), default=0) > 1 and (
-        not name or all(name in path.validation for path in paths)
-    )
+    paths = [path for fold_paths in by_combination for path in fold_paths]
+    has_several_steps = max((len(path.steps) for path in paths), default=0) > 1
+    has_measure = not name or all(name in path.validation for path in paths)
+    return has_several_steps and has_measure
 
 
 def _combination_curve(run: RunResult, paths: Sequence[PathResult], name: str, order: float) -> Series:
@@ -144,22 +143,22 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     if not finite.size:
         return None
     axes = run.plan.axes
-    grid = len(axes) == 1
-    names = [curve.label.partition(" = ")[2] if grid else curve.label for curve in rows]
+    has_one_axis = len(axes) == 1  # its label is the title of the rows, so each row needs the value only
+    names = [curve.label.partition(" = ")[2] if has_one_axis else curve.label for curve in rows]
     best = float(finite.max() if measure(name).higher_is_better else finite.min())
     row, column = np.argwhere(cells == best)[0].tolist()
     low, high = _color_ends(finite)
     note = tr("One row per value of {axes}; the outlined cell is the best.")
     return MapFigure(
-        "map",
-        _title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
-        _size_caption(run, figure.y.title, note.format(axes=_axes_text(run))),
-        tuple(names),
-        tuple(f"{x:g}" for x in columns),
-        tuple(map(tuple, cells.tolist())),
-        axes[0].label if grid else "",
-        figure.x.title,
-        FigureAxis(figure.y.title, low=low, high=high),
+        name="map",
+        title=_title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
+        caption=_size_caption(run, figure.y.title, note.format(axes=_axes_text(run))),
+        rows=tuple(names),
+        columns=tuple(f"{x:g}" for x in columns),
+        values=tuple(map(tuple, cells.tolist())),
+        row_title=axes[0].label if has_one_axis else "",
+        column_title=figure.x.title,
+        color=FigureAxis(figure.y.title, low=low, high=high),
         marked=((row, column),),
         mark_label=tr("best mean: {value}").format(value=fixed(best)),
     )
@@ -168,14 +167,14 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
     """Return the least and the greatest value that have colours of their own.
 
-    They are no farther beyond the 10th and 90th percentile than these are apart.
+    They lie outside the 10th and 90th percentile by at most the distance between these percentiles.
     """
     low = float(finite.min())
     high = float(finite.max())
-    first, last = (float(v) for v in np.quantile(finite, (0.1, 0.9)))
-    if last > first:
-        low = max(low, 2 * first - last)
-        high = min(high, 2 * last - first)
+    percentile_10, percentile_90 = (float(v) for v in np.quantile(finite, (0.1, 0.9)))
+    if percentile_90 > percentile_10:
+        low = max(low, 2 * percentile_10 - percentile_90)
+        high = min(high, 2 * percentile_90 - percentile_10)
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
@@ -188,23 +187,25 @@ def named_feature(feature: ChosenFeature) -> str:
 def fold_features_figure(
     run: RunResult, stability: SelectionStability, max_features: int = _MAX_FEATURES
 ) -> MapFigure:
-    """Return the features selected by each fold with their positions, up to a maximum number."""
+    """Return a map of the features that each fold selected, with their positions, up to a maximum number."""
     features = stability.features[:max_features]
     n_more = len(stability.features) - len(features)
-    rest = tr("{n} more features were selected by fewer folds or later.").format(n=n_more) if n_more else ""
+    more_text = ""
+    if n_more:
+        more_text = tr("{n} more features were selected by fewer folds or later.").format(n=n_more)
     caption = tr("features selected by each fold, with their position; blank where not selected.")
     ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
-        "features",
-        _title(run, tr("features by fold")),
-        f"{_title(run, caption)} {rest}".rstrip(),
-        tuple(map(named_feature, features)),
-        tuple(str(fold) for fold in stability.folds),
-        tuple(ranks),
-        "",
-        tr("fold"),
-        FigureAxis(tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)),
+        name="features",
+        title=_title(run, tr("features by fold")),
+        caption=f"{_title(run, caption)} {more_text}".rstrip(),
+        rows=tuple(map(named_feature, features)),
+        columns=tuple(str(fold) for fold in stability.folds),
+        values=tuple(ranks),
+        row_title="",
+        column_title=tr("fold"),
+        color=FigureAxis(tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)),
         decimals=0,
         written=True,
         first_dark=True,
@@ -212,7 +213,7 @@ def fold_features_figure(
 
 
 def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
-    """Return the similarity of the selections of each pair of folds; None for a single fold."""
+    """Return a map of the similarity of the selections of each pair of folds; None for a single fold."""
     n = len(stability.folds)
     if n < 2:
         return None
@@ -220,22 +221,26 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
     index = stability.indices.nogueira
     folds = tuple(str(fold) for fold in stability.folds)
-    numbers = (stability.indices.jaccard, index.value, index.low, index.high)
-    texts = [fixed(value, 3) for value in numbers]
     caption = tr(
         "Jaccard similarity of the features selected by each pair of folds. Mean over pairs: "
         "{jaccard}. Nogueira's index: {nogueira} (95 % interval {low} to {high})."
     )
+    caption = caption.format(
+        jaccard=fixed(stability.indices.jaccard, 3),
+        nogueira=fixed(index.value, 3),
+        low=fixed(index.low, 3),
+        high=fixed(index.high, 3),
+    )
     return MapFigure(
-        "stability",
-        _title(run, tr("stability of the selection")),
-        _title(run, caption.format(jaccard=texts[0], nogueira=texts[1], low=texts[2], high=texts[3])),
-        folds,
-        folds,
-        pairs,
-        tr("fold"),
-        tr("fold"),
-        FigureAxis(tr("Jaccard similarity"), low=0.0, high=1.0),
+        name="stability",
+        title=_title(run, tr("stability of the selection")),
+        caption=_title(run, caption),
+        rows=folds,
+        columns=folds,
+        values=pairs,
+        row_title=tr("fold"),
+        column_title=tr("fold"),
+        color=FigureAxis(tr("Jaccard similarity"), low=0.0, high=1.0),
         decimals=2,
         written=True,
     )
@@ -270,15 +275,15 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
         caption = tr("{where} with {combination} by {score}.")
     caption = caption.format(where=subject, combination=combination, score=title)
     if len(order) > len(best_rows):
-        first = tr("The first {n} of {of} are shown.").format(n=len(best_rows), of=len(order))
-        caption = f"{caption} {first}"
+        limit_text = tr("The first {n} of {of} are shown.").format(n=len(best_rows), of=len(order))
+        caption = f"{caption} {limit_text}"
     return RowsFigure(
-        "candidates",
-        _title(run, subject),
-        _title(run, caption),
-        FigureAxis(title),
-        tuple(groups.names[whole_map.features[row]] for row in best_rows),
-        (RowSeries("", tuple(float(scores[row]) for row in best_rows)),),
+        name="candidates",
+        title=_title(run, subject),
+        caption=_title(run, caption),
+        axis=FigureAxis(title),
+        rows=tuple(groups.names[whole_map.features[row]] for row in best_rows),
+        series=(RowSeries("", tuple(float(scores[row]) for row in best_rows)),),
         bars=True,
         strong=selected,
         strong_label=tr("selected") if selected else "",
@@ -303,15 +308,15 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
         "Outlined: the selected feature. Blank: not a candidate."
     )
     return MapFigure(
-        "steps",
-        _title(run, tr("candidates by step")),
-        _title(run, caption.format(score=tr(score.title), fold=fold.fold)),
-        tuple(groups.names[feature] for feature in view.features),
-        tuple(str(number) for number in view.numbers),
-        tuple(tuple(map(float, row)) for row in view.shares),
-        "",
-        tr("step"),
-        FigureAxis(tr("share of the best score of the step"), low=0.0, high=1.0),
+        name="steps",
+        title=_title(run, tr("candidates by step")),
+        caption=_title(run, caption.format(score=tr(score.title), fold=fold.fold)),
+        rows=tuple(groups.names[feature] for feature in view.features),
+        columns=tuple(str(number) for number in view.numbers),
+        values=tuple(tuple(map(float, row)) for row in view.shares),
+        row_title="",
+        column_title=tr("step"),
+        color=FigureAxis(tr("share of the best score of the step"), low=0.0, high=1.0),
         decimals=2,
         marked=tuple(marked),
         mark_label=tr("selected"),

@@ -1,4 +1,4 @@
-"""All figures of a study: each by its name, made when it is asked for, with those of several runs."""
+"""All figures of a study, of single runs and of several runs: each has a name, and is made when needed."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ from rankstudio.engine.support.number_format import significant
 from rankstudio.engine.support.work import finish
 
 Named = tuple[int, str]
-"""A run by its number and what it is called."""
+"""Number and name of a run."""
 
 
 def over(by: By, *, milliseconds: bool = False) -> FigureAxis:
-    """Return the x axis of curves of runs, of which costs may be milliseconds."""
+    """Return the x axis of curves of runs; costs may be milliseconds."""
     if by == "cost" and milliseconds:
         return FigureAxis(tr("time for the features, per query"), "ms")
     axes = {
@@ -94,7 +94,7 @@ def run_curves_figure(
         Name of the dataset.
     runs : sequence of (int, str)
     curves : sequence of RunCurve or None
-        One a run.
+        One per run.
     reference : int
         Number of the reference run.
     name : str
@@ -107,47 +107,58 @@ def run_curves_figure(
     for (number, called), curve in zip(runs, curves, strict=True):
         if curve is None:
             continue
-        x, mean, half = (tuple(map(float, values)) for values in (curve.x, curve.mean, curve.half))
-        banded = any(map(isfinite, half))
-        low = tuple(m - h for m, h in zip(mean, half, strict=True)) if banded else ()
-        high = tuple(m + h for m, h in zip(mean, half, strict=True)) if banded else ()
+        x = tuple(map(float, curve.x))
+        mean = tuple(map(float, curve.mean))
+        half = tuple(map(float, curve.half))
+        has_band = any(map(isfinite, half))
+        low = tuple(m - h for m, h in zip(mean, half, strict=True)) if has_band else ()
+        high = tuple(m + h for m, h in zip(mean, half, strict=True)) if has_band else ()
         kind: Kind = "points" if by == "seconds" else "line"
-        series.append(Series(run_label(number, called), x, mean, low, high, kind, number - 1))
+        series.append(
+            Series(
+                label=run_label(number, called), x=x, y=mean, low=low, high=high, kind=kind, number=number - 1
+            )
+        )
     if not series:
         return None
-    banded = any(line.low for line in series)
-    bands = tr("The bands are as wide as the 95 % interval of the paired difference to run {number}.").format(
-        number=reference
-    )
-    about = (
-        tr("{data}: {name} on the test part by {over}, mean over folds. Validation selected the parameters.")
-        if part == "test"
-        else tr(
+    has_bands = any(line.low for line in series)
+    bands_sentence = tr(
+        "The bands are as wide as the 95 % interval of the paired difference to run {number}."
+    ).format(number=reference)
+    if part == "test":
+        y_title = tr("test {name}").format(name=name)
+        caption = tr(
+            "{data}: {name} on the test part by {over}, mean over folds. Validation selected the parameters."
+        )
+    else:
+        y_title = tr("validation {name}").format(name=name)
+        caption = tr(
             "{data}: {name} on the validation part by {over}, mean over folds, with the best "
             "parameters at each point."
         )
-    )
-    caption = about.format(data=data, name=name, over=over(by).title)
-    measured = (tr("test {name}") if part == "test" else tr("validation {name}")).format(name=name)
-    band = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
+    caption = caption.format(data=data, name=name, over=over(by).title)
+    bands_label = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
     return CurvesFigure(
-        "curves",
-        tr("{data}: {measured} of the runs").format(data=data, measured=measured),
-        f"{caption} {bands}" if banded else caption,
-        over(by),
-        FigureAxis(measured),
-        tuple(series),
-        bands=band if banded else "",
+        name="curves",
+        title=tr("{data}: {measured} of the runs").format(data=data, measured=y_title),
+        caption=f"{caption} {bands_sentence}" if has_bands else caption,
+        x=over(by),
+        y=FigureAxis(y_title),
+        series=tuple(series),
+        bands=bands_label if has_bands else "",
     )
 
 
 def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
-    """Return a measure by the share of the training queries; None unless runs differ in that alone."""
+    """Return the curves of a measure by the share of the training queries.
+
+    None if there are no runs that differ in this share only.
+    """
     series = []
     for group in learning_curves([run.plan for run in runs]):
         if len(group) > 1:
             points = [runs[index] for index in group if name in runs[index].result.average]
-            if len(points) < 2:  # the others were run with other measures
+            if len(points) < 2:  # the other runs do not have the measure
                 continue
             shares = tuple(float(parse_protocol(run.plan.protocol).train) for run in points)
             last = points[-1]
@@ -157,22 +168,22 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
         return None
     part = runs[0].part
     return CurvesFigure(
-        "learning",
-        tr("{data}: {name} by training queries ({part})").format(data=data, part=part, name=name),
-        tr(
+        name="learning",
+        title=tr("{data}: {name} by training queries ({part})").format(data=data, part=part, name=name),
+        caption=tr(
             "{data}: {name} ({part}), mean over folds, by the share of the training queries. "
             "Each run chose its own parameters and size."
         ).format(data=data, name=name, part=part),
-        over("train"),
-        FigureAxis(f"{name} ({part})"),
-        tuple(series),
+        x=over("train"),
+        y=FigureAxis(f"{name} ({part})"),
+        series=tuple(series),
     )
 
 
 def pareto_figure(
     data: str, runs: Sequence[tuple[int, str, Plan]], pareto_front: ParetoFront, name: str
 ) -> CurvesFigure:
-    """Return size against a validation measure, with the Pareto-optimal models.
+    """Return a figure of size, or cost, against a validation measure, with the Pareto-optimal models.
 
     Parameters
     ----------
@@ -205,25 +216,25 @@ def pareto_figure(
     if not by_size:
         title = tr("{data}: cost against validation {name}")
     return CurvesFigure(
-        "front" if by_size else "cost-front",
-        title.format(data=data, name=name),
-        _pareto_caption(data, pareto_front, name),
-        over("size" if by_size else "cost", milliseconds=pareto_front.by == "milliseconds"),
-        FigureAxis(tr("validation {name}").format(name=name)),
-        tuple(series),
+        name="front" if by_size else "cost-front",
+        title=title.format(data=data, name=name),
+        caption=_pareto_caption(data, pareto_front, name),
+        x=over("size" if by_size else "cost", milliseconds=pareto_front.by == "milliseconds"),
+        y=FigureAxis(tr("validation {name}").format(name=name)),
+        series=tuple(series),
         marks=tuple(_pareto_marks([plan for *_, plan in runs], pareto_front)),
     )
 
 
 def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
-    """Yield the best model, and the smallest one that is good enough, as marks."""
-    short = (
-        tr("smallest not significantly worse") if front.paired else tr("smallest within one standard error")
-    )
-    named = {tr("best"): front.best}
+    """Yield the best model, and the smallest model that is good enough, as marks."""
+    position_by_name = {tr("best"): front.best}
     if front.suggested != front.best:
-        named[short] = front.suggested
-    for name, position in named.items():
+        suggested_name = tr("smallest within one standard error")
+        if front.paired:
+            suggested_name = tr("smallest not significantly worse")
+        position_by_name[suggested_name] = front.suggested
+    for name, position in position_by_name.items():
         model = front.models[position]
         values = values_label(plans[model.run], model.values)
         cost = tr("{number} ms").format(number=significant(model.x)) if front.by == "milliseconds" else ""
@@ -250,7 +261,7 @@ def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
 def differences_figure(
     data: str, reference: Named, tested: Sequence[ComparedRun], called: dict[int, str], name: str, part: str
 ) -> RowsFigure | None:
-    """Return the differences of runs to one of them, with their intervals; None without any."""
+    """Return a figure of the differences of runs to one of them, with intervals; None if there are none."""
     rows = [
         (row.key, row.found)
         for row in tested
@@ -262,28 +273,27 @@ def differences_figure(
     caption = tr(
         "{data}: mean difference in {name} ({part}) to {run}, with its 95 % interval over the queries."
     ).format(data=data, name=name, part=part, run=run_label(*reference))
-    means, lows, highs = (
-        tuple(float(getattr(t, attribute)) for _, t in rows)
-        for attribute in ("mean_difference", "low", "high")
-    )
+    means = tuple(float(test.mean_difference) for _, test in rows)
+    lows = tuple(float(test.low) for _, test in rows)
+    highs = tuple(float(test.high) for _, test in rows)
     return RowsFigure(
-        "differences",
-        f"{data}: {difference}",
-        caption,
-        FigureAxis(difference),
-        tuple(run_label(key, called[key]) for key, _ in rows),
-        (RowSeries("", means, lows, highs),),
+        name="differences",
+        title=f"{data}: {difference}",
+        caption=caption,
+        axis=FigureAxis(difference),
+        rows=tuple(run_label(key, called[key]) for key, _ in rows),
+        series=(RowSeries(label="", values=means, low=lows, high=highs),),
         zero=True,
         row_title=tr("run"),
-        numbers=tuple(key - 1 for key, _ in rows),
+        numbers=tuple(key - 1 for key, _ in rows),  # colors count from 0, runs from 1
     )
 
 
 _Draws = Callable[[str, Sequence[ReportedRun], str], Figure | None]
-"""From the name of the data, its runs and a measure to a figure."""
+"""Returns a figure of the name of the data, its runs and a measure."""
 
 _FIGURES_OF_QUERIES = ("test", "differences")  # figures of the queries that the title of a group counts
-_MAX_RUNS = 12  # in one figure
+_MAX_RUNS = 12  # runs in one figure
 _MAX_FOLDS = 40
 
 
@@ -307,7 +317,7 @@ class StudyFigure:
 
 
 def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
-    """Return the figures of a study: of all runs of each group of comparable ones, then of each run.
+    """Return the figures of a study: first those of each group of comparable runs, then those of each run.
 
     Parameters
     ----------
@@ -316,11 +326,12 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     """
     reported = source.shown
     groups = reported.groups
-    several_data = len({group.data for group in groups}) > 1
+    has_several_data = len({group.data for group in groups}) > 1
     figures: list[StudyFigure] = []
     for group in groups:
-        suffix = f"-{file_stem(group.data)}" * several_data + f"-{group.position}" * (group.position > 1)
-        figures += _group_figures(group, suffix)
+        data_suffix = f"-{file_stem(group.data)}" if has_several_data else ""
+        group_suffix = f"-{group.position}" if group.position > 1 else ""
+        figures += _group_figures(group, data_suffix + group_suffix)
     for run in reported.runs:
         figures += _run_figures(run, reported)
     return tuple(figures)
@@ -365,14 +376,14 @@ def file_stem(name: str) -> str:
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
-    """Yield the figures of a group of comparable runs, which are drawn when they are needed."""
+    """Yield the figures of a group of comparable runs; each is drawn only when it is needed."""
     runs = group.runs
     name = group.measure
 
     def figure(key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]) -> StudyFigure:
-        named = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
-        drawn = partial(_figure_with_run_texts, partial(make, named, runs, name), runs, name)
-        return StudyFigure(f"{key}{suffix}", f"{named}: {title}", drawn)
+        group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
+        draw = partial(_figure_with_run_texts, partial(make, group_title, runs, name), runs, name)
+        return StudyFigure(f"{key}{suffix}", f"{group_title}: {title}", draw)
 
     first_runs = runs[:_MAX_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, first_runs)
@@ -385,8 +396,8 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     if group.is_ranked or len(runs) == 1:
         yield figure("front", f"size against validation {name}", _front_figure, first_runs)
         if costs_of([run.result for run in first_runs]) is not None:
-            draw = partial(_front_figure, by="cost")
-            yield figure("cost-front", f"cost against validation {name}", draw, first_runs)
+            draw_costs = partial(_front_figure, by="cost")
+            yield figure("cost-front", f"cost against validation {name}", draw_costs, first_runs)
     if group.is_ranked:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
@@ -400,12 +411,16 @@ def _figure_with_text(make: Callable[[], Figure | None], explanation: Callable[[
 def _figure_with_run_texts(
     make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str
 ) -> Figure | None:
-    """Return a figure of several runs, whose caption says which of them it shows."""
+    """Return a figure of several runs, whose caption describes the runs that it shows."""
     figure = make()
     if figure is None:
         return None
-    drawn = [(run.number, run.result) for run in runs if _shows(figure, run_label(run.number, run.title))]
-    return replace(figure, caption=f"{figure.caption} {runs_text(drawn, name)}") if drawn else figure
+    shown_runs = [
+        (run.number, run.result) for run in runs if _shows(figure, run_label(run.number, run.title))
+    ]
+    if not shown_runs:
+        return figure
+    return replace(figure, caption=f"{figure.caption} {runs_text(shown_runs, name)}")
 
 
 def _shows(figure: Figure, label: str) -> bool:
@@ -420,17 +435,18 @@ def curves_of(
     data: str, runs: Sequence[ReportedRun], name: str, part: TriedPart = "vali"
 ) -> CurvesFigure | None:
     """Return the curves of runs on a part, compared with the best one."""
-    stand_in = [run.data or run.recorded.without_documents() for run in runs]
+    datasets = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(runs, name)
-    curves = run_curves([run.result for run in runs], name, runs.index(reference), stand_in, part=part)
-    named = [(run.number, run.title) for run in runs]
-    return run_curves_figure(data, named, curves, reference.number, name, part=part)
+    curves = run_curves([run.result for run in runs], name, runs.index(reference), datasets, part=part)
+    named_runs = [(run.number, run.title) for run in runs]
+    return run_curves_figure(data, named_runs, curves, reference.number, name, part=part)
 
 
 def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
     """Return a figure of each feature's measure alone, with the best run's selection; None without documents.
 
-    Figure 4 of Lai et al. 2013: a few strong features among many weak ones, or many that are alike.
+    As Figure 4 of Lai et al. 2013, it shows whether there are a few strong features among many weak ones, or
+    many similar ones.
     """
     best = best_of(runs, name)
     if best.data is None or lacking(name):
@@ -439,49 +455,48 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
 
 
 def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> CurvesFigure:
-    """Return a figure of the measure of each feature alone, with those that a run selects marked."""
+    """Return a figure of the measure of each feature alone, in which the features of a run are marked."""
     convention = run.plan.convention
     folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in data.folds]
-    columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # shown in each fold
-    worth = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
-    order = np.argsort(-worth if measure(name).higher_is_better else worth, kind="stable")
-    chosen = [column for fold in run.folds for column in fold.chosen.step.selected]
-    selected = np.isin(columns[order], chosen)
-    places = np.arange(1, order.size + 1)
+    columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # the features measured in every fold
+    means = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
+    order = np.argsort(-means if measure(name).higher_is_better else means, kind="stable")
+    chosen_columns = [column for fold in run.folds for column in fold.chosen.step.selected]
+    is_selected = np.isin(columns[order], chosen_columns)
+    ranks = np.arange(1, order.size + 1)
+    labelled_masks = ((tr("selected in at least one fold"), is_selected), (tr("not selected"), ~is_selected))
     series = [
         Series(
             label,
-            tuple(map(float, places[mask])),
-            tuple(map(float, worth[order[mask]])),
+            x=tuple(map(float, ranks[mask])),
+            y=tuple(map(float, means[order[mask]])),
             kind="points",
             number=number,
         )
-        for number, (label, mask) in enumerate(
-            ((tr("selected in at least one fold"), selected), (tr("not selected"), ~selected))
-        )
+        for number, (label, mask) in enumerate(labelled_masks)
         if mask.any()
     ]
     return CurvesFigure(
-        "alone",
-        tr("{data}: training {name} of each feature alone").format(data=data.name, name=name),
-        tr(
+        name="alone",
+        title=tr("{data}: training {name} of each feature alone").format(data=data.name, name=name),
+        caption=tr(
             "{data}: {name} of ranking by each feature alone on the training part, mean over folds. Features "
             "are in order of this value; {run} selected the marked ones."
         ).format(data=data.name, name=name, run=called),
-        FigureAxis(tr("features, best first"), whole=True),
-        FigureAxis(tr("training {name}").format(name=name)),
-        tuple(series),
+        x=FigureAxis(tr("features, best first"), whole=True),
+        y=FigureAxis(tr("training {name}").format(name=name)),
+        series=tuple(series),
     )
 
 
 test_curves_of = partial(curves_of, part="test")
-"""Figures 1 to 3 of Lai et al. 2013: the measure of the test part by the number of features."""
+"""Returns the curves of runs on the test part, as Figures 1 to 3 of Lai et al. 2013."""
 
 
 def differences_of(
     data: str, runs: Sequence[ReportedRun], name: str, tested: Sequence[ComparedRun] | None = None
 ) -> RowsFigure | None:
-    """Return the differences of runs to the best one, with or without existing tests."""
+    """Return a figure of the differences of runs to the best run; the tests are computed if not given."""
     reference = best_of(runs, name)
     called = {run.number: run.title for run in runs}
     tested = tests_of(runs, reference, name) if tested is None else tested
@@ -492,25 +507,25 @@ def differences_of(
 def _front_figure(
     data: str, runs: Sequence[ReportedRun], name: str, by: Literal["size", "cost"] = "size"
 ) -> CurvesFigure | None:
-    documents = [run.data for run in runs if run.data is not None]
-    front = pareto_front_of(
-        [run.result for run in runs], name, documents if len(documents) == len(runs) else (), by
-    )
+    """Return the Pareto front of runs; the data are used only if the data of all runs are available."""
+    datasets = [run.data for run in runs if run.data is not None]
+    usable_datasets = datasets if len(datasets) == len(runs) else ()
+    front = pareto_front_of([run.result for run in runs], name, usable_datasets, by)
     if front is None:
         return None
     return pareto_figure(data, [(run.number, run.title, run.plan) for run in runs], front, name)
 
 
 def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
-    """Yield the figures of one run, which are drawn when they are needed."""
+    """Yield the figures of one run; each is drawn only when it is needed."""
     name = chooser([run], source.measure)
     result = run.result
     first = result.folds[0]
     n_folds = len(result.folds)
 
     def figure(key: str, title: str, make: Callable[..., Figure | None], *arguments: object) -> StudyFigure:
-        drawn = partial(_figure_with_text, partial(make, result, *arguments), partial(run_text, result, name))
-        return StudyFigure(f"run{run.number}-{key}", f"{run.name}: {title}", drawn)
+        draw = partial(_figure_with_text, partial(make, result, *arguments), partial(run_text, result, name))
+        return StudyFigure(f"run{run.number}-{key}", f"{run.name}: {title}", draw)
 
     yield figure("validation", f"validation {name} by size", path_figure, name)
     if run.plan.leaves_out:

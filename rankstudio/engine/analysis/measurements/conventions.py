@@ -50,13 +50,13 @@ def convention_rows(
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     rows = []
-    for key, mine in means.items():
+    for key, run_means in means.items():
         places = {
             convention: 1 + sum(sign * other[convention] > sign * value for other in means.values())
-            for convention, value in mine.items()
+            for convention, value in run_means.items()
             if not isnan(value)
         }
-        rows.append(ConventionRow(key, methods[key], mine, places))
+        rows.append(ConventionRow(key=key, method=methods[key], means=run_means, places=places))
     return tuple(rows)
 
 
@@ -71,7 +71,7 @@ def reversed_pairs(rows: tuple[ConventionRow, ...], convention1: str, convention
 
 
 _THREE_GRADES = ("letor4", "letor3")
-_MAX_LETOR_LABEL = 2.0  # the greatest label that LETOR 3.0 and 4.0 know
+_MAX_LETOR_LABEL = 2.0  # the greatest label of LETOR 3.0 and 4.0
 
 
 def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:

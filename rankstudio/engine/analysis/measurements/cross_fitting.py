@@ -50,9 +50,10 @@ def cross_fitted(
     Returns
     -------
     RunResult
-        Its folds have `cross_fitted`. It is empty without a validation part, with inner folds whose run did
-        not keep it, and if a study does not store the models, as of boosting in earlier versions; `part` of
-        the run without its test part is then "validation, chosen on it".
+        The run, whose folds have the values in `cross_fitted`. There are no values without a validation part,
+        with inner folds whose run did not keep them, and if a study does not store the models, as for
+        boosting in earlier versions. The `part` of a run without values and test part is "validation, chosen
+        on it".
 
     Raises
     ------
@@ -91,8 +92,8 @@ def cross_fitted(
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
     """Return a run with its cross-fitted measures, computed where an earlier version did not keep them.
 
-    Nothing else of it changes. Returns the run itself if it has them, or if they cannot be computed: without
-    the data or a validation part.
+    Nothing else changes. The run itself is returned if it has these measures, or if they cannot be computed,
+    because the data or a validation part are missing.
     """
     if dataset is None or run.has_cross_fitted or not all(fold.validation for fold in run.folds):
         return run
@@ -112,7 +113,7 @@ def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResul
 
 
 def fitted_in_study(study: Study, key: RunKey, run: RunResult, dataset: FoldedDataset | None) -> RunResult:
-    """Return a run of a study as :func:`with_cross_fitted` does; the study keeps what is computed.
+    """Return a run of a study as :func:`with_cross_fitted` does, and store new measures in the study.
 
     A study that cannot be written stays as it is.
     """

@@ -36,8 +36,8 @@ class Measurement:
     def plan(self, plan: Plan) -> Plan:
         """Return the plan of a run under these settings; the identical object if nothing changes."""
         names = plan.measures if self.measure in plan.evaluated else (*plan.measures, self.measure)
-        of = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
-        chosen_by = of if self.chooses else plan.select_by
+        criterion = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
+        chosen_by = criterion if self.chooses else plan.select_by
         if (names, chosen_by, self.convention) == (plan.measures, plan.select_by, plan.convention):
             return plan
         return _remeasured_plan(plan, self.convention, names, chosen_by)

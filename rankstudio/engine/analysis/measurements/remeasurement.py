@@ -1,4 +1,4 @@
-"""Finished runs measured anew: other measures, another convention, from the models that are there."""
+"""Finished runs measured by other measures or another convention, from their stored models."""
 
 from __future__ import annotations
 
@@ -33,12 +33,25 @@ from rankstudio.engine.metrics.names import computable, foreign_entries
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_MAX_VALUES = 1 << 23  # read off at a time: 64 MB
+_MAX_VALUES = 1 << 23  # values of a measure that are computed at a time: 64 MB
 
 
 @dataclass(frozen=True, eq=False)
 class RankedPath:
-    """Rankings of a part by all complete steps of a path, each stored once."""
+    """Rankings of a part by all complete steps of a path, each different ranking stored once.
+
+    Attributes
+    ----------
+    part : RankingDataset
+    by_id : bool
+        Whether ids of documents break ties, instead of their positions.
+    whole : ndarray of shape (K,), bool
+        Whether each step is complete, so that it can score the part.
+    distinct : DistinctRankings
+        The different rankings of each query.
+    places : Places
+        Position of the ranking by each complete step among the different rankings of each query.
+    """
 
     part: RankingDataset
     by_id: bool
@@ -48,26 +61,27 @@ class RankedPath:
 
 
 def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
-    """Yield the steps with shared rankings, a few at a time."""
-    alike: list[RankedPath] = []
-    values = 0
+    """Yield the paths in blocks that share their different rankings, and whose values fit into memory."""
+    block: list[RankedPath] = []
+    n_values = 0
     for path in ranked:
-        if alike and (path.distinct is not alike[0].distinct or values + path.places.size > _MAX_VALUES):
-            yield alike
-            alike = []
-            values = 0
-        alike.append(path)
-        values += path.places.size
-    if alike:
-        yield alike
+        is_too_large = n_values + path.places.size > _MAX_VALUES
+        if block and (path.distinct is not block[0].distinct or is_too_large):
+            yield block
+            block = []
+            n_values = 0
+        block.append(path)
+        n_values += path.places.size
+    if block:
+        yield block
 
 
 def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], Sequence[Step]]:
     """Return which steps of a path can score a part, and these steps."""
     is_whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
-    return is_whole, path.steps if is_whole.all() else [
-        path.steps[index] for index in np.flatnonzero(is_whole).tolist()
-    ]
+    if is_whole.all():
+        return is_whole, path.steps
+    return is_whole, [path.steps[index] for index in np.flatnonzero(is_whole).tolist()]
 
 
 def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
@@ -81,8 +95,8 @@ def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
 
 _MAX_SCORES = 1 << 23  # scores computed at a time: 64 MB
 _MAX_RANKING_BYTES = 1 << 29  # bytes of rankings that are kept
-_MAX_EVALUATORS = 64  # kept of parts: the oldest goes
-_MAX_MEASUREMENTS = 64  # of a fold's results that are kept
+_MAX_EVALUATORS = 64  # evaluators of parts that are kept; the oldest is discarded
+_MAX_MEASUREMENTS = 64  # measurements of each fold that are kept; the oldest is discarded
 
 
 class Remeasurement:
@@ -155,17 +169,15 @@ class Remeasurement:
             step = fold_result.chosen.step
             test = None if sealed else fold.test
             per_query = self._per_query(step, test if test is not None else fold.vali, plan)
-            fitted = (
-                self.cross_fitted(fold_result, fold, result.plan, plan)
-                if test is None or fold_result.cross_fitted
-                else {}
-            )
-            validation = {} if plan.inner else self._model(step, fold.vali, plan)
+            fitted: Mapping[str, Floats] = {}
+            if test is None or fold_result.cross_fitted:
+                fitted = self.cross_fitted(fold_result, fold, result.plan, plan)
+            validation = {} if plan.inner else self._mean_measures(step, fold.vali, plan)
             folds.append(
                 replace(
                     fold_result,
                     validation=FrozenMapping({**validation, **fold_result.validation}),
-                    test=FrozenMapping({**self._model(step, test, plan), **fold_result.test}),
+                    test=FrozenMapping({**self._mean_measures(step, test, plan), **fold_result.test}),
                     per_query=FrozenMapping({**per_query, **fold_result.per_query}),
                     cross_fitted=FrozenMapping(fitted),
                 )
@@ -189,14 +201,14 @@ class Remeasurement:
         for fold_result in result.folds:
             fold = parts[fold_result.fold]
             for part in filter(None, (fold.vali, fold.test)):
-                self._ranked(
+                self._ranking(
                     baseline_step(fold_result.baseline, fold.train.feature_ids.tolist()),
                     part,
                     convention,
                     fold_result.baseline,
                 )
                 if fold_result.chosen.step.covers(part.X):
-                    self._ranked(fold_result.chosen.step, part, convention)
+                    self._ranking(fold_result.chosen.step, part, convention)
             yield
             if fold.vali is None or result.plan.inner:
                 continue
@@ -219,7 +231,7 @@ class Remeasurement:
             part = fold.vali if measurement.sealed or fold.test is None else fold.test
             if part is not None and fold_result.chosen.step.covers(part.X):
                 evaluator = self._evaluator(part, measurement.convention, (measurement.measure,))
-                values = self._read(evaluator, fold_result.chosen.step, part)[measurement.measure]
+                values = self._query_measures(evaluator, fold_result.chosen.step, part)[measurement.measure]
                 averages.append(average(values))
         return float(average(np.array(averages))) if averages else float("nan")
 
@@ -240,8 +252,8 @@ class Remeasurement:
         parts = {fold.number: fold for fold in dataset.folds}
         for measurement in measurements:
             for fold_result in result.folds:
-                ranked = all(path in self._paths for path in fold_result.paths)
-                if ranked or result.plan.inner or parts[fold_result.fold].vali is None:
+                is_ranked = all(path in self._paths for path in fold_result.paths)
+                if is_ranked or result.plan.inner or parts[fold_result.fold].vali is None:
                     self.fold(fold_result, parts[fold_result.fold], result.plan, measurement)
                 yield
 
@@ -253,21 +265,24 @@ class Remeasurement:
         if (plan, measurement) not in cached:
             while len(cached) >= _MAX_MEASUREMENTS:
                 del cached[next(iter(cached))]
-            cached[plan, measurement] = self._fold(result, fold, plan, measurement)
+            cached[plan, measurement] = self._measured_fold(result, fold, plan, measurement)
         return cached[plan, measurement]
 
-    def _fold(self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement) -> FoldResult:
+    def _measured_fold(
+        self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement
+    ) -> FoldResult:
+        """Return a fold of a run under the current settings, where the measure may select another model."""
         new_plan = measurement.plan(plan)
         test_part = None if measurement.sealed else fold.test
         paths = self.paths(result.paths, fold, plan, measurement)
         chosen = result.chosen
         if measurement.chooses and all(new_plan.select_by in path.validation for path in paths):
             chosen = select_model(new_plan, paths, lambda step: self._standard_error(step, fold, new_plan))
-        test = self._model(chosen.step, test_part, new_plan)
+        test = self._mean_measures(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, measurement)
         cross_fitted: Mapping[str, Floats] = {}
         if measurement.chooses and new_plan is not plan:
-            cross_fitted = self._fitted(new_plan, chosen, paths, fold, new_plan)
+            cross_fitted = self._cross_fitted_by(new_plan, chosen, paths, fold, new_plan)
         elif test_part is None or result.cross_fitted:
             cross_fitted = self.cross_fitted(result, fold, plan, new_plan)
         per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, new_plan)
@@ -286,7 +301,7 @@ class Remeasurement:
     def cross_fitted(
         self, result: FoldResult, fold: Fold, plan: Plan, new_plan: Plan
     ) -> Mapping[str, Floats]:
-        """Return the measures in each validation query, of models that the run would choose without it.
+        """Return the measures in each validation query, of models that the run chooses without this query.
 
         Parameters
         ----------
@@ -318,23 +333,23 @@ class Remeasurement:
             paths = self._with_choices(paths, fold.vali, plan)
         if new_plan.evaluated != plan.evaluated or new_plan.convention != plan.convention:
             paths = [_without_kept_measures(path) for path in paths]
-        fitted = self._fitted(plan, result.chosen, paths, fold, new_plan)
+        fitted = self._cross_fitted_by(plan, result.chosen, paths, fold, new_plan)
         return {**fitted, **stored} if fitted else {}
 
     def _with_choices(
         self, paths: Sequence[PathResult], part: RankingDataset, plan: Plan
     ) -> list[PathResult]:
-        """Return paths with the choices of their plan, where all models are stored."""
+        """Return paths with the choices of their plan; a path whose models are not stored has none."""
         values = self._query_values(paths, part, Measurement(plan.convention, plan.chosen_by))
         return [
             replace(path, choices=_subset_choices(plan, path, rows, part))
             for path, rows in zip(paths, values, strict=True)
         ]
 
-    def _fitted(
+    def _cross_fitted_by(
         self, plan: Plan, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, new_plan: Plan
     ) -> dict[str, Floats]:
-        """Measure each query, by another plan, with the model that a plan chooses without it."""
+        """Measure each query, by the new plan, with the models that the plan chooses without this query."""
         part = fold.vali
         if part is None or plan.inner:
             return {}
@@ -365,25 +380,26 @@ class Remeasurement:
         new_plan = measurement.plan(plan)
         if new_plan is plan:
             return tuple(paths)
+        has_same_convention = measurement.convention == plan.convention
         if plan.inner or fold.vali is None:
-            keeps = measurement.convention == plan.convention
-            return tuple(path if keeps and path.validation else _without_measures(path) for path in paths)
-        keeps = measurement.convention == plan.convention
+            return tuple(
+                path if has_same_convention and path.validation else _without_measures(path) for path in paths
+            )
         measured = []
         for path, values in zip(paths, self._query_values(paths, fold.vali, measurement), strict=True):
-            left_out_measures = left_out(path.validation) if keeps else {}
+            left_out_measures = left_out(path.validation) if has_same_convention else {}
             measured_path = replace(
                 path,
                 validation=FrozenMapping({measurement.measure: average(values), **left_out_measures}),
-                standard_errors=path.standard_errors if keeps else FrozenMapping({}),
+                standard_errors=path.standard_errors if has_same_convention else FrozenMapping({}),
             )
-            # What does not choose is not tested, and p-values of what chose before are of other values.
-            chooses = measurement.chooses and new_plan.select_by in measured_path.validation
-            tested = (
-                p_values(new_plan, measured_path, [values]) if chooses else FrozenMapping[str, Floats]({})
-            )
-            choices = _subset_choices(new_plan, measured_path, values, fold.vali) if chooses else path.choices
-            measured.append(replace(measured_path, p_values=tested, choices=choices))
+            # Only a measure that chooses has p-values; those of the measure that chose before do not apply.
+            new_p_values: Mapping[str, Floats] = FrozenMapping({})
+            choices = path.choices
+            if measurement.chooses and new_plan.select_by in measured_path.validation:
+                new_p_values = p_values(new_plan, measured_path, [values])
+                choices = _subset_choices(new_plan, measured_path, values, fold.vali)
+            measured.append(replace(measured_path, p_values=new_p_values, choices=choices))
         return tuple(measured)
 
     def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, measurement: Measurement) -> Baseline:
@@ -393,8 +409,8 @@ class Remeasurement:
             return replace(baseline, test=FrozenMapping({})) if measurement.sealed else baseline
         step = baseline_step(baseline, fold.train.feature_ids.tolist())
         stored = baseline.validation if measurement.convention == plan.convention else {}
-        validation = stored if plan.inner else self._model(step, fold.vali, new_plan, baseline)
-        test = self._model(step, None if measurement.sealed else fold.test, new_plan, baseline)
+        validation = stored if plan.inner else self._mean_measures(step, fold.vali, new_plan, baseline)
+        test = self._mean_measures(step, None if measurement.sealed else fold.test, new_plan, baseline)
         return replace(baseline, validation=FrozenMapping(validation), test=FrozenMapping(test))
 
     def _validation(
@@ -402,7 +418,7 @@ class Remeasurement:
     ) -> Mapping[str, float]:
         """Return the chosen model's measures on the validation part, or their means over inner folds."""
         if not plan.inner:
-            return self._model(chosen.step, fold.vali, plan)
+            return self._mean_measures(chosen.step, fold.vali, plan)
         path = next(path for path in paths if path.unit == chosen.unit)
         index = path.steps.position(chosen.step.number)
         return {name: float(values[index]) for name, values in validated(path.validation).items()}
@@ -410,35 +426,38 @@ class Remeasurement:
     def _query_values(
         self, paths: Sequence[PathResult], part: RankingDataset, measurement: Measurement
     ) -> Iterator[Floats]:
-        """Yield the measure of each path's K steps in each query, (K, Q); NaN where a step is not whole.
+        """Yield the measure of each path's K steps in each query, (K, Q); NaN for steps that cannot score.
 
-        It is read off rankings that are kept where there is room, those of many paths at a time.
+        A measure of rankings is computed for many paths at a time, from rankings that are kept. Only rankings
+        that would take too much memory are not kept.
         """
         name = measurement.measure
         evaluator = self._evaluator(part, measurement.convention, (name,))
         if not evaluator.by_rank:
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
-                by_step = [evaluator.per_query_many(block)[name] for block in _score_blocks(steps, part)]
+                by_step = [evaluator.per_query_many(scores)[name] for scores in _score_blocks(steps, part)]
                 yield spread(np.concatenate(by_step or [np.empty((0, part.n_queries))]), is_whole)
             return
         if any(len(path.steps) * part.n_documents > _MAX_RANKING_BYTES // 2 for path in paths):
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
-                rankings = _ranking_blocks(steps, part, self._order(part, measurement.convention))
+                ranking_blocks = _ranking_blocks(steps, part, self._order(part, measurement.convention))
                 by_step = [
-                    evaluator.rankings_per_query(row[None])[name] for block in rankings for row in block
+                    evaluator.rankings_per_query(row[None])[name]
+                    for rankings in ranking_blocks
+                    for row in rankings
                 ]
                 yield spread(np.array(by_step).reshape(-1, part.n_queries), is_whole)
             return
-        for alike in together(self._ranked_path(path, part, measurement.convention) for path in paths):
-            values = alike[0].distinct.per_query([ranked.places for ranked in alike], evaluator)[name]
-            ends = np.cumsum([len(ranked.places) for ranked in alike])[:-1]
-            for rows, ranked_path in zip(np.split(values, ends), alike, strict=True):
+        for block in together(self._ranked_path(path, part, measurement.convention) for path in paths):
+            values = block[0].distinct.per_query([ranked.places for ranked in block], evaluator)[name]
+            ends = np.cumsum([len(ranked.places) for ranked in block])[:-1]
+            for rows, ranked_path in zip(np.split(values, ends), block, strict=True):
                 yield spread(rows, ranked_path.whole)
 
     def _ranked_path(self, path: PathResult, part: RankingDataset, convention: str) -> RankedPath:
-        """Return where the rankings of a part by a path's whole steps stand among the different ones."""
+        """Return the rankings of a part by the steps of a path, as positions among the different rankings."""
         cached = self._paths.get(path)
         order = self._order(part, convention)
         by_id = order is not None
@@ -447,74 +466,84 @@ class Remeasurement:
             distinct = self._make_room(part, by_id)
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
             places += [distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)]
-            self._paths[path] = cached = RankedPath(part, by_id, is_whole, distinct, np.concatenate(places))
+            self._paths[path] = cached = RankedPath(
+                part=part, by_id=by_id, whole=is_whole, distinct=distinct, places=np.concatenate(places)
+            )
         return cached
 
     @property
     def _nbytes(self) -> int:
         """Bytes of memory that the rankings take."""
-        return sum(rankings.nbytes for of_part in self._distinct.values() for rankings in of_part.values())
+        return sum(rankings.nbytes for by_order in self._distinct.values() for rankings in by_order.values())
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
-        """Return where the rankings of a part are kept; forget all there are where they are too many."""
+        """Return the different rankings of a part; discard all rankings first if they take too much memory."""
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
             self._distinct.clear()
-        of_part = self._distinct.setdefault(part, {})
-        if by_id not in of_part:
-            of_part[by_id] = DistinctRankings(part.query_ptr)
-        return of_part[by_id]
+        by_order = self._distinct.setdefault(part, {})
+        if by_id not in by_order:
+            by_order[by_id] = DistinctRankings(part.query_ptr)
+        return by_order[by_id]
 
-    def _model(
+    def _mean_measures(
         self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
     ) -> dict[str, float]:
+        """Return the mean measures of a model on a part; {} without a part, or if it cannot be scored."""
         if part is None or not step.covers(part.X):
             return {}
-        per_query = self._read(self._evaluator(part, plan.convention, plan.evaluated), step, part, owner)
+        per_query = self._query_measures(
+            self._evaluator(part, plan.convention, plan.evaluated), step, part, owner
+        )
         return {name: float(average(values)) for name, values in per_query.items()}
 
     def _per_query(self, step: Step, part: RankingDataset | None, plan: Plan) -> dict[str, Floats]:
+        """Return the measures of a model in each query; {} without a part, or if it cannot be scored."""
         if part is None or not step.covers(part.X):
             return {}
-        return self._read(self._evaluator(part, plan.convention, plan.evaluated), step, part)
+        return self._query_measures(self._evaluator(part, plan.convention, plan.evaluated), step, part)
 
-    def _read(
+    def _query_measures(
         self, evaluator: Evaluator, step: Step, part: RankingDataset, owner: Baseline | None = None
     ) -> dict[str, Floats]:
-        """Return the measures of one model in each query, from its ranking wherever that is enough."""
+        """Return the measures of one model in each query, from its ranking if they do not need scores."""
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
-        return evaluator.rankings_per_query(self._ranked(step, part, evaluator.convention.key, owner))
+        return evaluator.rankings_per_query(self._ranking(step, part, evaluator.convention.key, owner))
 
     def _standard_error(self, step: Step, fold: Fold, plan: Plan) -> float:
         return standard_error(self._per_query(step, fold.vali, plan)[plan.select_by])
 
-    def _ranked(
+    def _ranking(
         self, step: Step, part: RankingDataset, convention: str, owner: Baseline | None = None
     ) -> Codes:
-        """Return the ranking of a part by one model, shape (1, m); kept as long as the owner is."""
+        """Return the ranking of a part by one model, shape (1, m); it is cached as long as its owner exists.
+
+        The owner is the baseline if the model is made of one, otherwise the step itself.
+        """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
         key = id(part), order is not None
         if key not in cached:
             scores = ScoredPart(part).scores(step)
-            # The part is kept with its ranking: its id stays its own.
+            # The part is kept with its ranking, so that no other object can get its id.
             cached[key] = part, rank(scores[None, :], part.y, part.query_ptr, order)
-        return cached[key][1]
+        _, ranking = cached[key]
+        return ranking
 
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
-        """Return the order of a part's documents in which a convention reads it; None for the file's."""
-        chosen = find_convention(convention)
-        if chosen.ties is not Ties.DOCUMENT_ID:
+        """Return the order in which a convention reads the documents; None for the order of the file."""
+        rules = find_convention(convention)
+        if rules.ties is not Ties.DOCUMENT_ID:
             return None
         if part not in self._orders:
-            self._orders[part] = reading_order(part.query_ptr, chosen, part.grading)
+            self._orders[part] = reading_order(part.query_ptr, rules, part.grading)
         return self._orders[part]
 
     def _evaluator(self, part: RankingDataset, convention: str, names: tuple[str, ...]) -> Evaluator:
         """Return the evaluator of a part.
 
-        A study's measures that lack code are left out, unless all do.
+        Measures of a study without code are left out, unless no measure has code.
         """
         names = computable(names) or names
         key = id(part), convention, names
@@ -522,8 +551,9 @@ class Remeasurement:
             while len(self._evaluators) >= _MAX_EVALUATORS:
                 del self._evaluators[next(iter(self._evaluators))]
             evaluator = Evaluator(part.y, part.query_ptr, convention, names, grading=part.grading)
-            self._evaluators[key] = part, evaluator  # the part is kept with it: its id stays its own
-        return self._evaluators[key][1]
+            self._evaluators[key] = part, evaluator  # the part is kept, so that no other object gets its id
+        _, evaluator = self._evaluators[key]
+        return evaluator
 
 
 def _subset_choices(
@@ -533,14 +563,16 @@ def _subset_choices(
 
     None if the plan makes none, or models are not stored.
     """
-    unknown = np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
-    if not is_chosen_on_validation(plan) or not all(path.steps[row].covers(part.X) for row in unknown):
+    # A step without any value was not measured, unless it is complete and the measure is not defined.
+    undefined_steps = [path.steps[row] for row in np.flatnonzero(np.isnan(values).all(axis=1)).tolist()]
+    are_complete = all(step.covers(part.X) for step in undefined_steps)
+    if not is_chosen_on_validation(plan) or not are_complete:
         return None
     return choose_on_subsets(plan, path, [values])
 
 
 def _without_kept_measures(path: PathResult) -> PathResult:
-    """Return a path whose choices keep no measures, so that they are measured anew."""
+    """Return a path whose choices keep no measures, so that the chosen models are measured again."""
     return path if path.choices is None else replace(path, choices=replace(path.choices, per_query={}))
 
 
@@ -558,18 +590,15 @@ def _ranking_blocks(steps: Sequence[Step], part: RankingDataset, order: Ints | N
 def _score_blocks(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
     """Yield the scores of a part by steps, some steps at a time."""
     scored = ScoredPart(part)
-    at_a_time = max(1, _MAX_SCORES // part.n_documents)
+    block_size = max(1, _MAX_SCORES // part.n_documents)
     previous: Floats | None = None
-    for start in range(0, len(steps), at_a_time):
-        scores, previous = _scores_of_steps(steps[start : start + at_a_time], scored, previous)
+    for start in range(0, len(steps), block_size):
+        scores, previous = _scores_of_steps(steps[start : start + block_size], scored, previous)
         yield scores
 
 
 def _score_blocks_of_any_steps(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
-    """Yield the scores of a part by steps, some at a time.
-
-    A step need not continue the one before it.
-    """
+    """Yield the scores of a part by steps that need not follow each other on a path, in blocks."""
     if all(step.linear for step in steps):
         yield from _score_blocks(steps, part)
         return
@@ -581,7 +610,10 @@ def _score_blocks_of_any_steps(steps: Sequence[Step], part: RankingDataset) -> I
 def _scores_of_steps(
     steps: Sequence[Step], part: ScoredPart, scores: Floats | None
 ) -> tuple[Floats, Floats | None]:
-    """Return the scores of steps, a row each, and the scores that nonlinear next steps continue, or None."""
+    """Return the scores of steps, one row each, and the last scores, from which nonlinear models continue.
+
+    The last scores are None for linear models, which need none.
+    """
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None
     rows = []

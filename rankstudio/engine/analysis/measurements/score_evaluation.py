@@ -49,7 +49,7 @@ def evaluate_file(
     greatest_grade : float, optional
         Largest label of the whole dataset, for ERR; by default the file's own.
     model : bool
-        Whether it is a model.
+        Whether `ranked_by` is a model.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The table of a paper made of finished runs: rows, what each measured, and how sure the differences are."""
+"""The table of a paper, made of finished runs: its rows, their measures, and tests of their differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankstudio.engine.analysis.comparisons.significance import (
     named,
     why_unpaired,
 )
-from rankstudio.engine.analysis.reported_runs import DataOpener, ReportSource, listed
+from rankstudio.engine.analysis.reported_runs import DataOpener, ReportedRun, ReportSource, listed
 from rankstudio.engine.analysis.result_table.fold_table import defined
 from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -118,23 +118,32 @@ def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list
     ----------
     sources : iterable of ReportSource
     part : {"test", "validation"}, optional
-        Part of the data whatever the seal says: with the test part, or without it.
+        Part of the data to use even if the seal says otherwise: with the test part, or without it.
     """
     opener = DataOpener()
     return [
-        TableRun(
-            visible.result
-            if part is None
-            else run.without_test.result
-            if part == "validation"
-            else run.result,
-            run.label.name,
-            lambda run=run: run.data if run.data is not None else opener(run.plan, run.recorded),  # type: ignore[misc]
-            source.is_sealed(run) if part is None else part == "validation",
-        )
+        _table_run(source, run, visible, part, opener)
         for source in sources
         for run, visible in zip(source.runs, source.shown.runs, strict=True)
     ]
+
+
+def _table_run(
+    source: ReportSource, run: ReportedRun, visible: ReportedRun, part: str | None, opener: DataOpener
+) -> TableRun:
+    """Return a run with the measures of a part; by default with those that the seal leaves visible."""
+    if part is None:
+        result = visible.result
+    elif part == "validation":
+        result = run.without_test.result
+    else:
+        result = run.result
+    return TableRun(
+        result=result,
+        name=run.label.name,
+        documents=lambda: run.data if run.data is not None else opener(run.plan, run.recorded),
+        sealed=source.is_sealed(run) if part is None else part == "validation",
+    )
 
 
 Key = Callable[[Plan], Hashable]
@@ -184,22 +193,18 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     """
     firsts = first_equals([run.result for run in runs])
     distinct = _runs_with_groups([run for index, run in enumerate(runs) if firsts[index] == index])
-    repeated = {
-        (block, title)
-        for (_, block, title), n in Counter(
-            (member.run.result.data_name, member.block, _title(member.run)) for member in distinct
-        ).items()
-        if n > 1
-    }
+    counts = Counter((member.run.result.data_name, member.block, _title(member.run)) for member in distinct)
+    repeated_titles = {(block, title) for (_, block, title), n in counts.items() if n > 1}
     rows: dict[Hashable, dict[str, _GroupedRun]] = {}
-    used: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
+    n_rows: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
     for grouped_run in distinct:
         title = _title(grouped_run.run)
         data = grouped_run.run.result.data_name
-        settings = _settings(grouped_run.run.result.plan) if (grouped_run.block, title) in repeated else ()
+        is_repeated = (grouped_run.block, title) in repeated_titles
+        settings = _settings(grouped_run.run.result.plan) if is_repeated else ()
         key: Hashable = (grouped_run.block, title, settings)
-        number = used[data, key]  # runs of the same settings that are not the same stand below each other
-        used[data, key] += 1
+        number = n_rows[data, key]  # different runs with equal settings have rows of their own
+        n_rows[data, key] += 1
         rows.setdefault((key, number), {})[data] = grouped_run
     return _rows_with_titles(sorted(rows.values(), key=lambda row: next(iter(row.values())).block))
 
@@ -220,10 +225,10 @@ def _title(run: TableRun) -> str:
 
 
 def _settings(plan: Plan) -> Hashable:
-    values = (plan.parameters, plan.ranker_parameters, feature_groups_of(plan))
-    return tuple(getattr(plan, name) for name in _SETTING_FIELDS), *(
-        tuple(sorted(_comparable_values(setting))) for setting in values
-    )
+    """Return the settings by which runs of the same method are grouped."""
+    field_values = tuple(getattr(plan, name) for name in _SETTING_FIELDS)
+    mappings = (plan.parameters, plan.ranker_parameters, feature_groups_of(plan))
+    return field_values, *(tuple(sorted(_comparable_values(values))) for values in mappings)
 
 
 def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -231,7 +236,7 @@ def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
-    """Return rows with titles that tell them apart."""
+    """Return rows with different titles: rows of the same title state their settings, or are numbered."""
     firsts = [next(iter(row.values())) for row in rows]
     titles = [_title(grouped_run.run) for grouped_run in firsts]
     suffixes = distinctions({index: grouped_run.run.result.plan for index, grouped_run in enumerate(firsts)})
@@ -240,17 +245,24 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
         for index, title in enumerate(titles)
     ]
     counts: Counter[str] = Counter()
-    titled = []
+    titled_rows = []
     for title, first, row in zip(titles, firsts, rows, strict=True):
         counts[title] += 1
-        numbered = f"{title} ({counts[title]})" if titles.count(title) > 1 else title
+        numbered_title = f"{title} ({counts[title]})" if titles.count(title) > 1 else title
         runs = {data: grouped_run.run for data, grouped_run in row.items()}
         groups = {data: grouped_run.group for data, grouped_run in row.items()}
-        titled.append(RowRuns(numbered, first.run.result.plan, runs, groups, first.block))
-    return titled
+        titled_row = RowRuns(
+            title=numbered_title,
+            plan=first.run.result.plan,
+            runs=runs,
+            groups=groups,
+            block=first.block,
+        )
+        titled_rows.append(titled_row)
+    return titled_rows
 
 
-_ASSIGNMENTS = 100_000  # p = 0.05 to ±0.0014 (two standard errors)
+_ASSIGNMENTS = 100_000  # random assignments, which give p = 0.05 to ±0.0014 (two standard errors)
 
 
 @dataclass(frozen=True)
@@ -295,25 +307,22 @@ def result_table(
     engine = Remeasurement()
     with in_english():
         rows = row_runs([run.measured(names, engine) for run in runs])
-        places = list(_column_contents(rows, names, query.by))
-        references = _references(rows, places, query.against)
-        p = _corrected_p_values(rows, references, places, query, cancelled) if query.tested else {}
-        cells = [
-            ResultRow(
-                row.title,
-                tuple(
-                    replace(_measured_cell(row, column), p=p.get((number, column), nan)) for column in places
-                ),
-                row.block,
+        columns = list(_column_contents(rows, names, query.by))
+        references = _references(rows, columns, query.against)
+        p_values = _corrected_p_values(rows, references, columns, query, cancelled) if query.tested else {}
+        table_rows = []
+        for number, row in enumerate(rows):
+            cells = tuple(
+                replace(_measured_cell(row, column), p=p_values.get((number, column), nan))
+                for column in columns
             )
-            for number, row in enumerate(rows)
-        ]
+            table_rows.append(ResultRow(row.title, cells, row.block))
         return ResultTable(
-            _caption(rows, names, query.by),
-            tuple(column_content.column for column_content in places),
-            tuple(cells),
-            _notes(rows, names),
-            _mark_note(rows, references, p, query.test),
+            caption=_caption(rows, names, query.by),
+            columns=tuple(column_content.column for column_content in columns),
+            rows=tuple(table_rows),
+            notes=_notes(rows, names),
+            mark_note=_mark_note(rows, references, p_values, query.test),
             block_captions=_block_captions(rows),
         )
 
@@ -335,27 +344,33 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
 def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
     """Yield the content of each column, from left to right."""
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
-    several_data = len(data) > 1
-    several_names = len(names) > 1
+    has_several_datasets = len(data) > 1
+    has_several_names = len(names) > 1
 
     def column(source: str, name: str, title: str, group: str, fold: int | None = None) -> _ColumnContent:
-        return _ColumnContent(source, name, ResultColumn(title, group, measure(name).higher_is_better), fold)
+        return _ColumnContent(
+            data=source,
+            measure=name,
+            column=ResultColumn(title, group, measure(name).higher_is_better),
+            fold=fold,
+        )
 
     match by:
         case "datasets":
             for name in names:
                 yield from (
-                    column(dataset_name, name, dataset_name, name if several_names else "")
+                    column(dataset_name, name, dataset_name, name if has_several_names else "")
                     for dataset_name in data
                 )
         case "measures":
             for data_name in data:
                 yield from (
-                    column(data_name, name, name, data_name if several_data else "") for name in names
+                    column(data_name, name, name, data_name if has_several_datasets else "") for name in names
                 )
         case "folds":
             for data_name, name in product(data, names):
-                group = ", ".join([data_name] * several_data + [name] * several_names)
+                group_names = [data_name if has_several_datasets else "", name if has_several_names else ""]
+                group = ", ".join(filter(None, group_names))
                 for fold in _fold_numbers(rows, data_name):
                     yield column(data_name, name, f"Fold {fold}", group, fold)
                 yield column(data_name, name, "Mean", group)
@@ -374,9 +389,9 @@ def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
     folds = [fold for fold in result.folds if column_content.fold in (None, fold.fold)]
     measured = defined(fold.measured(result.part).get(column_content.measure, nan) for fold in folds)
     return ResultCell(
-        float(np.mean(measured)) if measured else nan,
-        stdev(measured) if len(measured) > 1 else nan,
-        len(measured),
+        mean=float(np.mean(measured)) if measured else nan,
+        sd=stdev(measured) if len(measured) > 1 else nan,
+        n=len(measured),
         is_estimate=not row.groups[column_content.data].unranked,
     )
 
@@ -384,45 +399,41 @@ def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
 def _references(
     rows: Sequence[RowRuns], places: Sequence[_ColumnContent], against: int | str
 ) -> dict[int, int]:
-    """Return the row that the others are tested against, for each block that has one.
+    """Return, by block, the row against which the other rows of the block are tested.
 
-    It is the requested row in its block, and the best of the first column in the others.
+    This is the requested row in its own block, and in other blocks the best row of the first column. A block
+    without either is left out.
     """
     requested_rows = _requested_rows(rows, against)
     references: dict[int, int] = {}
     for block in sorted({row.block for row in rows}):
         block_rows = [index for index, row in enumerate(rows) if row.block == block]
-        requested = next((index for index in requested_rows if index in block_rows), None)
-        best = _best_row(rows, block_rows, places) if requested is None else requested
-        if best is not None:
-            references[block] = best
+        reference = next((index for index in requested_rows if index in block_rows), None)
+        if reference is None:
+            reference = _best_row(rows, block_rows, places)
+        if reference is not None:
+            references[block] = reference
     return references
 
 
 def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
-    """Return the rows with a number, a title or a method.
-
-    Rows without a ranker first.
-    """
+    """Return the rows that a number, a title or a method refers to, rows without a final ranker first."""
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
             raise PlanError(f"against: expected a row number from 1 to {len(rows)}, got {against}.")
         return [against - 1]
-    titled = [index for index, row in enumerate(rows) if row.title == against]
-    if titled or not against:
-        return titled
-    named([row.plan for row in rows], against)
-    meant = [index for index, row in enumerate(rows) if is_named(row.plan, against)]
-    return sorted(meant, key=lambda index: bool(rows[index].plan.ranker))
+    rows_with_title = [index for index, row in enumerate(rows) if row.title == against]
+    if rows_with_title or not against:
+        return rows_with_title
+    named([row.plan for row in rows], against)  # raises the error for an unknown method
+    rows_of_method = [index for index, row in enumerate(rows) if is_named(row.plan, against)]
+    return sorted(rows_of_method, key=lambda index: bool(rows[index].plan.ranker))
 
 
 def _best_row(
     rows: Sequence[RowRuns], indices: Sequence[int], places: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the row with the best mean in the first column of means that has estimates.
-
-    None without one.
-    """
+    """Return the row with the best mean in the first column of means that has estimates; None without one."""
     for column_content in places:
         cells = {index: _measured_cell(rows[index], column_content) for index in indices}
         sign = 1.0 if column_content.column.higher_is_better else -1.0
@@ -481,7 +492,7 @@ def _distinct_paired_rows(runs: Mapping[int, RunResult], reference: int, name: s
     return [
         index
         for position, (index, first) in enumerate(zip(paired, firsts, strict=True), 1)
-        if first == position
+        if first == position  # the reference has position 0
     ]
 
 
@@ -500,15 +511,16 @@ def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -
 def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
     """Describe the table: "MAP on MQ2008: test, 5 folds, 784 queries; mean over the folds."."""
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
-    how = "values by fold" if by == "folds" else "mean over the folds"
+    values_text = "values by fold" if by == "folds" else "mean over the folds"
     n_blocks = len({row.block for row in rows})
     if n_blocks > 1:
-        return f"{listed(names)} on {listed(data)}: {n_blocks} groups that are not ranked together; {how}."
+        groups_text = f"{n_blocks} groups that are not ranked together"
+        return f"{listed(names)} on {listed(data)}: {groups_text}; {values_text}."
     scopes = {name: group.scope for row in rows for name, group in row.groups.items()}
     if len(set(scopes.values())) == 1:
-        return f"{listed(names)} on {listed(data)}: {next(iter(scopes.values()))}; {how}."
+        return f"{listed(names)} on {listed(data)}: {next(iter(scopes.values()))}; {values_text}."
     contents = listed(f"{name} ({scope})" for name, scope in scopes.items())
-    return f"{listed(names)} on {contents}; {how}."
+    return f"{listed(names)} on {contents}; {values_text}."
 
 
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
@@ -520,14 +532,10 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     captions = []
     for block in blocks:
         groups = {name: group for row in rows if row.block == block for name, group in row.groups.items()}
-        contents = [
-            "; ".join(
-                filter(
-                    None, [f"{name}: {group.scope}" if n_datasets > 1 else group.scope, _unranked_text(group)]
-                )
-            )
-            for name, group in groups.items()
-        ]
+        contents = []
+        for name, group in groups.items():
+            scope = f"{name}: {group.scope}" if n_datasets > 1 else group.scope
+            contents.append("; ".join(filter(None, [scope, _unranked_text(group)])))
         captions.append(f"{'. '.join(text[0].upper() + text[1:] for text in contents)}.")
     return tuple(captions)
 
@@ -563,28 +571,28 @@ def _mark_note(
     p: Mapping[tuple[int, _ColumnContent], float],
     test: str,
 ) -> str:
-    """Return the meaning of the marks; "" where nothing was tested."""
+    """Return the meaning of the marks; "" if nothing was tested."""
     families = {block: _family_text(rows, block, reference, p) for block, reference in references.items()}
     families = {block: family for block, family in families.items() if family}
     if not families:
         return ""
     marks = ", ".join(f"{mark} p < {below:g}" for below, mark in reversed(MARKS))
-    drawn = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
-    how = f"{TESTS[test]}, two-sided{drawn}"
+    assignments_text = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
+    test_text = f"{TESTS[test]}, two-sided{assignments_text}"
     if len({row.block for row in rows}) == 1:
         title = rows[references[0]].title
-        return f"{marks} for the difference from {title}: {how}, {families[0]}."
+        return f"{marks} for the difference from {title}: {test_text}, {families[0]}."
     group_texts = " ".join(
         f"Group {block + 1}: difference from {rows[references[block]].title}, {family}."
         for block, family in families.items()
     )
-    return f"{marks}: {how}. {group_texts}"
+    return f"{marks}: {test_text}. {group_texts}"
 
 
 def _family_text(
     rows: Sequence[RowRuns], block: int, reference: int, p: Mapping[tuple[int, _ColumnContent], float]
 ) -> str:
-    """Return the queries and hypotheses of the tests of a block; "" where nothing was tested."""
+    """Return the queries and hypotheses of the tests of a block; "" if nothing was tested."""
     counts = Counter(column for index, column in p if rows[index].block == block)
     if not counts:
         return ""

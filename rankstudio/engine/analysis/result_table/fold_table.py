@@ -127,22 +127,21 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     runs : Mapping of int to RunResult
         Runs by number.
     name : str
-        Name of a measure that all of them have.
+        Name of a measure that all runs have.
     """
     columns = {key: [fold.measured(run.part)[name] for fold in run.folds] for key, run in runs.items()}
     numbers = [fold.fold for fold in next(iter(runs.values())).folds] if runs else []
-    measured = [
-        (str(fold), fold, {key: column[index] for key, column in columns.items()})
-        for index, fold in enumerate(numbers)
-    ]
-    rows = [MeasureRow(*three, best_of_several(three[2].values(), name)) for three in measured]
+    rows = []
+    for index, fold in enumerate(numbers):
+        values = {key: column[index] for key, column in columns.items()}
+        best = best_of_several(values.values(), name)
+        rows.append(MeasureRow(label=str(fold), fold=fold, values=values, best=best))
     if len(rows) < 2:
         return rows
-    means, spreads = (
-        {key: _statistic_or_nan(of, column) for key, column in columns.items()} for of in (mean, stdev)
-    )
-    average = MeasureRow("mean", None, means, best_of_several(means.values(), name))
-    return [*rows, average, MeasureRow("sd", None, spreads, None)]
+    means = {key: _statistic_or_nan(mean, column) for key, column in columns.items()}
+    spreads = {key: _statistic_or_nan(stdev, column) for key, column in columns.items()}
+    average = MeasureRow(label="mean", fold=None, values=means, best=best_of_several(means.values(), name))
+    return [*rows, average, MeasureRow(label="sd", fold=None, values=spreads, best=None)]
 
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
@@ -153,12 +152,12 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     values = {name: defined(measures[name] for measures, _ in rows) for name in names}
     over = {name: defined(measures[name] - single[name] for measures, single in rows) for name in names}
     return MeasureSummary(
-        {name: float(np.mean(column)) for name, column in values.items() if column},
-        {name: stdev(column) for name, column in values.items() if len(column) > 1},
-        {name: float(np.mean(column)) for name, column in over.items() if column},
-        tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
-        part,
-        _validation_measures(plan, folds),
+        means={name: float(np.mean(column)) for name, column in values.items() if column},
+        deviations={name: stdev(column) for name, column in values.items() if len(column) > 1},
+        over_single={name: float(np.mean(column)) for name, column in over.items() if column},
+        sizes=tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
+        part=part,
+        chosen_on=_validation_measures(plan, folds),
     )
 
 
@@ -178,24 +177,33 @@ def _single_feature_measures(fold: FoldResult) -> Measures:
     return fold.baseline.test or fold.baseline.validation
 
 
-def _summary_row(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
-    def column(part: str) -> dict[str, float]:
+def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> FoldRow:
+    """Return the row of a statistic, mean or deviation, over the rows of folds."""
+
+    def summary(part: str) -> dict[str, float]:
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [name for name in measures[0] if all(name in measured for measured in measures)]
-        return {name: _statistic_or_nan(of, [measured[name] for measured in measures]) for name in names}
+        return {
+            name: _statistic_or_nan(statistic, [measured[name] for measured in measures]) for name in names
+        }
 
-    size = of([float(row.size) for row in rows])
-    parts = (column(part) for part in ("test", "validation", "single", "left_out"))
-    return FoldRow(label, None, (), size, *parts)
+    return FoldRow(
+        label=label,
+        fold=None,
+        values=(),
+        size=statistic([float(row.size) for row in rows]),
+        test=summary("test"),
+        validation=summary("validation"),
+        single=summary("single"),
+        left_out=summary("left_out"),
+    )
 
 
-def _statistic_or_nan(of: Statistic, values: Sequence[float]) -> float:
-    """Return the mean or the deviation over the folds that define a measure.
-
-    NaN if these are too few.
-    """
+def _statistic_or_nan(statistic: Statistic, values: Sequence[float]) -> float:
+    """Return the mean or the deviation over the folds that define a measure; NaN for too few folds."""
     numbers = defined(values)
-    return of(numbers) if len(numbers) > (of is stdev) else nan
+    least = 2 if statistic is stdev else 1
+    return statistic(numbers) if len(numbers) >= least else nan
 
 
 def defined(values: Iterable[float]) -> list[float]:
@@ -231,7 +239,7 @@ class PathAverage:
     criterion : FoldAverage
         Criterion per training document.
     validation : dict of str to FoldAverage
-        By measure.
+        Average of each validation measure.
     """
 
     x_values: Ints
@@ -249,10 +257,11 @@ def average_paths(paths: Sequence[PathResult]) -> PathAverage:
     """
     length = min(len(path.steps) for path in paths)
     names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]
+    validation = {name: _fold_average([path.validation[name][:length] for path in paths]) for name in names}
     return PathAverage(
-        paths[0].x_values[:length],
-        _fold_average([path.criterion[:length] for path in paths]),
-        {name: _fold_average([path.validation[name][:length] for path in paths]) for name in names},
+        x_values=paths[0].x_values[:length],
+        criterion=_fold_average([path.criterion[:length] for path in paths]),
+        validation=validation,
     )
 
 
@@ -260,4 +269,4 @@ def _fold_average(rows: Sequence[Floats]) -> FoldAverage:
     values = np.array(rows)
     mean = values.mean(axis=0)
     spread = values.std(axis=0, ddof=1) if len(rows) > 1 else np.zeros_like(mean)
-    return FoldAverage(mean, mean - spread, mean + spread)
+    return FoldAverage(mean, low=mean - spread, high=mean + spread)

@@ -11,7 +11,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 By = Literal["measures", "folds", "datasets"]
 BY: tuple[str, ...] = get_args(By)
-"""Choices for the columns of a table, within groups of the others."""
+"""What the columns of a table are: its measures, folds or datasets. The others form groups of columns."""
 
 Test = Literal["randomisation", "t", "wilcoxon"]
 TESTS: Mapping[str, str] = FrozenMapping(
@@ -21,7 +21,7 @@ TESTS: Mapping[str, str] = FrozenMapping(
         "wilcoxon": translatable("Wilcoxon's signed-rank test"),
     }
 )
-"""The paired tests that marks of significance can be of, with what they are called."""
+"""Names of the paired tests that can be behind the marks of significance, by their keys."""
 
 
 @dataclass(frozen=True)

@@ -101,4 +101,6 @@ def grid_map(
         if gains[index] > greatest:
             greatest = float(gains[index])
             best = cell
-    return GridMap(rows, columns, values, positions, places, best)
+    return GridMap(
+        rows=rows, columns=columns, values=values, combinations=positions, places=places, best=best
+    )

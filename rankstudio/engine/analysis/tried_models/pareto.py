@@ -144,11 +144,19 @@ def pareto_front_of(
     if half is not None:
         levels = tuple(means[best] + towards * float(h) for h in half)
         suggested = _first_within([means[i] for i in optimal], levels, better)
-        return ParetoFront(models, optimal, best, optimal[suggested], levels, paired=True, by=unit)
+        return ParetoFront(
+            models=models,
+            optimal=optimal,
+            best=best,
+            suggested=optimal[suggested],
+            levels=levels,
+            paired=True,
+            by=unit,
+        )
     room = 0.0 if np.isnan(errors[best]) else errors[best]
     levels = (means[best] + towards * room,) * len(optimal)
     suggested = one_standard_error(means, errors, sizes, better)
-    return ParetoFront(models, optimal, best, suggested, levels, by=unit)
+    return ParetoFront(models=models, optimal=optimal, best=best, suggested=suggested, levels=levels, by=unit)
 
 
 def _best_models_of_sizes(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel, float]]:
@@ -188,7 +196,9 @@ def _first_within(means: Sequence[float], levels: Sequence[float], better: bool)
 
 def _pareto_model(number: int, run: RunResult, tried: TriedModel, x: float) -> ParetoModel:
     values = run.plan.combinations[tried.combination].values
-    return ParetoModel(number, values, tried.place, tried.size, x, tried.mean, tried.error)
+    return ParetoModel(
+        run=number, values=values, step=tried.place, size=tried.size, x=x, mean=tried.mean, error=tried.error
+    )
 
 
 def _paired_half_widths(

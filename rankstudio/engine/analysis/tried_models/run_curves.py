@@ -251,16 +251,16 @@ def _curve_without_intervals(
     all_nan = np.full(x.size, np.nan)
     sizes = np.array([model.size if model.steps[0].learned else np.nan for model in models])
     return RunCurve(
-        run.plan.combinations[models[0].combination].values,
-        tuple(model.place for model in models),
-        sizes,
-        x,
-        np.array([model.mean for model in models]) if mean is None else mean,
-        all_nan if difference is None else difference,
-        all_nan if half is None else half,
-        unpaired,
-        _selected_position(run, sizes),
-        len(run.folds),
+        values=run.plan.combinations[models[0].combination].values,
+        places=tuple(model.place for model in models),
+        sizes=sizes,
+        x=x,
+        mean=np.array([model.mean for model in models]) if mean is None else mean,
+        difference=all_nan if difference is None else difference,
+        half=all_nan if half is None else half,
+        unpaired=unpaired,
+        model=_selected_position(run, sizes),
+        n_folds=len(run.folds),
     )
 
 

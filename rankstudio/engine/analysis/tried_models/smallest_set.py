@@ -145,14 +145,16 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
 
     def set_at(index: int) -> SetOfPath:
         return SetOfPath(
-            index,
-            int(path.x_values[index]),
-            tuple(path.steps[index].selected),
-            float(values[index]),
-            float(p_values[index]),
+            position=index,
+            x_value=int(path.x_values[index]),
+            features=tuple(path.steps[index].selected),
+            value=float(values[index]),
+            p=float(p_values[index]),
         )
 
-    return SmallestSet(plan.select_by, set_at(smallest), set_at(best), set_at(position))
+    return SmallestSet(
+        measure=plan.select_by, smallest=set_at(smallest), best=set_at(best), chosen=set_at(position)
+    )
 
 
 def has_choice_of_size(plan: Plan, path: PathResult) -> bool:

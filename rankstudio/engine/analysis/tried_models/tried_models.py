@@ -111,12 +111,12 @@ class TriedPath:
         """Return one of the models."""
         positions = tuple(self.positions[number].tolist())
         return TriedModel(
-            self.combination,
-            int(self.paths[0].x_values[positions[0]]),
-            float(self.sizes[number]),
-            self.paths,
-            positions,
-            self.values[number],
+            combination=self.combination,
+            place=int(self.paths[0].x_values[positions[0]]),
+            size=float(self.sizes[number]),
+            paths=self.paths,
+            positions=positions,
+            values=self.values[number],
         )
 
 
@@ -159,7 +159,7 @@ def _models_of_all_folds(combination: int, paths: tuple[PathResult, ...], name: 
     """Return the models of a combination that all folds have, with their values in each fold."""
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
-        return TriedPath(combination, paths, empty.astype(np.int64), empty)
+        return TriedPath(combination=combination, paths=paths, positions=empty.astype(np.int64), values=empty)
     if paths[0].step_kind is StepKind.ITERATIONS:  # which are not equally many in all folds
         positions = np.array([[len(path.steps) - 1 for path in paths]])
     else:
@@ -168,7 +168,9 @@ def _models_of_all_folds(combination: int, paths: tuple[PathResult, ...], name: 
     columns = [
         path.validation[name][path_positions] for path, path_positions in zip(paths, positions.T, strict=True)
     ]
-    return TriedPath(combination, paths, positions, np.column_stack(columns))
+    return TriedPath(
+        combination=combination, paths=paths, positions=positions, values=np.column_stack(columns)
+    )
 
 
 def can_measure(run: RunResult, data: FoldedDataset, name: str, part: Part = "vali") -> bool:

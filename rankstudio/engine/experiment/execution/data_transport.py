@@ -66,7 +66,7 @@ def unit_executor(executor: Executor) -> UnitExecutor:
 
 
 class _AnyExecutor:
-    """An executor of which no more is known than whether it is of threads."""
+    """Any other executor as a `UnitExecutor`; its workers, if not threads, read the folds from files."""
 
     lost: tuple[type[BaseException], ...] = ()
 
@@ -75,7 +75,7 @@ class _AnyExecutor:
         self.submit = executor.submit
 
     def ahead(self) -> int:
-        return 64
+        return 64  # the number of workers is unknown: enough for a large machine
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         return InMemory(folds) if self._in_memory else write_folds(folds)
@@ -147,7 +147,7 @@ class FoldFiles:
         return self.parts[number]
 
     def path_of(self, name: str) -> Path:
-        """Return the location of a part on the calling machine: in the folder of the files, or in its own."""
+        """Return the path of a part on the calling machine: in `folder`, or else in this machine's own."""
         path = Path(self.folder) / name
         return path if store.is_whole(path) else store.scratch_folder() / name
 
@@ -157,13 +157,13 @@ class FoldFiles:
         Raises
         ------
         FileAccessError
-            If this machine does not have them, or they are damaged.
+            If a part is not on this machine, or is damaged.
         """
         train, vali, test = (
             shared_parts.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
         )
         assert train is not None  # every fold has one
-        return Fold(number, train, vali, test)
+        return Fold(number=number, train=train, vali=vali, test=test)
 
 
 @dataclass(frozen=True)
@@ -201,12 +201,13 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     Raises
     ------
     OutputError
-        If they cannot be written.
+        If the parts cannot be written.
     """
     first = folds[0].train if folds else None
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
-        return WholeFile(str(store.scratch_folder()), {}, name, first.division)
+        return WholeFile(folder=str(store.scratch_folder()), parts={}, whole=name, division=first.division)
+    # A part that several folds share is written once.
     parts_by_id: dict[int, RankingDataset] = {
         id(part): part for fold in folds for part in fold.parts.values()
     }

@@ -48,7 +48,7 @@ _NICENESS = 5  # of the 19 by which a process can stand back
 
 
 class _Counted:
-    """Base of threads and processes as a `UnitExecutor`."""
+    """Base class of the two pools, with what a `UnitExecutor` has besides an executor of Python."""
 
     count: int
     lost: tuple[type[BaseException], ...] = ()
@@ -63,7 +63,15 @@ class _Threads(_Counted, ThreadPoolExecutor):
 
 
 class _Processes(_Counted, ProcessPoolExecutor):
-    """Processes; where no disk can hold the data for them, threads take their place."""
+    """A pool of processes, replaced by threads if the data for the processes cannot be written.
+
+    Attributes
+    ----------
+    stack : ExitStack
+        Ends the pool, and the pools that it starts.
+    gently : bool
+        Whether the processes run at low priority.
+    """
 
     stack: ExitStack
     gently = False
@@ -81,7 +89,13 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def shard_executor(self) -> ShardExecutor:
         """Return an executor whose processes share the shards of one path, each with its own shards."""
         if self._shards is None:
-            start = partial(_start_processes, 1, self.gently, self.stack, _load_shard_modules)
+            start = partial(
+                _start_processes,
+                count=1,
+                gently=self.gently,
+                stack=self.stack,
+                get_ready=_load_shard_modules,
+            )
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
             self._shards = Elsewhere(workers)
         return self._shards
@@ -130,7 +144,7 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     -----
     They are spawned: a forked copy would have the locks of this process's threads, but not the threads.
     """
-    # Where kernels are kept is found out here, once: the processes inherit it.
+    # Loading a kernel determines the folder of compiled kernels, once: the processes inherit the setting.
     from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
     count = _checked_count(count)
@@ -160,12 +174,11 @@ def _start_processes(
     pool.stack = stack
     pool.gently = gently
     stack.callback(pool.shutdown, cancel_futures=True)
-    stack.callback(owner_end.close)  # which ends them in the middle of their work
+    # The last callback runs first: closing the owner's end stops the processes in the middle of their work.
+    stack.callback(owner_end.close)
     with _ignoring_ctrl_c():
-        for _ in range(count):
-            pool.submit(
-                get_ready or _load_unit_modules
-            )  # they start now, while this process has something else to do
+        for _ in range(count):  # one call each, so that they start now, while this process does other work
+            pool.submit(get_ready or _load_unit_modules)
     return pool
 
 
@@ -200,7 +213,8 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
 
     Warns
     -----
-    OpenClusterWarning Without TLS, unless the scheduler is on this machine: the network must be trusted.
+    OpenClusterWarning
+        Without TLS, unless the scheduler is on this machine: the network must be trusted.
     """
     is_encrypted = address.startswith("tls://")
     if certificates is not None and not is_encrypted:
@@ -232,7 +246,7 @@ def _is_loopback(address: str) -> bool:
 
 @contextmanager
 def _ignoring_ctrl_c() -> Iterator[None]:
-    """Ignore Ctrl+C for a moment, as processes that start meanwhile inherit it before they can set it."""
+    """Ignore Ctrl+C for a moment: a process that starts meanwhile inherits this, until it sets it itself."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -244,7 +258,7 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 
 
 def _checked_count(count: int | None) -> int:
-    """Return the number of workers, or of the available threads; ParameterError if it is invalid."""
+    """Return the number of workers, by default that of the available threads; ParameterError if invalid."""
     if count is None:
         return threads.available()
     if not 1 <= count <= _MAX_WORKERS:

@@ -88,13 +88,14 @@ class _FoldCache(threading.local):
         return self._prepared[key]
 
     def _group(self, key: Hashable, fold: Fold) -> TrainingData:
+        """Return a fold's training data, and discard the least recently used data above the memory limit."""
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)
         self._grouped.move_to_end(key)
-        while (
-            len(self._grouped) > 1 and sum(data.X.nbytes for data in self._grouped.values()) > _MAX_KEPT_BYTES
-        ):
-            self._grouped.popitem(last=False)
+        n_bytes = sum(data.X.nbytes for data in self._grouped.values())
+        while len(self._grouped) > 1 and n_bytes > _MAX_KEPT_BYTES:
+            _, oldest = self._grouped.popitem(last=False)
+            n_bytes -= oldest.X.nbytes
         return self._grouped[key]
 
 
@@ -160,20 +161,26 @@ class UnitScheduler:
         self.paths: dict[tuple[int, int], PathResult] = {}
         self._keep = keep
         self._executor = unit_executor(executor)
-        self._lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, *self._executor.lost)
-        unreachable: tuple[type[BaseException], ...] = (*self._lost, OSError)  # files fail by OutputError
+        self._lost_worker_errors: tuple[type[BaseException], ...] = (
+            BrokenExecutor,
+            CancelledError,
+            *self._executor.lost,
+        )
+        # An OSError is one of the network: files that cannot be written raise OutputError.
+        unreachable_errors: tuple[type[BaseException], ...] = (*self._lost_worker_errors, OSError)
         try:
+            # Compute the ranks of the document ids now: they are sent to the workers with the parts.
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
                 (part.whole if isinstance(part, PartOfWhole) else part).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)
-            self._ahead = self._executor.ahead()
-        except unreachable as error:
+            self._max_submitted = self._executor.ahead()
+        except unreachable_errors as error:
             raise _lost_workers_error() from error
-        self._task = partial(Task, uuid4().hex, plan, self._source)
-        self._waiting = deque(units)
+        self._make_task = partial(Task, uuid4().hex, plan, self._source)
+        self._pending_units = deque(units)
         self._futures: dict[Future[Learned], Unit] = {}
-        self._fill()
+        self._submit_units()
 
     def __enter__(self) -> UnitScheduler:
         return self
@@ -197,33 +204,34 @@ class UnitScheduler:
         RankStudioError
             Error of a unit.
         """
-        while any(unit.fold == fold for unit in (*self._futures.values(), *self._waiting)):
+        while any(unit.fold == fold for unit in (*self._futures.values(), *self._pending_units)):
             ready, _ = wait(self._futures, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
             if not ready:
-                yield UnitProgress(*self._sign())
+                unit, progress = self._latest_progress()
+                yield UnitProgress(unit, progress)
             for future in sorted(ready, key=self._unit_key):
                 key = self._unit_key(future)
                 unit = self._futures.pop(future)
                 try:
                     path, seconds = future.result()
-                except self._lost as error:
+                except self._lost_worker_errors as error:
                     raise _lost_workers_error() from error
                 self.paths[key] = self._keep(path)
-                self._fill()
+                self._submit_units()
                 yield UnitStarted(unit)
                 yield UnitFinished(unit, self.paths[key], seconds)
 
-    def _fill(self) -> None:
+    def _submit_units(self) -> None:
         """Submit as many units as the executor may have at a time."""
         try:
-            while self._waiting and len(self._futures) < self._ahead:
-                future = self._executor.submit(learn_unit, self._task(self._waiting[0]))
-                self._futures[future] = self._waiting.popleft()
-        except self._lost as error:
+            while self._pending_units and len(self._futures) < self._max_submitted:
+                future = self._executor.submit(learn_unit, self._make_task(self._pending_units[0]))
+                self._futures[future] = self._pending_units.popleft()
+        except self._lost_worker_errors as error:
             raise _lost_workers_error() from error
 
-    def _sign(self) -> tuple[Unit, WorkProgress]:
-        """Return the activity of a worker; of workers elsewhere only that they have work."""
+    def _latest_progress(self) -> tuple[Unit, WorkProgress]:
+        """Return the latest progress of a thread; workers in other processes report none, only "waiting"."""
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (next(iter(self._futures.values())), WorkProgress("waiting for the workers", 0.0))
 

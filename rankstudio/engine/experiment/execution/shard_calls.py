@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankstudio.engine.data import store
 from rankstudio.engine.data.shared_parts import KeptPart
@@ -16,8 +16,8 @@ from rankstudio.engine.methods.shards.work import ShardState, ShardWork
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
-_MAX_KEPT_PARTS = 1  # whose statistics a worker keeps
-_MAX_SESSIONS = 4  # that a worker keeps: those of who is gone without a word are the oldest
+_MAX_KEPT_PARTS = 1  # parts whose statistics a worker keeps
+_MAX_SESSIONS = 4  # sessions that a worker keeps: a session that its owner never ended becomes the oldest
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class PartFile:
         Raises
         ------
         FileAccessError
-            If this machine does not have it, or it is damaged.
+            If the part is not on this machine, or is damaged.
         """
         part = KeptPart(self.path).dataset()
         return TrainingData(part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading)
@@ -98,50 +98,60 @@ def forget(session: str) -> None:
     _WORKER_STATE.forget(session)
 
 
+class _StoredState(NamedTuple):
+    """The state of a shard between two calls, its scratch memory, and the number of messages it has heard."""
+
+    state: ShardState
+    scratch: Scratch
+    heard: int
+
+
 class _Session:
-    """One session on this worker."""
+    """One session on this worker, with the states of its shards."""
 
     def __init__(self, call: ShardCall, data: TrainingData) -> None:
         self._data = data
         self._part = KeptPart(call.part.path)
         room = budget() / 2 / threads.processors() if call.room is None else call.room
         self._room = Room(lambda: room)
-        self._states: dict[int, tuple[ShardState, Scratch, int]] = {}
+        self._states: dict[int, _StoredState] = {}
         self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
     def answer(self, call: ShardCall) -> Sums | None:
+        """Pass the messages of a call to its shard; see :func:`answer`."""
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
                 self._part.check(self._data.shards[call.index].rows)
             data = self._data.shard(call.index)
             stored_state = self._states.pop(call.index, None)
-            if stored_state is not None and call.work.replayed and stored_state[2] != call.heard:
-                stored_state[1].close()
+            if stored_state is not None and call.work.replayed and stored_state.heard != call.heard:
+                stored_state.scratch.close()  # it has heard fewer or more messages than the caller expects
                 stored_state = None
             if stored_state is None:
                 if call.work.replayed and call.heard:
                     return None
                 scratch = Scratch(self._room)
-                stored_state = call.work.begin(data, scratch), scratch, 0
+                stored_state = _StoredState(call.work.begin(data, scratch), scratch, heard=0)
             state, scratch, _ = stored_state
             for message in call.messages:
                 summands = state.step(data, message)
                 scratch.release()
                 self._data.release(call.index)
-            self._states[call.index] = state, scratch, call.heard + len(call.messages)
+            self._states[call.index] = _StoredState(state, scratch, call.heard + len(call.messages))
             return summands
 
 
-class _Held:
-    """The sessions of this worker."""
+class _WorkerState:
+    """The sessions of this worker, and the data of its latest parts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._data: OrderedDict[PartFile, TrainingData] = OrderedDict()
-        self._narrowed: tuple[PartFile, TrainingData] | None = None
+        self._column_subset: tuple[PartFile, TrainingData] | None = None
 
     def session(self, call: ShardCall) -> _Session:
+        """Return the session of a call, a new one for its first call; discard the oldest sessions."""
         with self._lock:
             if call.session not in self._sessions:
                 self._sessions[call.session] = _Session(call, self._data_of(call.part))
@@ -151,11 +161,13 @@ class _Held:
             return self._sessions[call.session]
 
     def _data_of(self, part: PartFile) -> TrainingData:
-        """Return a part, with what is shared of it: the next session is often that of another λ."""
+        """Return the data of a part, kept with their statistics: the next session may have another λ only."""
         if part.columns is not None:
-            if self._narrowed is None or self._narrowed[0] != part:
-                self._narrowed = part, self._data_of(replace(part, columns=None)).narrowed(part.columns)
-            return self._narrowed[1]
+            if self._column_subset is None or self._column_subset[0] != part:
+                whole = self._data_of(replace(part, columns=None))
+                self._column_subset = part, whole.narrowed(part.columns)
+            _, data = self._column_subset
+            return data
         if part not in self._data:
             self._data[part] = part.open()
         self._data.move_to_end(part)
@@ -168,4 +180,4 @@ class _Held:
             self._sessions.pop(session, None)
 
 
-_WORKER_STATE = _Held()
+_WORKER_STATE = _WorkerState()

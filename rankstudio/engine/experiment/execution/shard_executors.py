@@ -87,7 +87,10 @@ def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = 
         if isinstance(workers, Elsewhere):
             workers.room = None if estimate is None else estimate.room
         return workers
-    if estimate is None or (estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2):
+    if estimate is None:
+        return IN_PROCESS
+    has_default_limits = estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2
+    if has_default_limits:
         return IN_PROCESS
     return InProcess(lambda: estimate.room, estimate.threads)
 
@@ -136,6 +139,8 @@ class Elsewhere:
 
 
 class _Session:
+    """A session with remote workers: sends messages to all shards and sums the answers in shard order."""
+
     def __init__(self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int) -> None:
         self.name = uuid4().hex
         self._workers = workers
@@ -144,42 +149,47 @@ class _Session:
         self._count = count
         self._room = workers.room()
         self._messages: list[Any] = []
-        self._losses = 0  # with the shard that is waited for
+        self._losses = 0  # workers lost in a row with the shard whose answer is awaited
 
     def limit(self, room: float) -> None:
-        """Limit the bytes of states that the workers keep, where they do not know better themselves."""
+        """Limit the bytes of states on all workers together, unless each worker has its own limit."""
         if self._room is not None:
             self._room = min(self._room, room / self._workers.count)
 
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
+        """Send a message to every shard and return the sum of the answers, with progress meanwhile.
+
+        A few shards per worker are asked ahead; their answers are added in the order of the shards.
+        """
         self._messages.append(message)
         if not self._work.replayed:
             del self._messages[:-1]
         total = TreeSum()
-        waiting: dict[int, Answer] = {}
+        pending_answers: dict[int, Answer] = {}
         try:
             for index in range(self._count):
-                for ahead in range(index, min(self._count, index + _CALLS_AHEAD * self._workers.count)):
-                    if ahead not in waiting:
-                        waiting[ahead] = self._ask(ahead)
-                while (summands := self._settled(index, waiting)) is None:
+                end_of_asked = min(self._count, index + _CALLS_AHEAD * self._workers.count)
+                for asked_index in range(index, end_of_asked):
+                    if asked_index not in pending_answers:
+                        pending_answers[asked_index] = self._ask(asked_index)
+                while (summands := self._settled_answer(index, pending_answers)) is None:
                     yield WorkProgress(activity, index / self._count)
-                del waiting[index]
+                del pending_answers[index]
                 self._losses = 0
                 total.add(summands)
                 yield WorkProgress(activity, (index + 1) / self._count)
         finally:
-            for future in waiting.values():
+            for future in pending_answers.values():
                 future.cancel()
         return total.result()
 
-    def _settled(self, index: int, waiting: dict[int, Answer]) -> Sums | None:
-        """Return a shard's answer, None where it is not there yet; asks again for one that is lost."""
-        future = waiting[index]
+    def _settled_answer(self, index: int, pending_answers: dict[int, Answer]) -> Sums | None:
+        """Return a shard's answer, or None if it is still pending; ask again if the answer is lost."""
+        future = pending_answers[index]
         if not wait([future], timeout=_POLL_SECONDS).done:
             if self._workers.stranded(future):
                 future.cancel()
-                waiting[index] = self._ask(index, anew=True)
+                pending_answers[index] = self._ask(index, anew=True)
             return None
         lost: tuple[type[BaseException], ...] = (*self._workers.lost, CancelledError)
         try:
@@ -193,16 +203,24 @@ class _Session:
                     "to resume."
                 ) from error
             summands = None
-        if summands is None:
-            waiting[index] = self._ask(index, anew=True)
+        if summands is None:  # the worker was lost, or has no state of this shard
+            pending_answers[index] = self._ask(index, anew=True)
         return summands
 
     def _ask(self, index: int, anew: bool = False) -> Answer:
-        """Send a shard the last message, or all where its worker knows nothing of it."""
+        """Send a shard the last message, or all messages if its worker has no state of the shard."""
         heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
         messages = tuple(self._messages[heard:])
         return self._workers.ask(
-            ShardCall(self.name, self._part, self._work, index, heard, messages, self._room)
+            ShardCall(
+                session=self.name,
+                part=self._part,
+                work=self._work,
+                index=index,
+                heard=heard,
+                messages=messages,
+                room=self._room,
+            )
         )
 
 
@@ -214,7 +232,7 @@ class ProcessWorkers:
     start : callable
         Starts an executor of one process.
     count : int
-        How many.
+        Number of processes.
     room : callable
         Returns the memory limit for states of all processes in bytes.
     """
@@ -258,7 +276,7 @@ class ProcessWorkers:
 
 @dataclass
 class _Files:
-    """Where some data were written, by whether with ids of their documents."""
+    """The files of some data: that with the ranks of the document ids (True), and that without (False)."""
 
     written: dict[bool, PartFile] = field(default_factory=dict)
 
@@ -271,34 +289,34 @@ def written(data: TrainingData) -> PartFile:
     Raises
     ------
     OutputError
-        If they cannot be written.
+        If the data cannot be written.
     """
-    if data.source is not None:  # the workers choose the columns of what they have
+    if data.source is not None:  # some columns of other data: the workers select them from those data's file
         return replace(written(data.source), columns=data.columns)
     ranks = data.grading.found_ranks
     files = data.shared.of(_Files).written
     with_ids = ranks is not None
     earlier_file = files.get(with_ids)
-    if (
-        earlier_file is not None
-        and Path(earlier_file.folder) == store.scratch_folder()
-        and store.is_whole(earlier_file.path)
-    ):
-        return earlier_file
+    if earlier_file is not None:
+        is_in_folder = Path(earlier_file.folder) == store.scratch_folder()
+        if is_in_folder and store.is_whole(earlier_file.path):
+            return earlier_file
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
     queries = tuple(map(str, range(data.ptr.size - 1)))
     part = RankingDataset(
-        data.X,
-        data.y,
-        data.ptr,
-        queries,
-        ids,
-        default_names(ids),
-        () if ranks is None else RankedIds(ranks),
+        X=data.X,
+        y=data.y,
+        query_ptr=data.ptr,
+        query_ids=queries,
+        feature_ids=ids,
+        feature_names=default_names(ids),
+        comments=() if ranks is None else RankedIds(ranks),
         greatest_grade=data.grading.greatest_grade,
     )
-    part.grading.find_now(by_id=ranks is not None)
-    part_file = PartFile(str(store.scratch_folder()), shared_parts.keep([part])[0], data.documents)
+    part.grading.find_now(by_id=with_ids)
+    part_file = PartFile(
+        folder=str(store.scratch_folder()), name=shared_parts.keep([part])[0], documents=data.documents
+    )
     files[with_ids] = part_file
     return part_file

@@ -1,4 +1,4 @@
-"""Who may carry a run out: executors where they are worth while, and the certificates of a cluster."""
+"""The executor of a run, the sizes of runs for which it is worthwhile, and the certificates of a cluster."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from pathlib import Path
 
 from rankstudio.engine.errors import ParameterError
 
-# in the training parts of all threads together: some gigabytes with the arrays computed from them
+# Values in the training parts of all threads together: some gigabytes with the arrays computed from them.
 _MAX_NUMBERS = 1 << 26
 
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and the number of units for which it is worthwhile.
+    """An executor, and the sizes of runs for which it is worthwhile.
 
     Attributes
     ----------
     executor : Executor or None
         None to run one unit after the other.
     least : int
-        With fewer units, a method's own threads use the processors better.
+        Smallest number of units: with fewer units, a method's own threads use the processors better.
     most : int or None
-        This also applies to larger training parts; in addition, each worker keeps its own intermediate
-        results, and several would need too much memory.
+        Largest number of values in the training parts; None for no limit. With more values, a method's own
+        threads also use the processors better, and the intermediate results of several workers would need
+        too much memory.
     """
 
     executor: Executor | None = None
@@ -38,8 +39,9 @@ class Workers:
 
     def serve(self, n_units: int, n_numbers: int) -> Executor | None:
         """Return the executor for a number of units and size of training parts; None for no executor."""
-        large = self.most is not None and n_numbers > self.most
-        return None if n_units < self.least or large else self.executor
+        is_small = n_units < self.least
+        is_large = self.most is not None and n_numbers > self.most
+        return None if is_small or is_large else self.executor
 
 
 ALONE = Workers()

@@ -1,6 +1,6 @@
 """The formats in which a plan leaves the program: TOML, a command, a few lines of Python, or a notebook.
 
-What else is run of a plan, a permutation test or a simulation, is written with the same words and lines.
+Permutation tests and simulations of a plan are written with the same words and lines.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def plan_words(plan: Plan) -> list[str]:
     """Return the options of a plan, but for its data, without default values."""
     words: list[str] = []
     convention_words = ["--convention", plan.convention] if plan.convention else []
-    given_ranking = plan.extension(GivenRanking)  # from them alone nothing is learned
+    given_ranking = plan.extension(GivenRanking)  # files of scores or models: no method learns
     if given_ranking is not None:
         option = "--models" if plan.method == GIVEN_MODEL.key else "--scores"
         words += [option, f"{given_ranking.name}={given_ranking.path}", *convention_words]
@@ -80,7 +80,7 @@ def plan_words(plan: Plan) -> list[str]:
         words += parameter_words(
             ranker.parameters, plan.ranker_parameters, _first_grid_name(ranker), prefix="--ranker-"
         )
-    # What the terminal would otherwise take from the data is always said.
+    # The terminal would take these two settings from the data, so they are always written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
     words += field_words(plan, [name for name in WORDS if name not in written_names])
@@ -90,9 +90,9 @@ def plan_words(plan: Plan) -> list[str]:
 
 
 def _first_grid_name(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
-    """Return the name of the first parameter if it is a grid: it is written even with its default.
+    """Return the name of the first parameter if it is a grid: a grid is written even with its default value.
 
-    Where a ranker follows, a method's own grid for ranking is no such thing, but still a part of the plan.
+    Return () otherwise, and for a grid of a method's own ranking if another ranker replaces that ranking.
     """
     first = entry.parameters[:1]
     return tuple(p.name for p in first if p.kind is Kind.GRID and not (ranker and p.ranks))
@@ -109,7 +109,7 @@ def parameter_words(
     always: Collection[str] = (),
     prefix: str = "--",
 ) -> Iterator[str]:
-    """Yield the options of parameters that differ from their defaults, and of some always."""
+    """Yield the options of the parameters that differ from their defaults or are named in `always`."""
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
             text = p.written(values[p.name]) or p.none_label
@@ -202,7 +202,7 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UN
 
 
 def notebook(*cells: tuple[str, str]) -> str:
-    """Return a Jupyter notebook of some cells, each of a kind, "markdown" or "code", with its text."""
+    """Return a Jupyter notebook of cells, each given as its kind, "markdown" or "code", and its text."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     content = {
         "cells": [_notebook_cell(number, *cell) for number, cell in enumerate(cells)],
@@ -237,13 +237,17 @@ def _make_folder_lines(out: str) -> list[str]:
 
 
 def origin(computed_with: Mapping[str, str]) -> str:
-    """Return a sentence on the versions that give the same bits; "" where they are not known."""
+    """Return a sentence on the versions that give the same bits; "" if the versions are not known."""
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
     return f"The same bits, on the same data, with {names}." if names else ""
 
 
 def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
-    """Return the plan as a Python expression, with only the fields that differ from the defaults."""
+    """Return the lines of Python that make a plan.
+
+    Without `names`, all settings are written; otherwise the data and those of `names` that differ from the
+    defaults.
+    """
     usual = plan_as_dict(Plan(plan.data))
     arguments = []
     for name, value in plan_as_dict(plan).items():
@@ -270,7 +274,7 @@ PlanWriter = Callable[[Plan, str, Mapping[str, str]], str]
 
 @dataclass(frozen=True)
 class PlanFormat:
-    """One format.
+    """A format in which a plan can be written.
 
     Attributes
     ----------
@@ -296,32 +300,32 @@ class PlanFormat:
 
 PLAN_FORMATS: tuple[PlanFormat, ...] = (
     PlanFormat(
-        "toml",
-        "Plan",
-        ".toml",
-        "All settings that determine the results of a run; repeat it with rankstudio run PLAN.",
-        lambda plan, out, computed_with: plan_as_toml(plan),
+        key="toml",
+        label="Plan",
+        suffix=".toml",
+        help="All settings that determine the results of a run; repeat it with rankstudio run PLAN.",
+        text=lambda plan, out, computed_with: plan_as_toml(plan),
     ),
     PlanFormat(
-        "command",
-        "Run as a command",
-        ".sh",
-        "The terminal command that repeats this run.",
-        lambda plan, out, computed_with: as_command(plan, out) + "\n",
+        key="command",
+        label="Run as a command",
+        suffix=".sh",
+        help="The terminal command that repeats this run.",
+        text=lambda plan, out, computed_with: as_command(plan, out) + "\n",
     ),
     PlanFormat(
-        "python",
-        "Run as Python",
-        ".py",
-        "A Python program that repeats this run with the library.",
-        as_python,
+        key="python",
+        label="Run as Python",
+        suffix=".py",
+        help="A Python program that repeats this run with the library.",
+        text=as_python,
     ),
     PlanFormat(
-        "notebook",
-        "Run as a notebook",
-        ".ipynb",
-        "A Jupyter notebook that repeats this run with the library and shows tables and curves.",
-        as_notebook,
+        key="notebook",
+        label="Run as a notebook",
+        suffix=".ipynb",
+        help="A Jupyter notebook that repeats this run with the library and shows tables and curves.",
+        text=as_notebook,
     ),
 )
 """Every format; the first is what the program itself reads."""

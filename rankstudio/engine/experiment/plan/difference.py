@@ -69,7 +69,7 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preference_source(plan: Plan) -> dict[str, str]:
-    """Return the file of preferences or clicks of a plan, by what it holds; {} for labels."""
+    """Return the file name of a plan's preferences or clicks by its label; {} if it learns from labels."""
     preferences = preferences_of(plan)
     if not preferences:
         return {}
@@ -87,9 +87,9 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
-    """Return for each plan the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
+    """Return, by plan, the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
 
-    Parameters with equal values are left out, as are rule and convention if all plans agree.
+    Parameters with equal values are left out, as are rule, chooser and convention if the plans agree on them.
     """
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
     several_rules = len({plan.rule for plan in plans.values()}) > 1
@@ -121,8 +121,9 @@ def only_pins_differ(plan: Plan, reference: Plan) -> bool:
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
     reference_pins = {name: reference.parameters[name] for name in PINS if name in plan.parameters}
-    bare = plan.changed(parameters={**plan.parameters, **reference_pins})
-    return plan.parameters != reference.parameters and not differences(bare, reference)
+    plan_with_reference_pins = plan.changed(parameters={**plan.parameters, **reference_pins})
+    are_pins_different = plan.parameters != reference.parameters
+    return are_pins_different and not differences(plan_with_reference_pins, reference)
 
 
 def _changed_parameters(
@@ -134,7 +135,7 @@ def _changed_parameters(
 
 
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
-    """Return a parameter with its value; a set of features as its added and removed ones, by name."""
+    """Return a parameter with its value; for a set of features, name the added and the removed features."""
     if parameter.kind is not Kind.FEATURES or parameter.several(value) or parameter.several(other):
         return f"{tr(parameter.label)} {parameter.said(value)}"
     added = _missing_from(other, value)

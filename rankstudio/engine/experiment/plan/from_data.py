@@ -8,7 +8,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 
 
 def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan that records the format of a plug-in, and its package, with which the data were read."""
+    """Return a plan that records the plug-in's format, if any, with which the data were read."""
     data_format = dataset.origin.columns.format
     if not data_format or data_format == plan.columns.get("format"):
         return plan

@@ -37,7 +37,7 @@ class GivenRanking:
         Raises
         ------
         PlanError
-            If they are not such files, or the method reads none.
+            If the values do not describe such files, or the method reads no files.
         """
         expected = tr(
             "a table with the strings name and path, and a table files with the SHA-256 of each file by its "
@@ -47,14 +47,14 @@ class GivenRanking:
         table = dict(values)
         if method not in FROM_FILES:
             check_field("scores", table, tr("none with the method {method}").format(method=method), not table)
-        if not table:  # of a method that needs them they are missed when it is to be run
+        if not table:  # a method that needs files raises the error when it is run
             return None
         files = table.get("files", {})
         has_names = all(isinstance(table.get(name), str) and table[name].strip() for name in ("name", "path"))
         has_known_keys = set(table) <= {"name", "path", "files"}
         check_field("scores", table, expected, has_names and has_known_keys and isinstance(files, Mapping))
-        texts = all(isinstance(text, str) for item in files.items() for text in item)
-        check_field("scores", table, expected, texts)
+        are_texts = all(isinstance(name, str) and isinstance(sha256, str) for name, sha256 in files.items())
+        check_field("scores", table, expected, are_texts)
         return cls(" ".join(table["name"].split()), table["path"], FrozenMapping(dict(files)))
 
     def plain(self) -> dict[str, Any]:

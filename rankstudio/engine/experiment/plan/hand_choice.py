@@ -1,4 +1,4 @@
-"""Features that were chosen by hand: on which queries, and whether they may measure a run of these features.
+"""Features that were chosen by hand, and the queries on which they were chosen.
 
 A set of features that a user makes from a model depends on the queries that the model was trained
 and chosen on. A run of the set on folds that test these queries measures too much.
@@ -65,8 +65,8 @@ class HandChoices:
 
 
 def fold_origin(protocol: str, seed: int) -> str:
-    """Return where folds come from: "given", or "5-fold, seed 0"; whatever share of the queries is used."""
-    folds = replace(parse_protocol(protocol), train=100)
+    """Return where folds come from: "given", or "5-fold, seed 0"."""
+    folds = replace(parse_protocol(protocol), train=100)  # the share of the training queries is no origin
     return folds.divided_by(seed) or GIVEN
 
 
@@ -83,7 +83,7 @@ def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
 
 
 def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
-    """Return the text of :func:`parse_hand_choices`."""
+    """Return the choices as a text that :func:`parse_hand_choices` reads."""
     parts = groupby(sorted(choices), key=lambda choice: choice.origin)
     return "; ".join(
         f"{origin}: {', '.join(str(choice.fold) for choice in group)}" for origin, group in parts
@@ -91,6 +91,7 @@ def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
 
 
 def _parsed_choices(part: str, text: str) -> list[HandChoice]:
+    """Return the choices in one part, such as "5-fold, seed 0: 1, 2", of a text that errors quote."""
     origin, colon, folds = part.rpartition(":")
     numbers = [number.strip() for number in folds.split(",")]
     if not colon or not all(_FOLD_NUMBER.fullmatch(number) for number in numbers):
@@ -101,8 +102,10 @@ def _parsed_choices(part: str, text: str) -> list[HandChoice]:
         canonical_origin = fold_origin(name, int(match["seed"]) if match else 0)
     except PlanError:
         raise _invalid_text_error(text) from None
+    # Only folds that are drawn at random have a seed, and they must have one.
     is_drawn = canonical_origin not in (GIVEN, LEAVE_QUERY_OUT)
-    if (match is not None) is not is_drawn:
+    has_seed = match is not None
+    if has_seed is not is_drawn:
         raise _invalid_text_error(text)
     return [HandChoice(canonical_origin, int(number)) for number in numbers]
 

@@ -1,6 +1,6 @@
 """Measures of what was left out of training: a measure's name with "leave-query-out" before it.
 
-Of one ranking no query can be left out, but pairs of documents can: "leave-pair-out AUC".
+For data with a single query, pairs of documents are left out instead: "leave-pair-out AUC".
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def canonical_name(name: str) -> str:
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return only the measures of the validation part."""
+    """Return only the measures of the validation part, without those of left-out queries or pairs."""
     return {name: value for name, value in measures.items() if not is_left_out(name)}
 
 
 def plain(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the names of the underlying measures."""
+    """Return the measures by the names of their underlying measures."""
     return {plain_name(name): value for name, value in measures.items()}
 
 

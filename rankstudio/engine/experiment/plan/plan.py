@@ -156,13 +156,14 @@ class Plan:
         or "at most 10" for the best with at most this number of features.
     columns : Mapping of str to object
         Columns of tables, if their names are not recognised: ``qid``, ``label`` and ``part``, names as
-        ``features`` and ``ignore``, and ``ids_from`` 0 or 1; of several judges all ``labels``, or several
-        files of ``judgments``, and in ``label`` the one in use; see `rankstudio.engine.data.columns`.
+        ``features`` and ``ignore``, and ``ids_from`` 0 or 1. For several judges, ``labels`` has the columns
+        of all judges, or ``judgments`` their files, and ``label`` the column in use; see
+        `rankstudio.engine.data.columns`.
     extensions : Extensions
-        What abilities add, see :meth:`extension` and
+        Values of optional abilities, such as the costs of features; see :meth:`extension` and
         `rankstudio.engine.experiment.plan.plan_extensions`.
     **words : object
-        The same as plain values: ``groups`` of features, which a selector selects as a whole
+        The extensions as plain values: ``groups`` of features, which a selector selects as a whole
         (`GroupedFeatures`); ``preferences`` between documents, which replace the labels in training
         (`PreferenceSource`); ``scores``, files for the methods "given-scores" and "given-model"
         (`GivenRanking`); ``costs``, milliseconds that features cost (`FeatureCosts`), which change no number
@@ -231,7 +232,7 @@ class Plan:
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
-        """Bring all values into canonical form; ``words`` are those of extensions."""
+        """Check all values and bring them into canonical form; ``words`` are plain values of extensions."""
         keep = partial(object.__setattr__, self)
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
@@ -294,7 +295,7 @@ class Plan:
 
     @property
     def columns(self) -> Mapping[str, Any]:
-        """Columns of tables, as said."""
+        """Columns of tables, if their names are not recognised."""
         return self.reading.columns
 
     @property
@@ -364,7 +365,7 @@ class Plan:
 
     @property
     def sources(self) -> tuple[CodeSource, ...]:
-        """Code that computes a run: entries of methods, foreign measures and data format, absent pairs."""
+        """Code that computes a run: methods, foreign measures, a data format, a missing source of pairs."""
         data_sources = format_sources(str(self.columns.get("format", "")))
         pairs = (AbsentPairSource(),) if preferences_of(self) and pair_source() is None else ()
         return (*self.entries, *self.foreign_measures, *data_sources, *pairs)
@@ -434,20 +435,22 @@ class Plan:
         return self._left_out_as((self.ranker_entry or self.entry).criterion.name, ranks=True)
 
     def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
-        """Return a criterion by what it leaves out: queries, or documents if there are no queries.
+        """Return the name of a criterion by what it leaves out: queries, pairs of documents, or documents.
 
-        ``ranks`` means the criterion of the final ranker, if there is one.
+        For one ranking, documents are left out if the loss is pointwise, otherwise pairs. ``ranks`` means the
+        criterion of the final ranker, if there is one.
         """
         entry = self.entry
         values = self.parameters
         if ranks and self.ranker_entry is not None:
             entry = self.ranker_entry
             values = self.ranker_parameters
-        pairs, documents = LEFT_OUT_CRITERIA.get(criterion, (criterion, criterion))
-        pointwise = "pairs" in values and entry.parameter("pairs").values(values["pairs"])[0] == "pointwise"
-        if pointwise and (self.one_ranking or entry.selects):
-            return documents
-        return pairs if self.one_ranking else criterion
+        pairs_name, documents_name = LEFT_OUT_CRITERIA.get(criterion, (criterion, criterion))
+        has_pairs = "pairs" in values
+        is_pointwise = has_pairs and entry.parameter("pairs").values(values["pairs"])[0] == "pointwise"
+        if is_pointwise and (self.one_ranking or entry.selects):
+            return documents_name
+        return pairs_name if self.one_ranking else criterion
 
     @property
     def measured_criterion(self) -> bool:
@@ -476,14 +479,17 @@ class Plan:
         return is_pair_out(self.select_by)
 
     def left_out_by(self, name: str) -> str:
-        """Return the criterion that a measure is with what the plan leaves out; its own if there is none."""
+        """Return a measure's name for what the plan leaves out: "leave-query-out MAP", or a pair measure's.
+
+        If the plan leaves out pairs, and the measure is not one of pairs, return the plan's own criterion.
+        """
         if self.pairs_out and name not in PAIR_MEASURES:
             return self.select_by
         return left_out_name(name, pairs=self.pairs_out)
 
     @property
     def chosen_by(self) -> str:
-        """Measure that selects, of any queries; or ``"criterion"``."""
+        """Measure that selects the model, without "leave-query-out" before its name; or ``"criterion"``."""
         return plain_name(self.select_by)
 
     @cached_property
@@ -496,7 +502,8 @@ class Plan:
         ranker = self.ranker_entry
         parameters = [p for p in self.entry.parameters if not (ranker and p.ranks)]
         parameters = [p for p in parameters if p.counts(self.parameters)]
-        axes = [Axis(p, p.values(v)) for p in parameters if p.several(v := self.parameters[p.name])]
+        method_values = [(p, self.parameters[p.name]) for p in parameters]
+        axes = [Axis(p, p.values(v)) for p, v in method_values if p.several(v)]
         if ranker:
             ranker_parameters = [p for p in ranker.parameters if p.counts(self.ranker_parameters)]
             ranker_values = [(p, self.ranker_parameters[p.name]) for p in ranker_parameters]
@@ -510,14 +517,14 @@ class Plan:
 
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
         """Return the combination with these values on the axes, on or off the grids."""
-        first = {p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters}
-        on_axes = list(zip(self.axes, values, strict=True))
-        method_values = {axis.parameter.name: value for axis, value in on_axes if not axis.ranker}
-        ranker = {axis.parameter.name: value for axis, value in on_axes if axis.ranker}
+        first_values = {p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters}
+        values_on_axes = list(zip(self.axes, values, strict=True))
+        method_values = {axis.parameter.name: value for axis, value in values_on_axes if not axis.ranker}
+        ranker_values = {axis.parameter.name: value for axis, value in values_on_axes if axis.ranker}
         return ParameterCombination(
-            FrozenMapping({**first, **method_values}),
-            FrozenMapping({**self.ranker_parameters, **ranker}),
-            values,
+            parameters=FrozenMapping({**first_values, **method_values}),
+            ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
+            values=values,
         )
 
     def axis_values(self, values: tuple[Any, ...]) -> dict[str, Any]:
@@ -525,20 +532,20 @@ class Plan:
         return dict(zip((axis.name for axis in self.axes), values, strict=True))
 
     def agrees(self, other: Plan) -> bool:
-        """Return whether two plans are equal, where one may leave its convention to the data."""
+        """Return whether two plans are equal; a plan without a convention takes that of the other plan."""
         if self.convention and other.convention:
             return self == other
         return self.resolved(other.convention) == other.resolved(self.convention)
 
     def resolved(self, convention: str) -> Plan:
-        """Return the plan with the convention of its data, where it leaves it to them."""
+        """Return the plan with the convention of its data, if the plan names none."""
         return self if self.convention or not convention else self.changed(convention=convention)
 
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced.
 
-        Of extensions some go with the method, such as given scores, or with the last pinned feature, such as
-        what was known when these features were chosen by hand.
+        Some extensions are dropped: given scores if the method changes, and the folds of a choice by hand if
+        no feature is pinned.
         """
         is_other_method = changes.get("method", self.method) != self.method
         parameters = changes.get("parameters", self.parameters)
@@ -550,9 +557,9 @@ class Plan:
 
 
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
-    """Return a plan whose measures suit the data, where they are those that plans begin with.
+    """Return a plan with the usual measures of its kind of data, unless a user has chosen other measures.
 
-    With them goes the first one, where it chooses.
+    If the first of the replaced measures selects the model, the first of the new measures does so.
 
     Parameters
     ----------
@@ -563,10 +570,9 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     suitable_measures = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
     if plan.measures == suitable_measures or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
         return plan
-    chooses = plan.select_by == plan.measures[0]
-    return plan.changed(
-        measures=suitable_measures, select_by=suitable_measures[0] if chooses else plan.select_by
-    )
+    is_chosen_by_first = plan.select_by == plan.measures[0]
+    select_by = suitable_measures[0] if is_chosen_by_first else plan.select_by
+    return plan.changed(measures=suitable_measures, select_by=select_by)
 
 
 def counting_plan(plan: Plan) -> Plan:
@@ -644,13 +650,13 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
         Plan with this method, or with another one that it would replace.
     entry : Method
     selects : bool
-        Whether it replaces the method of the plan. A final ranker always supports the selected groups.
+        Whether the method replaces that of the plan, not its final ranker, which supports any groups.
     """
-    joint = sum(len(ids) > 1 for ids in feature_groups_of(plan).values())
+    n_joint_groups = sum(len(ids) > 1 for ids in feature_groups_of(plan).values())
     if preferences_of(plan) and not entry.learns_preferences:
         return refusal_of_preferences(entry)
-    if joint and selects and not entry.groups:
-        return refusal_of_groups(entry, joint)
+    if n_joint_groups and selects and not entry.groups:
+        return refusal_of_groups(entry, n_joint_groups)
     return ""
 
 
@@ -670,7 +676,9 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
         if plan.ranker_entry is not None:
             estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
         max_steps = max(max_steps, learner.n_steps(feature_ids.size))
-    return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else max_steps
+    # A final ranker makes steps of features from the iterations or rounds of a selector.
+    has_steps_of_features = plan.ranker and plan.entry.step_kind is not StepKind.FEATURES
+    return feature_ids.size if has_steps_of_features else max_steps
 
 
 def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
@@ -686,15 +694,18 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     """
     if reason := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(reason)
-    by_name = feature_groups_of(plan)
-    _check_bans(parameters, by_name)
+    groups_by_name = feature_groups_of(plan)
+    _check_bans(parameters, groups_by_name)
     parameters = {name: _feature_prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
-    by_feature = [p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)]
+    names_with_features = [
+        p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)
+    ]
     columns: dict[int, int] = {}
-    if by_name or any(parameters.get(name) for name in by_feature):  # it takes long for a million
+    # For a million features this takes long, so it is done only if a value needs the columns.
+    if groups_by_name or any(parameters.get(name) for name in names_with_features):
         columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
     groups = tuple(
-        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in by_name.items()
+        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in groups_by_name.items()
     )
     arguments: dict[str, Any] = {
         p.name: _with_columns(p, parameters[p.name], columns)
@@ -709,15 +720,16 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
 
 
 def _check_bans(parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]) -> None:
-    """Raise a ParameterError where a banned feature is pinned, or is in a group with a pinned one.
+    """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
 
     The method checks the same by columns, which count from 0.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
     group_of = {feature: name for name, features in groups.items() for feature in features}
-    first = {group_of.get(feature, feature) for feature in pinned}
-    conflicts = sorted(feature for feature in banned if group_of.get(feature, feature) in first)
+    # A feature without a group is a group of its own.
+    pinned_groups = {group_of.get(feature, feature) for feature in pinned}
+    conflicts = sorted(feature for feature in banned if group_of.get(feature, feature) in pinned_groups)
     if conflicts:
         raise ParameterError("banned", list(banned), f"features that are not pinned ({conflicts[0]} is)")
 
@@ -754,7 +766,7 @@ def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) 
 
 
 def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
-    """Return the column of a feature's id; ParameterError where the data have no such feature."""
+    """Return the column of a feature's id; ParameterError if the data have no such feature."""
     if feature not in columns:
         expected = tr("ids of the dataset's features, {first} to {last}").format(
             first=min(columns), last=max(columns)
@@ -774,13 +786,16 @@ def _check_kinds(plan: Plan) -> None:
         check_field(name, value, tr("a table"), isinstance(value, Mapping))
     has_measures = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
     check_field("measures", plan.measures, tr("a list of names such as MAP, NDCG@10"), has_measures)
-    numbers = isinstance(plan.folds, tuple | list) and all(_is_integer(f) and f >= 1 for f in plan.folds)
-    check_field("folds", plan.folds, tr("a list of numbers from 1 up"), numbers)
+    are_numbers = isinstance(plan.folds, tuple | list) and all(_is_integer(f) and f >= 1 for f in plan.folds)
+    check_field("folds", plan.folds, tr("a list of numbers from 1 up"), are_numbers)
     check_field("seed", plan.seed, tr("a whole number from 0 up"), _is_integer(plan.seed) and plan.seed >= 0)
 
 
 def _check_ranker(plan: Plan) -> Method | None:
-    """Return the ranker's entry; PlanError where it is none, or has nothing to rank with."""
+    """Return the entry of the final ranker, None without one.
+
+    Raise a PlanError if it is not a ranker, or if the plan's method selects no features for it.
+    """
     ranker = plan.ranker_entry
     if ranker is None:
         parameters = dict(plan.ranker_parameters)

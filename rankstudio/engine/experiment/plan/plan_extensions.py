@@ -14,13 +14,13 @@ from rankstudio.engine.experiment.plan.preference_source import PreferenceSource
 from rankstudio.engine.support.extensions import Extensions
 
 
-def _always_lasts(_moved: bool, _parameters: Mapping[str, Any]) -> bool:
+def _always_lasts(_is_other_method: bool, _parameters: Mapping[str, Any]) -> bool:
     return True
 
 
 @dataclass(frozen=True)
 class PlanExtension:
-    """One thing that an ability adds to plans.
+    """One kind of value that an optional ability adds to plans, such as the costs of features.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class PlanExtension:
     plain : callable
         Returns the plain values of a value.
     lasts : callable
-        Returns whether it stays in a changed plan: told are whether the method is another one, and the
+        Returns whether the value stays in a changed plan, given whether the method changed, and the new
         parameters.
     """
 
@@ -46,36 +46,36 @@ class PlanExtension:
 
 PLAN_EXTENSIONS: tuple[PlanExtension, ...] = (
     PlanExtension(
-        "hand_chosen",
-        HandChoices,
-        lambda values, _: HandChoices.parsed(values),
-        lambda value: value.text,
-        lambda _, parameters: bool(parameters.get("pinned")),
+        word="hand_chosen",
+        kind=HandChoices,
+        parsed=lambda values, _: HandChoices.parsed(values),
+        plain=lambda value: value.text,
+        lasts=lambda _, parameters: bool(parameters.get("pinned")),
     ),
     PlanExtension(
-        "scores",
-        GivenRanking,
-        GivenRanking.parsed,
-        GivenRanking.plain,
-        lambda moved, _: not moved,
+        word="scores",
+        kind=GivenRanking,
+        parsed=GivenRanking.parsed,
+        plain=GivenRanking.plain,
+        lasts=lambda is_other_method, _: not is_other_method,
     ),
     PlanExtension(
-        "preferences",
-        PreferenceSource,
-        lambda values, _: PreferenceSource.parsed(values),
-        lambda value: value.told,
+        word="preferences",
+        kind=PreferenceSource,
+        parsed=lambda values, _: PreferenceSource.parsed(values),
+        plain=lambda value: value.told,
     ),
     PlanExtension(
-        "groups",
-        GroupedFeatures,
-        lambda values, _: GroupedFeatures.parsed(values),
-        lambda value: value.groups,
+        word="groups",
+        kind=GroupedFeatures,
+        parsed=lambda values, _: GroupedFeatures.parsed(values),
+        plain=lambda value: value.groups,
     ),
     PlanExtension(
-        "costs",
-        FeatureCosts,
-        lambda values, _: FeatureCosts.of(values) if values else None,
-        lambda value: value.plain(),
+        word="costs",
+        kind=FeatureCosts,
+        parsed=lambda values, _: FeatureCosts.of(values) if values else None,
+        plain=lambda value: value.plain(),
     ),
 )
 """In the order of a plan's file."""
@@ -85,7 +85,10 @@ KINDS: Mapping[str, type[Any]] = {extension.word: extension.kind for extension i
 
 
 def with_words(extensions: Extensions, values: Mapping[str, Any], method: str) -> Extensions:
-    """Return extensions with those of plain values by their words, for a method; empty ones go."""
+    """Return the extensions after those named in ``values`` are replaced; an empty value removes one.
+
+    The values may be plain, as in a file for a plan with this method, or extensions already.
+    """
     for extension in PLAN_EXTENSIONS:
         if extension.word in values:
             argument = values[extension.word]

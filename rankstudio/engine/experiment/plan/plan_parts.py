@@ -41,9 +41,9 @@ class FinalRanker:
     Attributes
     ----------
     key : str
-        Of the ranker in the catalog; "" for the method's own model.
+        Key of the ranker in the catalog; "" for the method's own model.
     parameters : Mapping
-        By name, as those of the method.
+        Parameters of the ranker, by name.
     """
 
     key: str = ""

@@ -39,7 +39,7 @@ class PreferenceSource:
         Raises
         ------
         PlanError, ParameterError
-            If they do not name such a file.
+            If the values do not name such a file.
         """
         expected = tr("a table with the strings path and checksum (SHA-256)")
         check_field("preferences", values, expected, isinstance(values, Mapping))
@@ -47,10 +47,9 @@ class PreferenceSource:
             return None
         has_known_keys = {"path"} <= set(values) <= {"path", "checksum", "pairs", "eta"}
         values = {**values, "eta": str(values["eta"])} if "eta" in values else values
-        texts = all(isinstance(text, str) for text in values.values())
-        check_field(
-            "preferences", values, expected, has_known_keys and texts and bool(values["path"].strip())
-        )
+        are_texts = all(isinstance(text, str) for text in values.values())
+        is_valid = has_known_keys and are_texts and bool(values["path"].strip())
+        check_field("preferences", values, expected, is_valid)
         settings = {name: values[name] for name in ("path", "checksum") if values.get(name)}
         if "pairs" in values or "eta" in values:
             rule = {name: values[name] for name in ("pairs", "eta") if name in values}
@@ -74,7 +73,7 @@ def refusal_of_preferences(entry: Method) -> str:
 
 
 def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
-    """Return the method that learns from the preferences of a plan, or the reason why it cannot."""
+    """Return a sentence on the preferences that a plan learns from, or the reason why it cannot."""
     if pair_source() is None:
         return AbsentPairSource().lacking
     unable_entry = next((entry for entry in entries if not entry.learns_preferences), None)
@@ -101,7 +100,7 @@ def learned_from(preferences: Mapping[str, str]) -> str:
             if skipped
             else tr("clicks over unclicked: {file}, {eta}")
         )
-    eta = preferences.get("eta", "")
+    eta = preferences.get("eta", "")  # "estimated", "given", or a number as text
     weights = {"": "", "estimated": tr("η estimated"), "given": tr("given propensities")}.get(
         eta, f"η = {eta}"
     )

@@ -84,9 +84,9 @@ class Protocol:
         Raises
         ------
         DatasetError
-            If its queries cannot be divided this way.
+            If the queries of the dataset cannot be divided this way.
         PlanError
-            If its folds were created by another protocol or seed, so the given folds are not available.
+            If the folds were created by another protocol or seed, so the given folds are not available.
         """
         how = self.divided_by(seed)
         if dataset.divided_by == how:
@@ -99,7 +99,7 @@ class Protocol:
             raise PlanError(
                 text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
-        divided_dataset = self._outer(dataset, seed)
+        divided_dataset = self._divide_outer(dataset, seed)
         if not self.inner and self.train == 100:
             return divided_dataset
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - as below
@@ -110,7 +110,8 @@ class Protocol:
             divided_dataset = splits.for_inner_folds(divided_dataset, self.inner, seed)
         return replace(divided_dataset, divided_by=how)
 
-    def _outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
+    def _divide_outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
+        """Return the dataset with the outer folds of this protocol, from all training queries."""
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - most runs are on the given folds
 
         match self.kind, self.numbers:
@@ -138,6 +139,7 @@ def parse_protocol(text: str) -> Protocol:
         For any other text.
     """
     plain_text = " ".join(text.lower().split())
+    # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of "5-fold, nested 4-fold".
     outer, comma, last = plain_text.rpartition(",")
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()
@@ -167,7 +169,7 @@ def parse_protocol(text: str) -> Protocol:
         return Protocol("nested", (int(match[1]),))
     message = tr("protocol: expected {protocols}, got {text}.")
     message = message.format(protocols=tr(_PROTOCOLS), text=shown(text))
-    number = next(iter(re.findall(r"\d{1,6}", plain_text)), "5")
+    number = next(iter(re.findall(r"\d{1,6}", plain_text)), "5")  # the suggestion keeps a number of the text
     examples = (
         f"{number}-fold",
         GIVEN,

@@ -24,12 +24,12 @@ from rankstudio.engine.support.files import is_there, read_text, write_text
 PACKAGES = "packages"
 """Table of a plan's file with the package and version of each method and measure of a plug-in."""
 
-_FIRST_TABLES = ("scores", "preferences", "columns", "groups", "costs")  # which files have in this order
+_FIRST_TABLES = ("scores", "preferences", "columns", "groups", "costs")  # in the order of a plan's file
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})")
-_N_DIGITS = 12  # of a file's checksum
+_N_DIGITS = 12  # digits of a Python file's checksum in a plan
 _FILE_REQUIREMENT = re.compile(r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})")
 _ABSENT_MEASURE = MeasureEntry("absent", "absent", "")
-_MAX_PLAN_BYTES = 4 << 20  # of a plan, which would take some seconds
+_MAX_PLAN_BYTES = 4 << 20  # 4 MB, which take some seconds to parse
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     extension_values = {word: as_lists(value) for word, value in in_words(plan.extensions)}
     values = {word: as_lists(value) for word, value in plan.words.items()}
     values |= {word: value for word, value in extension_values.items() if not isinstance(value, dict)}
-    # TOML wants the tables after the plain values.
+    # TOML requires the tables after the plain values, so each table is added last.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
         parameters = getattr(plan, table)
         del values[table]
@@ -48,7 +48,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
             values[table] = {p.name: _plain_value(p, parameters[p.name]) for p in written_parameters}
     if not values["ranker"]:
         del values["ranker"]
-    tables = {name: values.pop(name) for name in ("columns",)}
+    tables = {"columns": values.pop("columns")}
     tables |= {word: value for word, value in extension_values.items() if isinstance(value, dict)}
     table_names = dict.fromkeys((*_FIRST_TABLES, *tables))
     return values | {name: tables[name] for name in table_names if tables.get(name)}
@@ -97,7 +97,10 @@ def measure_keys(plan: Plan) -> list[str]:
 
 
 def _package_requirements(plan: Plan) -> dict[str, str]:
-    """Return the packages, as ``name==version``, of the methods and measures that come from plug-ins."""
+    """Return the source of each method and measure of a plug-in, and of each measure of a file, by its key.
+
+    The source is ``name==version`` of a package, or ``file.py:function@checksum``.
+    """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
         entry.key: f"{entry.origin.name}:{entry.key.rpartition('-')[0]}@{entry.origin.version[:_N_DIGITS]}"
@@ -112,9 +115,9 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
 
 
 def _refuse_absent(packages: Any) -> None:
-    """Raise a PlanError for the first method or measure of a plug-in that is absent, with its package.
+    """Raise a PlanError for the first method or measure that is absent here, with its package or file.
 
-    Nothing is imported that is named: names are looked up among the entries of this installation.
+    Nothing is imported: the keys are looked up among the entries of this installation.
     """
     text = tr('{name}: expected lines such as mrmr = "rankstudio-selectors==1.0", got {value}.')
     if not isinstance(packages, Mapping):
@@ -214,16 +217,15 @@ def with_data_beside(plan: Plan, path: str | Path) -> Plan:
     """Resolve relative paths of data and their files against the folder of the plan, if they exist there."""
     folder = Path(path).parent
 
-    def place(name: str) -> str:
+    def path_beside(name: str) -> str:
         sibling = (folder / name).absolute()
         return str(sibling) if is_there(sibling) else name
 
     if plan.columns:
-        plan = plan.changed(columns=DataColumns.of(plan.columns).beside(place).as_dict())
+        plan = plan.changed(columns=DataColumns.of(plan.columns).beside(path_beside).as_dict())
     if preferences_of(plan):
-        file = (Path(path).parent / preferences_of(plan)["path"]).absolute()
-        plan = (
-            plan.changed(preferences={**preferences_of(plan), "path": str(file)}) if is_there(file) else plan
-        )
-    data_path = (Path(path).parent / plan.data).absolute()
+        file = (folder / preferences_of(plan)["path"]).absolute()
+        if is_there(file):
+            plan = plan.changed(preferences={**preferences_of(plan), "path": str(file)})
+    data_path = (folder / plan.data).absolute()
     return plan.changed(data=str(data_path)) if plan.data != SAMPLE and is_there(data_path) else plan

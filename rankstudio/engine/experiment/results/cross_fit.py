@@ -50,8 +50,8 @@ def query_groups(n_queries: int) -> Ints:
         division = np.arange(n_queries, dtype=np.int64)[None, :]
         return unwritable(division if n_queries > 1 else division[:0])
     rng = np.random.default_rng([_DIVISION_SEED, n_queries])
-    dealt = np.arange(n_queries, dtype=np.int64) % N_GROUPS
-    return unwritable(np.stack([rng.permutation(dealt) for _ in range(N_SPLITS)]))
+    balanced_groups = np.arange(n_queries, dtype=np.int64) % N_GROUPS
+    return unwritable(np.stack([rng.permutation(balanced_groups) for _ in range(N_SPLITS)]))
 
 
 @lru_cache(maxsize=8)
@@ -77,7 +77,7 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
     plan : Plan
         Plan whose `select_by` is a measure on validation queries, and whose `rule` is used.
     path : PathResult
-        Of K steps.
+        Path of K steps.
     queries : sequence of ndarray of shape (K, Q)
         Values of that measure in each query: one array for a validation part, several for inner folds. NaN
         where it is undefined.
@@ -127,19 +127,20 @@ def cross_fitted_values(
 ) -> dict[str, Floats]:
     """Return the measures in each validation query, of models that were chosen without it.
 
-    They are those of the selected model if validation queries did not choose it, or there is no other model.
+    The values are those of the selected model if the validation queries did not choose it, or if there is no
+    other model.
 
     Parameters
     ----------
     plan : Plan
-        Plan that chose.
+        Plan of the run.
     chosen : Chosen
         The selected model.
     paths : sequence of PathResult
         All paths of the fold, with their `choices`.
     n_queries : int
     measure_models : callable
-        Measures models that a path does not keep the measures of.
+        Measures models whose measures a path does not keep.
 
     Returns
     -------
@@ -151,7 +152,7 @@ def cross_fitted_values(
     if n_models == 1 or not is_chosen_on_validation(plan):
         path = next(path for path in paths if path.unit.position == chosen.unit.position)
         values = measure_models(path, [path.steps.position(chosen.step.number)])
-        return {name: rows[0] for name, rows in values.items()}
+        return {name: table[0] for name, table in values.items()}
     choices = [path.choices for path in paths if path.choices is not None]
     if len(choices) < len(paths):
         return {}
@@ -202,13 +203,14 @@ def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[Chos
         gains[is_better] = path.gains[is_better]
     if (paths < 0).any():
         return []
-    pairs, numbers = np.unique(np.stack([paths, positions], axis=1), axis=0, return_inverse=True)
-    per_split = min(n_queries, N_GROUPS)
-    subset = np.arange(len(groups))[:, None] * per_split + groups
-    models = numbers.reshape(-1)[subset]
+    models, model_of_subset = np.unique(np.stack([paths, positions], axis=1), axis=0, return_inverse=True)
+    n_groups = min(n_queries, N_GROUPS)
+    # Shape (R, Q): the subset that chooses the model for each query in each division, see `query_subsets`.
+    subsets = np.arange(len(groups))[:, None] * n_groups + groups
+    model_numbers = model_of_subset.reshape(-1)[subsets]
     return [
-        ChosenModel(int(path), int(position), np.count_nonzero(models == number, axis=0) / len(groups))
-        for number, (path, position) in enumerate(pairs)
+        ChosenModel(int(path), int(position), np.count_nonzero(model_numbers == number, axis=0) / len(groups))
+        for number, (path, position) in enumerate(models)
     ]
 
 
@@ -234,8 +236,8 @@ def weighted_values(
     for name, total in totals.items():
         # Sums of shares: 1 up to rounding, which is no reason to change the value of the only model.
         defined_share = np.where(undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0)
-        exists = defined_share > 1.0 / (2 * N_SPLITS)
-        means[name] = np.divide(total, defined_share, out=np.full(total.shape, np.nan), where=exists)
+        is_defined = defined_share > 1.0 / (2 * N_SPLITS)  # less than half a division is only rounding
+        means[name] = np.divide(total, defined_share, out=np.full(total.shape, np.nan), where=is_defined)
     return means
 
 
@@ -251,7 +253,7 @@ class _Rows:
 
     @property
     def ends(self) -> Ints:
-        """Where each part of the queries but the last one ends."""
+        """Column at which each part of the queries ends, except the last part."""
         return np.cumsum([values.shape[1] for values in self.queries])[:-1]
 
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
@@ -274,10 +276,10 @@ class _Rows:
         """
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
-        at_once = max(1, _MAX_VALUES // subsets.shape[1])
+        block_size = max(1, _MAX_VALUES // subsets.shape[1])
         masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
-        for first in range(0, len(self), at_once):
-            block = slice(first, first + at_once)
+        for first in range(0, len(self), block_size):
+            block = slice(first, first + block_size)
             means = []
             for values, mask in zip(self.queries, masks, strict=True):
                 is_defined = ~np.isnan(values[block])
@@ -289,18 +291,21 @@ class _Rows:
                     means.append(np.divide(mask @ filled.T, counts, out=undefined, where=counts > 0))
             gains[:, block] = self.sign * (means[0] if len(means) == 1 else average(np.stack(means, axis=-1)))
         gains[np.isnan(gains)] = -np.inf
+        # A sum of Q terms up to the scale has an error below Q ε scale; the factor 16 leaves a wide margin.
         return gains, 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
 
 
-class _Alike(NamedTuple):
+class _SubsetBlock(NamedTuple):
     """Subsets with equally many queries of each part.
 
     Attributes
     ----------
     numbers : ndarray of shape (S,)
+        Positions of the subsets in `query_subsets`.
     subsets : ndarray of shape (S, Q)
+        Whether each subset has each query.
     columns : list of ndarray of shape (S, n)
-        Columns of each part, ascending.
+        For each part, the columns of the subset's n queries, ascending.
     """
 
     numbers: Ints
@@ -309,8 +314,8 @@ class _Alike(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_Alike, ...]:
-    """Return the subsets in blocks of equal sizes, as the values of a block fit into one array.
+def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
+    """Return the subsets in blocks of subsets of equal sizes, whose values fit into one array.
 
     The argument is the number of queries of each part.
     """
@@ -322,19 +327,20 @@ def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_Alike, ...]:
     for kind in range(len(kinds)):
         members = np.flatnonzero(numbers.reshape(-1) == kind)
         columns = [np.nonzero(part[members])[1].reshape(len(members), -1) for part in parts]
-        blocks.append(_Alike(members, subsets[members], columns))
+        blocks.append(_SubsetBlock(members, subsets[members], columns))
     return tuple(blocks)
 
 
-def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple[Ints, Floats]:
+def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one.
 
     Approximate values decide wherever their rounding leaves no doubt; the others are computed exactly.
     """
-    rough, margin = rows.approximate_gains(block.subsets)
-    is_near = np.isfinite(rough) & (rough >= rough.max(axis=1, keepdims=True) - margin)
+    rough_gains, margin = rows.approximate_gains(block.subsets)
+    is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
+    is_near = np.isfinite(rough_gains) & is_near_best
     if not np.isfinite(margin):
-        is_near = np.ones(rough.shape, dtype=np.bool_)
+        is_near = np.ones(rough_gains.shape, dtype=np.bool_)
     gains = _exact_gains(rows, block, is_near)
     best = gains.argmax(axis=1)
     gain = gains[np.arange(len(gains)), best]
@@ -342,24 +348,26 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _Alike) -> tuple
         return best, gain
     if rule.kind == ONE_SE:
         errors = np.array([_standard_error(rows, block, s, model) for s, model in enumerate(best)])
-        least = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
-        is_enough = rough > least + margin
-        is_unclear = ~is_enough & ~(rough < least - margin)
-        exact = _exact_gains(rows, block, is_unclear)
-        is_enough |= is_unclear & (exact >= least)
+        min_gains = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
+        is_enough = rough_gains > min_gains + margin
+        is_unclear = ~is_enough & ~(rough_gains < min_gains - margin)
+        unclear_gains = _exact_gains(rows, block, is_unclear)
+        is_enough |= is_unclear & (unclear_gains >= min_gains)
     else:
-        is_equal, is_tested = _is_equal(rows, block, best)
+        is_equal, is_tested = _find_equal_models(rows, block, best)
         is_enough = (gains >= gain[:, None]) | is_equal
+        # Without enough queries for a test, only the best model itself is good enough.
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
-    # Of equal sizes the better one is chosen, by its exact gain.
-    is_least = is_enough & (sizes == np.where(is_enough, sizes, _MAX_INTEGER).min(axis=1, keepdims=True))
-    exact = np.where(is_near, gains, _exact_gains(rows, block, is_least & ~is_near))
-    top = np.where(is_least, exact, -np.inf).max(axis=1, keepdims=True)
-    smallest = (is_least & (exact == top)).argmax(axis=1)
+    min_sizes = np.where(is_enough, sizes, _MAX_INTEGER).min(axis=1, keepdims=True)
+    is_smallest = is_enough & (sizes == min_sizes)
+    # Of equally small models the one with the largest exact gain is chosen.
+    exact_gains = np.where(is_near, gains, _exact_gains(rows, block, is_smallest & ~is_near))
+    largest_gains = np.where(is_smallest, exact_gains, -np.inf).max(axis=1, keepdims=True)
+    smallest = (is_smallest & (exact_gains == largest_gains)).argmax(axis=1)
     return np.where(np.isfinite(gain), smallest, best), gain
 
 
-def _exact_gains(rows: _Rows, block: _Alike, needed: Bools) -> Floats:
+def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
     """Return the exact gains of some models on each subset, (S, K); -inf for the others."""
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
@@ -367,11 +375,12 @@ def _exact_gains(rows: _Rows, block: _Alike, needed: Bools) -> Floats:
     return gains
 
 
-def _is_equal(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
+def _find_equal_models(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are not significantly worse than the best one on each subset, (S, K).
 
-    And whether there are enough queries for a test, (S,).
+    The second value says which subsets have enough queries for a test, (S,).
     """
+    # The values of each subset's best model in the subset's queries, by part: arrays of shape (S, n).
     lines = [
         values[best[:, None], subset] for values, subset in zip(rows.queries, block.columns, strict=True)
     ]
@@ -387,10 +396,10 @@ def _is_equal(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
     return is_equal, is_tested
 
 
-def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
+def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than the best one, and which need an exact test.
 
-    Student's paired t by matrix products; everything is unclear with several inner folds.
+    Student's paired t is computed by matrix products. With several inner folds, every test must be exact.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 
@@ -400,12 +409,12 @@ def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
     (values,) = rows.queries
     is_equal = np.zeros(shape, dtype=np.bool_)
     is_unclear = np.zeros(shape, dtype=np.bool_)
-    at_once = max(1, _MAX_VALUES // values.shape[1])
+    block_size = max(1, _MAX_VALUES // values.shape[1])
     for model in np.unique(best).tolist():
         members = np.flatnonzero(best == model)
         mask = block.subsets[members].astype(np.float64)
-        for first in range(0, len(rows), at_once):
-            differences = values[first : first + at_once] - values[model]
+        for first in range(0, len(rows), block_size):
+            differences = values[first : first + block_size] - values[model]
             is_defined = ~np.isnan(differences)
             filled = np.where(is_defined, differences, 0.0)
             n = mask @ is_defined.T.astype(np.float64)
@@ -416,7 +425,7 @@ def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
                 ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
-                # Where deviations are small beside squares, rounding is most of them.
+                # Deviations that are small beside the squares consist mostly of rounding.
                 is_clear = (
                     (deviations > _CANCELLATION_SHARE * squares)
                     & (np.abs(ratio - 1.0) > _CANCELLATION_SHARE)
@@ -429,16 +438,17 @@ def _rough_tests(rows: _Rows, block: _Alike, best: Ints) -> tuple[Bools, Bools]:
     return is_equal, is_unclear
 
 
-def _pairs_in_blocks(needed: Bools, block: _Alike) -> Iterator[tuple[Ints, Ints]]:
+def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs of a subset and a model, in blocks whose values fit into memory."""
     numbers, models = np.nonzero(needed)
     n = sum(columns.shape[1] for columns in block.columns)
-    at_once = max(1, _MAX_VALUES // max(1, n))
-    for first in range(0, len(numbers), at_once):
-        yield numbers[first : first + at_once], models[first : first + at_once]
+    block_size = max(1, _MAX_VALUES // max(1, n))
+    for first in range(0, len(numbers), block_size):
+        block_rows = slice(first, first + block_size)
+        yield numbers[block_rows], models[block_rows]
 
 
-def _standard_error(rows: _Rows, block: _Alike, number: int, model: int) -> float:
+def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -> float:
     """Return the standard error of a model's measure on a subset: over its queries, or over inner folds."""
     values = [line[model, columns[number]] for line, columns in zip(rows.queries, block.columns, strict=True)]
     if len(values) == 1:

@@ -18,9 +18,9 @@ from rankstudio.engine.support.work import WorkProgress
 
 @dataclass(frozen=True, eq=False)
 class RunStarted:
-    """The data are open and the work is known: the number of units, and the maximum number of steps of each.
+    """The run starts: its data are open, and its units and their maximum number of steps are known.
 
-    Includes the memory estimate, unless all units are already finished.
+    The event has the memory estimate, unless all units are already finished.
     """
 
     plan: Plan
@@ -78,7 +78,7 @@ class StepDone:
 
 @dataclass(frozen=True, eq=False)
 class UnitFinished:
-    """All steps of a unit are done, with its seconds if another worker computed it."""
+    """All steps of a unit are done; the seconds that they took are known if a worker computed the unit."""
 
     unit: Unit
     path: PathResult

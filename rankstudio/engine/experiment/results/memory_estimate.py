@@ -1,4 +1,4 @@
-"""How much memory a run needs, and how it goes: from the shapes of its data, before any work."""
+"""The memory that a run needs, and how it reads its data: from the shapes of the data, before any work."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 if TYPE_CHECKING:
     from rankstudio.engine.methods.base import LinearRanker
 
-_BYTES_PER_MEASURED_DOCUMENT = (
-    80.0  # bytes a document of a part that is measured: labels, orders, scores and rankings
-)
+_BYTES_PER_MEASURED_DOCUMENT = 80.0  # in a part that is measured: labels, orders, scores and rankings
 _NEVER_REFUSED_BYTES = float(1 << 25)  # bytes that are never refused: a program with its libraries takes more
-_MENTIONED_FILE_BYTES = float(1 << 27)  # bytes on the disk that are worth a word
-_MAX_COUNTED_STEPS = 100  # of a path whose weights are counted
-_MAX_NAMED_METHODS = 4  # of methods that a sentence names
+_MENTIONED_FILE_BYTES = float(1 << 27)  # disk space is mentioned if it is larger
+_MAX_COUNTED_STEPS = 100  # steps of a path whose weights are counted
+_MAX_NAMED_METHODS = 4  # methods that a sentence names
 
 
 @dataclass(frozen=True)
@@ -93,10 +91,10 @@ class MemoryEstimate:
     @property
     def runs(self) -> bool:
         """Whether the memory is sufficient."""
-        enough = self.budget if self.need.reading is Reading.WHOLE else self.limit
-        return self.least <= max(enough, _NEVER_REFUSED_BYTES) and self.need.kept <= max(
-            self.budget, _NEVER_REFUSED_BYTES
-        )
+        limit = self.budget if self.need.reading is Reading.WHOLE else self.limit
+        has_enough = self.least <= max(limit, _NEVER_REFUSED_BYTES)
+        has_enough_to_keep = self.need.kept <= max(self.budget, _NEVER_REFUSED_BYTES)
+        return has_enough and has_enough_to_keep
 
     @property
     def sentence(self) -> str:
@@ -171,9 +169,10 @@ class MemoryEstimate:
             text = tr("a method that takes sparse data, such as {methods}")
             suggestions.append(text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS])))
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
-            shape = DataShape(self.m, self.n, self.m, DOCUMENTS)
+            shape = DataShape(m=self.m, n=self.n, Q=self.m, s=DOCUMENTS)
             needs = [(entry.label, entry.load()().memory_need(shape)) for entry in _own_methods()]
             labels = [label for label, need in needs if need.reading is Reading.SHARED]
+            # A label with a comma would be unclear in the list.
             labels = [label for label in labels if "," not in label and label != self.label]
             text = tr("a method that processes the data in blocks, such as {methods}")
             suggestions.append(text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS])))
@@ -248,38 +247,47 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     on_disk = in_file(train.X)
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
-    # Inner folds hold their documents; parts of a whole are copied, to a file where that is in one.
-    copies = plan.inner + (part_of is not None and not part_of.from_disk)
-    besides = float(copies * train.X.nbytes)
-    besides += sum(_part_need(part) for name, part in fold.parts.items() if name != "train")
+    # Each inner fold has a copy of its documents, and so has a part of a whole, unless the copy is in a file.
+    n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
+    other_bytes = float(n_copies * train.X.nbytes)
+    other_bytes += sum(_part_need(part) for name, part in fold.parts.items() if name != "train")
     limit = budget if memory.is_asked() else free
     largest = _largest_shard(train)
     count = workers.count if workers.share_shards else threads.available()
     while True:
         shape = DataShape(
-            train.n_documents,
-            train.n_features,
-            train.n_queries,
-            largest,
-            count,
-            on_disk,
-            budget - besides,
+            m=train.n_documents,
+            n=train.n_features,
+            Q=train.n_queries,
+            s=largest,
+            T=count,
+            on_disk=on_disk,
+            free=budget - other_bytes,
         )
         stored = float(train.X.nbytes) if isinstance(train.X, SparseRows) else 0.0
         label, need = _largest_need(plan, shape, train.feature_ids, stored)
         if need.reading is not Reading.SHARED:
             need = need.times(min(workers.count, len(plan.combinations)))
         estimate = MemoryEstimate(
-            label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count, bool(stored)
+            label=label,
+            m=shape.m,
+            n=shape.n,
+            on_disk=on_disk,
+            need=need.plus(other_bytes),
+            budget=budget,
+            limit=limit,
+            threads=count,
+            sparse=bool(stored),
         )
-        # Fewer threads hold fewer shards at a time and change no bit. Processes are as many as asked for.
-        if workers.share_shards or count == 1 or need.reading is Reading.WHOLE or estimate.least <= budget:
+        # Fewer threads hold fewer shards at a time and change no bit. The number of processes is the user's.
+        is_count_fixed = workers.share_shards or count == 1 or need.reading is Reading.WHOLE
+        if is_count_fixed or estimate.least <= budget:
             return estimate
         count //= 2
 
 
 def _largest_shard(train: RankingDataset) -> int:
-    """Return the documents of the largest shard; sparse data are one."""
+    """Return the number of documents of the largest shard; sparse data are a single shard."""
     if isinstance(train.X, SparseRows):
         return train.n_documents
     return max(shard.n_documents for shard in shards_of(train.query_ptr))
@@ -288,7 +296,7 @@ def _largest_shard(train: RankingDataset) -> int:
 def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
     """Return whether all training of a plan consists of sums over shards, which workers can share."""
     largest = _largest_shard(train)
-    shape = DataShape(train.n_documents, train.n_features, train.n_queries, largest)
+    shape = DataShape(m=train.n_documents, n=train.n_features, Q=train.n_queries, s=largest)
     return shape.sharded and all(
         estimator(plan, plan.entry, combination.parameters, train.feature_ids).memory_need(shape).reading
         is Reading.SHARED
@@ -300,10 +308,10 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
     """Return the memory that a method needs; ``stored`` is the size of sparse values, 0 for dense data."""
     if not stored:
         return method.memory_need(shape)
-    if method.accepts_sparse:  # by rows, by columns, and those shifted; weights and candidates of the steps
-        return MemoryNeed(
-            3 * stored + 2 * NUMBER * shape.n * min(method.n_steps(shape.n), _MAX_COUNTED_STEPS)
-        )
+    if method.accepts_sparse:
+        n_counted_steps = min(method.n_steps(shape.n), _MAX_COUNTED_STEPS)
+        # The values by rows, by columns, and shifted columns; and weights and candidates of each step.
+        return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * n_counted_steps)
     return method.memory_need(replace(shape, free=inf)).plus(shape.documents)
 
 
@@ -322,25 +330,30 @@ def _largest_need(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tup
             needs.append((plan.ranker_entry.label, _ranker_need(learner, shape, k, bool(stored))))
         if shape.sharded and plan.leaves_out:
             needs.append((plan.title, learner.left_out_need(shape)))
-        if shape.sharded and preferences_of(plan):  # they are between any of the documents
+        if shape.sharded and preferences_of(plan):  # preferences may join documents of any two shards
             needs.append((plan.title, whole_need(shape)))
-    return max(needs, key=lambda pair: (pair[1].least, pair[1].reading is Reading.WHOLE))
+
+    def size(labelled_need: tuple[str, MemoryNeed]) -> tuple[float, bool]:
+        _, need = labelled_need
+        return need.least, need.reading is Reading.WHOLE
+
+    return max(needs, key=size)
 
 
 def _ranker_need(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> MemoryNeed:
-    """Return the memory of a ranker on k selected features, which are an array."""
+    """Return the memory of a ranker on k selected features, with the copy of these features."""
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
-    # They are copied shard by shard: to a file, or within memory.
-    return need.plus(NUMBER * (shape.T * shape.s * shape.n if shape.on_disk else shape.m * k))
+    # To a file, each thread copies one shard at a time; in memory, the copy has all documents.
+    n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
+    return need.plus(NUMBER * n_copied)
 
 
 def _part_need(part: RankingDataset) -> float:
-    """Return the bytes needed to measure models on a part; a part of one shard has a row per feature."""
-    is_one_shard = part.n_documents <= DOCUMENTS
+    """Return the bytes needed to measure models on a part; a part of one shard is copied by features."""
     if isinstance(part.X, SparseRows):
         return _BYTES_PER_MEASURED_DOCUMENT * part.n_documents + part.X.nbytes
-    return (
-        _BYTES_PER_MEASURED_DOCUMENT + (NUMBER * part.n_features if is_one_shard else 0.0)
-    ) * part.n_documents
+    is_one_shard = part.n_documents <= DOCUMENTS
+    bytes_of_features = NUMBER * part.n_features if is_one_shard else 0.0
+    return (_BYTES_PER_MEASURED_DOCUMENT + bytes_of_features) * part.n_documents

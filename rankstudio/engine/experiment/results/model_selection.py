@@ -58,7 +58,7 @@ def select_model(
     Both rules search only the path of the best model, because combinations differ in more than size.
     """
     if plan.entry.given:
-        return Chosen(paths[0].unit, paths[0].steps[0])  # the one there is, validated or not
+        return Chosen(paths[0].unit, paths[0].steps[0])  # the only model, with or without a validation part
     rule = parse_rule(plan.rule)
     best: tuple[float, PathResult, int] | None = None
     for path in paths:
@@ -127,7 +127,7 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
     plan : Plan
         Plan whose `select_by` is a measure of the path's `validation`.
     path : PathResult
-        Of K steps.
+        Path of K steps.
     queries : sequence of ndarray of shape (K, Q)
         Measure in each query: one array for a validation part, several for inner folds; none if unknown.
 
@@ -154,8 +154,8 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
 def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
     """Return the smallest of the models that are good enough; of equal sizes the best, then the earliest."""
     gains = _gains(plan, path)
-    near = (int(position) for position in selectable_positions(path) if enough[position])
-    return min(near, key=lambda i: (path.sizes[i], -gains[i], i))
+    good_positions = (int(position) for position in selectable_positions(path) if enough[position])
+    return min(good_positions, key=lambda i: (path.sizes[i], -gains[i], i))
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:

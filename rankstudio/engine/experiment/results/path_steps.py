@@ -1,6 +1,6 @@
-"""The steps of a path: in memory, with what they have of each feature kept together, or in a file.
+"""The steps of a path: in memory, where values of all features are stored together, or in a file.
 
-They are in a file for leave-query-out, of which there are as many paths as queries times combinations.
+Leave-query-out keeps its steps in a file, because it has as many paths as queries times combinations.
 """
 
 from __future__ import annotations
@@ -53,23 +53,23 @@ class PathSteps(Sequence[Step], ABC):
         Reduction of the criterion by each step.
     """
 
-    _held: WeakValueDictionary[int, Step] | None = None
+    _existing_steps: WeakValueDictionary[int, Step] | None = None
 
     @cached_property
     def numbers(self) -> Ints:  # noqa: D102 - see above
-        return np.array([step.number for step in self._light()], dtype=np.int64)
+        return np.array([step.number for step in self._small_steps()], dtype=np.int64)
 
     @cached_property
     def criteria(self) -> Floats:  # noqa: D102
-        return np.array([step.criterion for step in self._light()], dtype=np.float64)
+        return np.array([step.criterion for step in self._small_steps()], dtype=np.float64)
 
     @cached_property
     def sizes(self) -> Ints:  # noqa: D102
-        return np.array([step.n_selected for step in self._light()], dtype=np.int64)
+        return np.array([step.n_selected for step in self._small_steps()], dtype=np.int64)
 
     @cached_property
     def gains(self) -> Floats:  # noqa: D102
-        return np.array([step.before - step.criterion for step in self._light()], dtype=np.float64)
+        return np.array([step.before - step.criterion for step in self._small_steps()], dtype=np.float64)
 
     def __iter__(self) -> Iterator[Step]:
         return map(self.__getitem__, range(len(self)))
@@ -85,13 +85,13 @@ class PathSteps(Sequence[Step], ABC):
         if isinstance(index, slice):
             return tuple(self[i] for i in positions[index])
         position = positions[index]
-        step = None if self._held is None else self._held.get(position)
+        step = None if self._existing_steps is None else self._existing_steps.get(position)
         if step is None:
-            new_step = self._made(position)
+            new_step = self._make_step(position)
             with _CACHE_LOCK:
-                if self._held is None:  # one takes more room than a short path
-                    self._held = WeakValueDictionary()
-                step = self._held.setdefault(position, new_step)
+                if self._existing_steps is None:  # a mapping takes more memory than a short path
+                    self._existing_steps = WeakValueDictionary()
+                step = self._existing_steps.setdefault(position, new_step)
         return step
 
     def position(self, number: int) -> int:
@@ -99,22 +99,22 @@ class PathSteps(Sequence[Step], ABC):
         return list(self.numbers).index(number)
 
     def selected(self, position: int) -> tuple[int, ...]:
-        """Return the columns of a step's model, without what the step has of every feature."""
+        """Return the columns of a step's model, if possible without making the whole step."""
         return self[position].selected
 
     def added(self, position: int) -> tuple[int, ...]:
-        """Return the columns of a step's model, without the step before where that is their beginning."""
+        """Return the columns that a step adds to the step before; all, if it does not start with those."""
         selected = self.selected(position)
         before = self.selected(position - 1) if position else ()
         return selected[len(before) :] if selected[: len(before)] == before else selected
 
-    def _light(self) -> Sequence[Step]:
-        """Return steps that tell the same but for what they have of each feature."""
+    def _small_steps(self) -> Sequence[Step]:
+        """Return the steps without their values of all features: number, criterion and size are the same."""
         return self
 
     @abstractmethod
-    def _made(self, position: int) -> Step:
-        """Make a step."""
+    def _make_step(self, position: int) -> Step:
+        """Make the step at a position."""
 
 
 class HeldSteps(PathSteps):
@@ -125,7 +125,7 @@ class HeldSteps(PathSteps):
     steps : sequence of Step
         Steps; the attributes stored as rows are empty.
     rows : Mapping of str to Rows, optional
-        By attribute name: one row per step.
+        Values of an attribute, by its name: one row per step.
     """
 
     def __init__(self, steps: Sequence[Step], rows: Mapping[str, Rows] = _NO_ROWS) -> None:
@@ -141,7 +141,7 @@ class HeldSteps(PathSteps):
         return selected.lengths if isinstance(selected, IndexTuples) else super().sizes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to other processes, and into files, as small as it is."""
+        """Pickle the compact form, without the steps made on demand."""
         return type(self), (self._steps, self.rows)
 
     def selected(self, position: int) -> tuple[int, ...]:  # noqa: D102 - inherited
@@ -152,10 +152,10 @@ class HeldSteps(PathSteps):
         rows = self.rows.get("selected")
         return rows.added(position) if isinstance(rows, IndexTuples) else super().added(position)
 
-    def _light(self) -> Sequence[Step]:
+    def _small_steps(self) -> Sequence[Step]:
         return self._steps
 
-    def _made(self, position: int) -> Step:
+    def _make_step(self, position: int) -> Step:
         attributes = {name: rows.row(position) for name, rows in self.rows.items()}
         return replace(self._steps[position], **attributes) if attributes else self._steps[position]
 
@@ -185,8 +185,10 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
             rows = rows_of(values)
             if rows.n_bytes < PlainRows(tuple(values)).n_bytes:
                 rows_by_name[name] = rows
-    rest = {name: _EMPTY_VALUES[name] for name in rows_by_name}
-    return HeldSteps([replace(step, **rest) for step in steps] if rows_by_name else steps, rows_by_name)
+    if not rows_by_name:
+        return HeldSteps(steps, rows_by_name)
+    empty_values = {name: _EMPTY_VALUES[name] for name in rows_by_name}
+    return HeldSteps([replace(step, **empty_values) for step in steps], rows_by_name)
 
 
 class StepsFile:
@@ -203,7 +205,7 @@ class StepsFile:
         self._file: Any = None
         self._end = 0
         self._lock = Lock()
-        self._last: tuple[int, PathSteps | None] = (-1, None)
+        self._last_read: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, steps: PathSteps) -> PathSteps:
         """Return steps that are read on demand, with identical bits.
@@ -221,26 +223,27 @@ class StepsFile:
         return FiledSteps(self, offset, len(content), steps)
 
     def _write(self, content: bytes) -> int:
-        """Write behind what is there, and return where it begins."""
+        """Append content to the file, and return its offset."""
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115 - as long as this is
             finalize(self, self._file.close)
         self._file.seek(self._end)
-        rest = memoryview(content)
-        while rest:
-            rest = rest[self._file.write(rest) :]
+        unwritten = memoryview(content)
+        while unwritten:
+            n_written = self._file.write(unwritten)
+            unwritten = unwritten[n_written:]
         offset = self._end
         self._end = self._end + len(content)
         return offset
 
     def read(self, offset: int, size: int) -> PathSteps:
-        """Return the steps at a position."""
+        """Return the steps at an offset; the last steps that were read are kept in memory."""
         with self._lock:
-            last_offset, steps = self._last
+            last_offset, steps = self._last_read
             if last_offset != offset or steps is None:
                 self._file.seek(offset)
                 steps = pickle.loads(self._file.read(size))
-                self._last = offset, steps
+                self._last_read = offset, steps
             return steps
 
 
@@ -253,7 +256,7 @@ class FiledSteps(PathSteps):
     offset, size : int
         Position and size of the steps in the file, in bytes.
     steps : PathSteps
-        Return the steps in memory.
+        The same steps in memory, for the numbers, criteria, sizes and gains that stay in memory.
     """
 
     def __init__(self, file: StepsFile, offset: int, size: int, steps: PathSteps) -> None:
@@ -269,8 +272,8 @@ class FiledSteps(PathSteps):
         return int(self.numbers.size)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """Travel to other processes as the steps themselves."""
+        """Pickle the steps themselves, because other processes do not have the file."""
         return self._file.read(self._offset, self._size).__reduce__()
 
-    def _made(self, position: int) -> Step:
+    def _make_step(self, position: int) -> Step:
         return self._file.read(self._offset, self._size)[position]

@@ -97,30 +97,35 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
     if len(paths) == 1:
         return first
     lengths = _shared_lengths(paths)
-    rows = [_counting_positions(path, lengths) for path in paths]
-    criteria = average(np.array([path.criterion[row] for path, row in zip(paths, rows, strict=True)]).T)
-    sizes = np.max([path.sizes[row] for path, row in zip(paths, rows, strict=True)], axis=0)
-    columns = _measures_by_fold([path.validation for path in paths], rows)
-    p_values = _measures_by_fold([path.p_values for path in paths], rows)
+    positions = [_counting_positions(path, lengths) for path in paths]
+    path_positions = list(zip(paths, positions, strict=True))
+    criteria = average(np.array([path.criterion[rows] for path, rows in path_positions]).T)
+    sizes = np.max([path.sizes[rows] for path, rows in path_positions], axis=0)
+    measures = _measures_by_fold([path.validation for path in paths], positions)
+    p_values = _measures_by_fold([path.p_values for path in paths], positions)
     return PathResult(
         first.unit,
         _MeanSteps(lengths, criteria, sizes),
-        FrozenMapping({name: average(values) for name, values in columns.items()}),
+        FrozenMapping({name: average(values) for name, values in measures.items()}),
         divisor=1.0,
         step_kind=first.step_kind,
         standard_errors=FrozenMapping(
-            {name: np.array([standard_error(row) for row in values]) for name, values in columns.items()}
+            {name: np.array([standard_error(row) for row in values]) for name, values in measures.items()}
         ),
         p_values=FrozenMapping({name: np.median(values, axis=1) for name, values in p_values.items()}),
     )
 
 
 def last_within(lengths: Ints, max_length: int) -> int | None:
-    """Return the position of the longest path up to a length, the last one of equals; None if all exceed."""
-    within = np.flatnonzero(lengths <= max_length)
-    if not within.size:
+    """Return the position of the greatest length up to a maximum, the last of equal lengths.
+
+    None if all lengths exceed the maximum.
+    """
+    positions = np.flatnonzero(lengths <= max_length)
+    if not positions.size:
         return None
-    return int(within[lengths[within] == lengths[within].max()][-1])
+    is_greatest = lengths[positions] == lengths[positions].max()
+    return int(positions[is_greatest][-1])
 
 
 def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
@@ -133,7 +138,10 @@ def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
 
 
 def _counting_positions(path: PathResult, lengths: Ints) -> list[int]:
-    """Return the position on a path of the model for each length; the last model of an optimiser."""
+    """Return the position on a path of the model that counts for each length.
+
+    Of an optimiser, the last model counts, whatever the lengths.
+    """
     if path.step_kind is StepKind.ITERATIONS:
         return [len(path.steps) - 1]
     positions = [last_within(path.x_values, length) for length in lengths.tolist()]
@@ -143,7 +151,10 @@ def _counting_positions(path: PathResult, lengths: Ints) -> list[int]:
 def _measures_by_fold(
     measures: Sequence[Mapping[str, Floats]], rows: Sequence[list[int]]
 ) -> dict[str, Floats]:
-    """Return the values of each measure that all folds have, shape (K, F): K models in F folds."""
+    """Return each measure that all folds have, as an array of shape (K, F) for K models in F folds.
+
+    ``rows`` has the positions of the K models on each fold's path.
+    """
     names = [name for name in measures[0] if all(name in values for values in measures)]
     return {
         name: np.array([values[name][row] for values, row in zip(measures, rows, strict=True)]).T
@@ -174,10 +185,10 @@ class _MeanSteps(PathSteps):
     def sizes(self) -> Ints:
         return self._sizes
 
-    def _made(self, position: int) -> Step:
+    def _make_step(self, position: int) -> Step:
         number = int(self._numbers[position])
         criterion = float(self._criteria[position])
-        return Step(number, (), _NO_VALUES, criterion, _NO_VALUES)
+        return Step(number, selected=(), coef=_NO_VALUES, criterion=criterion, candidates=_NO_VALUES)
 
 
 def choice_text(plan: Plan, choice: ProtocolChoice) -> str:
@@ -190,7 +201,6 @@ def choice_text(plan: Plan, choice: ProtocolChoice) -> str:
     if plan.select_by != CRITERION and not plan.leaves_out:
         measure_name = f"validation {measure_name}"
     folds_text = f"{len(choice.folds)} folds" if has_several_folds else f"fold {choice.folds[0]}"
-    over = (
-        f"mean {measure_name} over {folds_text}" if has_several_folds else f"{measure_name} of {folds_text}"
-    )
-    return f"{plan.rule} by {over}"
+    if has_several_folds:
+        return f"{plan.rule} by mean {measure_name} over {folds_text}"
+    return f"{plan.rule} by {measure_name} of {folds_text}"

@@ -43,7 +43,7 @@ _POWER = re.compile(r"2\^(-?\d+)")
 
 Color = tuple[float, ...]
 
-_MIN_GRID_VALUES = 3  # values, so that not every choice is an end
+_MIN_GRID_VALUES = 3  # with fewer values, every choice is an end of the grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class PathResult:
     ----------
     unit : Unit
     steps : PathSteps
-        K of them.
+        The K steps.
     validation : Mapping of str to ndarray of shape (K,)
         Validation measures after each step; none without a validation part. If the criterion is a
         leave-query-out measure, all of these are included, such as "leave-query-out MAP".
@@ -110,9 +110,9 @@ class PathResult:
         return self.steps.sizes if self.step_kind is StepKind.FEATURES else self.steps.numbers
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per step: number of features, column of the newest one, criterion and measures.
+        """Return a row per step: number of features, column of the newest feature, criterion and measures.
 
-        Columns are counted from 0; -1 means none.
+        Columns are counted from 0; -1 means that the step has no feature.
         """
         import pandas as pd  # noqa: PLC0415 - only here, and the window starts without it
 
@@ -248,7 +248,7 @@ class FoldResult:
     n_validation_queries: int = 0
 
     def measured(self, part: Part) -> Mapping[str, float]:
-        """Return the measures of the fold's model, or of its choice of one, on a part; empty if unknown."""
+        """Return the measures of the fold's model, or the means of cross-fitted ones; empty if unknown."""
         match part:
             case Part.TEST:
                 return self.test
@@ -279,7 +279,9 @@ class RunResult:
     ----------
     plan : Plan
     data_name : str
-        Name for titles and tables. feature_ids, feature_names Ids and names of the dataset's columns.
+        Name for titles and tables.
+    feature_ids, feature_names
+        Ids and names of the dataset's columns.
     folds : tuple of FoldResult
         Finished folds, in order.
     complete : bool
@@ -316,7 +318,7 @@ class RunResult:
 
     @property
     def unfitted(self) -> Unfitted | None:
-        """Why it has no cross-fitted values; None if it has."""
+        """Reason why the run has no cross-fitted values; None if it has them."""
         if all(fold.cross_fitted for fold in self.folds):
             return None
         if parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT:
@@ -355,9 +357,10 @@ class RunResult:
 
     @property
     def baseline(self) -> dict[str, float]:
-        """The same mean for each fold's best single feature, which is chosen on training documents.
+        """Mean over the folds of the measures of each fold's best single feature.
 
-        On the test part if this is the `part` of the run, otherwise on the validation part.
+        The feature is chosen on training documents. It is measured on the test part, or on the validation
+        part if there is no test part.
         """
         return _mean_measures([fold.baseline.test or fold.baseline.validation for fold in self.folds])
 
@@ -407,12 +410,10 @@ class RunResult:
                 names = {"fold": fold.fold, **self.plan.axis_values(path.unit.values)}
                 for index, (name, value) in enumerate(names.items()):
                     frame.insert(index, name, value)
-                columns = [int(column) for column in frame.pop("column")]
-                is_feature = [column >= 0 for column in columns]
-                ids = [int(self.feature_ids[c]) if k else 0 for c, k in zip(columns, is_feature, strict=True)]
-                labels = [
-                    self.feature_names[c] if k else "" for c, k in zip(columns, is_feature, strict=True)
-                ]
+                columns = [int(column) for column in frame.pop("column")]  # -1 for a step without a feature
+                ids = [int(self.feature_ids[column]) if column >= 0 else 0 for column in columns]
+                labels = [self.feature_names[column] if column >= 0 else "" for column in columns]
+                # Behind the columns "step" and "n_features".
                 frame.insert(len(names) + 2, "feature", ids)
                 frame.insert(len(names) + 3, "name", labels)
                 frames.append(frame)
@@ -450,8 +451,8 @@ class RunResult:
             values = zip(self.plan.axes, combination_paths[0].unit.values, strict=True)
             label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
             _draw_curve(ax, x, y, label=_POWER.sub(r"$2^{\1}$", label), color=color)
-        over = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
-        _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{over}")
+        mean_text = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
+        _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{mean_text}")
         if len(self.plan.combinations) > 1:
             ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return ax
@@ -469,7 +470,8 @@ class RunResult:
     def per_query(self, name: str) -> Floats:
         """Return a measure in every query of `part`, fold by fold.
 
-        On the test part, of the models of the folds; cross-fitted, of models chosen without the query.
+        On the test part, the values are those of the folds' models. Cross-fitted values are those of models
+        that were chosen without the query.
         """
         if self.part is Part.CROSS_FITTED:
             return np.concatenate([fold.cross_fitted[name] for fold in self.folds])
@@ -477,7 +479,7 @@ class RunResult:
 
     @property
     def queries_per_fold(self) -> tuple[int, ...]:
-        """Number of queries behind `part` in each fold; 0 where no measure is known by query."""
+        """Number of queries of `part` in each fold; 0 if no measure is known by query."""
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [fold.cross_fitted if is_cross_fitted else fold.per_query for fold in self.folds]
         return tuple(next((len(queries) for queries in measures.values()), 0) for measures in values)
@@ -518,7 +520,7 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note where the rule "smallest" had too few queries to test models, so the best was chosen."""
+    """Return a note if the rule "smallest" had too few queries to test models, so the best was chosen."""
     has_tests = all(any(plan.select_by in path.p_values for path in fold.paths) for fold in folds)
     if plan.rule != SMALLEST or plan.select_by == CRITERION or has_tests:
         return ()
@@ -530,9 +532,9 @@ def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note where nothing tells models apart.
+    """Return a note if nothing distinguishes the models of a fold.
 
-    That is so if no feature varies within a query, as in a table whose query column names the documents, or
+    This happens if no feature varies within a query, as in a table whose query column names the documents, or
     if the measure is the same for all models, as MAP is if all documents are relevant, and NDCG@10 by LETOR's
     conventions if all queries have fewer than 10 documents.
     """
@@ -577,6 +579,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
     Grids of two values are skipped, because both values are ends.
     """
+    # Two texts each: for a run of one fold, and for several folds.
     smallest = (
         tr("{label} = {value} is the smallest value tried; smaller values may be better."),
         tr("{label} = {value}, the smallest value tried, is chosen in {n} of {total} folds."),
@@ -599,7 +602,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def _mean_measures(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
-    """Return each measure's mean over the folds that define it; a fold of one query may not."""
+    """Return each measure's mean over the folds that define it; a fold of one query may not define it."""
     names = dict.fromkeys(name for column in columns for name in column)
     rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
@@ -608,7 +611,7 @@ def _mean_measures(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
 
 
 def _mean_defined(values: Floats) -> float:
-    """Return the mean of the values that are defined; NaN if none is."""
+    """Return the mean of the defined values; NaN if no value is defined."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if defined.size else math.nan
 
@@ -624,16 +627,19 @@ def _draw_curve(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
 
 def _colors(n: int) -> list[Color]:
     """Return colours from dark to light, as the values of a grid ascend."""
-    import matplotlib as mpl  # noqa: PLC0415 - takes long, and runs need it not
+    import matplotlib as mpl  # noqa: PLC0415 - slow to import, and not needed by runs
 
     return [mpl.colormaps["viridis"](fraction)[:3] for fraction in np.linspace(0.0, 0.9, n)]
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
-    """Return the positions of the steps that all paths have, and their means; of iterations only the last."""
+    """Return the x positions of the steps that all paths have, and the means of their values.
+
+    Of iterations, only the last step of each path is used.
+    """
     if paths[0].step_kind is StepKind.ITERATIONS:
-        last = [_curve_values(path, name)[-1] for path in paths]
-        return paths[0].x_values[-1:], np.array([np.mean(last)])
+        last_values = [_curve_values(path, name)[-1] for path in paths]
+        return paths[0].x_values[-1:], np.array([np.mean(last_values)])
     shared_length = min(len(path.steps) for path in paths)
     rows = np.array([_curve_values(path, name)[:shared_length] for path in paths])
     counts = np.sum(~np.isnan(rows), axis=0)

@@ -1,4 +1,4 @@
-"""How much work plans are, and how long it takes by the runs that are finished."""
+"""The work of several plans, and its approximate duration by the runs that are finished."""
 
 from __future__ import annotations
 
@@ -56,23 +56,24 @@ def workload(
     n_documents, n_features : int
         Size of a training part of the data.
     """
+    # A pace is the duration of a run divided by the typical duration of its plan.
     paces = [(run.plan, _relative_seconds(run)) for run in finished if run.folds and run.seconds > 0]
     n_units = 0
     seconds = 0.0
     n_guessed = 0
-    for plan, n_given in plans:
-        n_folds = len(plan.folds) or n_given
+    for plan, n_data_folds in plans:
+        n_folds = len(plan.folds) or n_data_folds
         data_paces = [(other, pace) for other, pace in paces if other.data == plan.data]
         method_paces = [
             pace for other, pace in data_paces if (other.method, other.ranker) == (plan.method, plan.ranker)
         ]
-        by_size = n_documents / SAMPLE_DOCUMENTS
-        usable_paces = method_paces or [sqrt(pace * by_size) for _, pace in data_paces]
+        size_ratio = n_documents / SAMPLE_DOCUMENTS
+        usable_paces = method_paces or [sqrt(pace * size_ratio) for _, pace in data_paces]
         n_units += len(plan.combinations) * n_folds
         n_guessed += not usable_paces
-        pace = min(usable_paces, default=by_size)
+        pace = min(usable_paces, default=size_ratio)
         seconds += pace * typical_seconds(plan, n_folds, n_features)
-    return Workload(len(plans), n_units, seconds, n_guessed)
+    return Workload(n_runs=len(plans), n_units=n_units, seconds=seconds, n_guessed=n_guessed)
 
 
 def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES) -> float:

@@ -1,9 +1,9 @@
 """Stored form of units and folds, restored bit by bit. Nothing in it is executed.
 
-A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear steps come back whole. Of models
-that are not linear only one of a path keeps what it scores with, in the form in which it would be exported;
-the others keep everything but that (see `StoredStep`): to keep each round of a boosting would take memory in
-the square of their number.
+A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear steps are stored completely. Of
+the nonlinear models of a path, only one keeps its definition, in the form of an exported model. The others
+cannot score after they were stored (see `StoredStep`): the definitions of all rounds of a boosting would take
+memory in the square of the number of rounds.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from rankstudio.engine.support.work import Note
 Arrays = Mapping[str, NDArray[Any]]
 
 _NUMPY_LOCK = threading.Lock()
-"""To be held while numpy reads arrays.
+"""Held while numpy reads arrays.
 
-It has Python parse what they are, and the parser of Python 3.11 raises a SystemError now and then where two
-threads use it at a time (python/cpython#106905).
+numpy parses the header of an array with the parser of Python, which in Python 3.11 sometimes raises a
+SystemError if two threads use it at a time (python/cpython#106905).
 """
 
 
@@ -68,8 +68,8 @@ _EXTRAS_BY_CLASS = {
     for name, cls in _LINEAR_CLASSES.items()
 }
 
-_MAX_COMPRESSION = 1040  # times fewer bytes than there were, at most
-_MAGIC = b"\x93NUMPY\x01\x00"  # of arrays in numpy's format 1.0, before two bytes of the length of the header
+_MAX_COMPRESSION = 1040  # bytes of data for each compressed byte, at most
+_MAGIC = b"\x93NUMPY\x01\x00"  # numpy's format 1.0; two bytes with the length of the header follow
 _MAX_COPIED_BYTES = 1e6  # bytes of an array that may be in memory twice
 _UNCHECKED_BYTES = 1e8  # bytes that are allocated without checking the free memory
 
@@ -157,11 +157,11 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         errors_of = sequence(header.get("errors_of", header["measures"]), str)
         errors = arrays["errors"]
         return PathResult(
-            unit,
-            _parsed_steps(header, arrays, tuple(ids), stored),
-            FrozenMapping(_values_by_measure(names, arrays["validation"], len(header["kinds"]))),
-            _checked_divisor(header["divisor"]),
-            StepKind(header["along"]),
+            unit=unit,
+            steps=_parsed_steps(header, arrays, tuple(ids), stored),
+            validation=FrozenMapping(_values_by_measure(names, arrays["validation"], len(header["kinds"]))),
+            divisor=_checked_divisor(header["divisor"]),
+            step_kind=StepKind(header["along"]),
             notes=tuple(map(Note, sequence(header["notes"], str))),
             standard_errors=FrozenMapping(
                 _values_by_measure(errors_of, errors, len(header["kinds"])) if errors.size else {}
@@ -228,19 +228,19 @@ def fold_from_values(
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
     return FoldResult(
-        fold,
-        Chosen(path.unit, step),
-        sequence(values["selected"], int),
-        measures(values["validation"], names),
-        measures(values["test"], names),
-        tuple(path for (number, _), path in sorted(units.items()) if number == fold),
-        _parsed_baseline(values["baseline"], names, ids),
-        _checked_query_values(values["per_query"], names),
-        exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
-        _checked_ids(values.get("constant", []), ids),
-        _checked_query_values(values.get("cross_fitted", {}), names),
-        checksum(values["data"]) if "data" in values else "",
-        exactly(values.get("validation_queries", 0), int),
+        fold=fold,
+        chosen=Chosen(path.unit, step),
+        selected=sequence(values["selected"], int),
+        validation=measures(values["validation"], names),
+        test=measures(values["test"], names),
+        paths=tuple(path for (number, _), path in sorted(units.items()) if number == fold),
+        baseline=_parsed_baseline(values["baseline"], names, ids),
+        per_query=_checked_query_values(values["per_query"], names),
+        greatest_grade=exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
+        constant=_checked_ids(values.get("constant", []), ids),
+        cross_fitted=_checked_query_values(values.get("cross_fitted", {}), names),
+        data_digest=checksum(values["data"]) if "data" in values else "",
+        n_validation_queries=exactly(values.get("validation_queries", 0), int),
     )
 
 
@@ -249,9 +249,14 @@ def _per_query_values(measures: Mapping[str, Floats]) -> dict[str, list[float]]:
 
 
 def _checked_query_values(values: Mapping[str, Any], names: Collection[str]) -> FrozenMapping[str, Floats]:
-    """Return the measures in each query, or an empty mapping; ValueError for others or unequal lengths."""
+    """Return the measures in each query; {} if there are none.
+
+    Raise a ValueError for other names than those of the plan's measures, and for arrays of unequal lengths.
+    """
     queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
-    if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
+    has_other_names = bool(queries) and set(queries) != set(names)
+    n_lengths = len({row.size for row in queries.values()})
+    if has_other_names or n_lengths > 1:
         raise ValueError("expected each measure in each query")
     return FrozenMapping(queries)
 
@@ -267,11 +272,11 @@ def _parsed_baseline(values: Mapping[str, Any], names: Collection[str], ids: Col
     if values["feature"] not in ids:
         raise ValueError("expected a feature of the data")
     return Baseline(
-        exactly(values["feature"], int),
-        exactly(values["name"], str),
-        exactly(values["descending"], bool),
-        measures(values["validation"], names),
-        measures(values["test"], names),
+        feature=exactly(values["feature"], int),
+        name=exactly(values["name"], str),
+        descending=exactly(values["descending"], bool),
+        validation=measures(values["validation"], names),
+        test=measures(values["test"], names),
     )
 
 
@@ -288,9 +293,9 @@ def archived_arrays(content: bytes, max_bytes: float = math.inf) -> dict[str, ND
     Raises
     ------
     ValueError
-        Where they take more, or more than these bytes can hold.
+        If the arrays take more bytes, or more than the content can hold.
     MemoryError
-        Where there is too little room for them.
+        If the free memory is too small for the arrays.
     """
     with _NUMPY_LOCK, np.load(io.BytesIO(content), allow_pickle=False) as archive:
         size = sum(entry.file_size for entry in archive.zip.infolist())
@@ -302,7 +307,11 @@ def archived_arrays(content: bytes, max_bytes: float = math.inf) -> dict[str, ND
 
 
 def _read_array(archive: Any, name: str) -> NDArray[Any]:
-    """Return an array of an archive; small ones, of which a study has thousands, with headers parsed once."""
+    """Return an array of an archive.
+
+    A study has thousands of small arrays: their equal headers are parsed only once. numpy itself reads all
+    other arrays, and those with an unexpected header, for which it raises the error.
+    """
     try:
         entry = archive.zip.getinfo(f"{name}.npy")
     except KeyError:
@@ -310,22 +319,23 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     if entry.file_size > _MAX_COPIED_BYTES:
         return cast("NDArray[Any]", archive[name])
     content = archive.zip.read(entry)
-    begin = len(_MAGIC) + 2
-    begin += int.from_bytes(content[len(_MAGIC) : begin], "little")
-    if not content.startswith(_MAGIC) or begin > len(content):
+    # The content is: magic bytes, the length of the header in two bytes, the header, the values.
+    header_offset = len(_MAGIC) + 2
+    values_offset = header_offset + int.from_bytes(content[len(_MAGIC) : header_offset], "little")
+    if not content.startswith(_MAGIC) or values_offset > len(content):
         return cast("NDArray[Any]", archive[name])
-    shape, fortran, dtype = _array_header(content[len(_MAGIC) : begin])
+    shape, is_fortran, dtype = _array_header(content[len(_MAGIC) : values_offset])
     count = math.prod(shape)
-    odd = dtype.hasobject or not dtype.itemsize or any(length < 0 for length in shape)
-    if odd or begin + count * dtype.itemsize > len(content):
-        return cast("NDArray[Any]", archive[name])  # which says what is wrong with it
-    flat: NDArray[Any] = np.frombuffer(content, dtype, count, begin)
-    return (flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)).copy("K")
+    is_invalid = dtype.hasobject or not dtype.itemsize or any(length < 0 for length in shape)
+    if is_invalid or values_offset + count * dtype.itemsize > len(content):
+        return cast("NDArray[Any]", archive[name])
+    flat: NDArray[Any] = np.frombuffer(content, dtype, count, values_offset)
+    return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy("K")
 
 
 @lru_cache(maxsize=4096)
 def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, order and type by a header of numpy's format: to parse one takes longer than to read."""
+    """Return shape, Fortran order and type of a header; cached, because parsing is slower than reading."""
     header: tuple[tuple[int, ...], bool, np.dtype[Any]]
     header = np.lib.format.read_array_header_1_0(io.BytesIO(content))
     return header
@@ -338,7 +348,7 @@ def _values_by_measure(names: Sequence[str], stored: NDArray[Any], n_steps: int)
 
 
 def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the p-values of a path; none where an earlier version stored it."""
+    """Return the p-values of a path; {} for a path that an earlier version stored."""
     if "p_values_of" not in header:
         return {}
     names = sequence(header["p_values_of"], str)
@@ -358,7 +368,7 @@ def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
 
 
 def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
-    """Return a path's choices on subsets; None where an earlier version, or no validation query, chose."""
+    """Return a path's choices on subsets; None if validation queries did not choose, or in older studies."""
     if "choices_of" not in header:
         return None
     names = sequence(header["choices_of"], str)
@@ -383,7 +393,7 @@ def _checked_divisor(value: Any) -> float:
 
 
 def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
-    """Return the steps of a path from its header and arrays; ValueError where these are invalid."""
+    """Return the steps of a path from its header and arrays; ValueError if these are invalid."""
     selected = _split_rows("selected", arrays, "<i8")
     candidates = _split_rows("candidates", arrays, "<f8")
     used_columns = _split_rows("used", arrays, "<i8")
@@ -396,7 +406,9 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
         array(arrays[name], dtype, (len(kinds),))
     if np.any(arrays["n"] != n) or not np.isin(arrays["candidates_sizes"], (0, n)).all():
         raise ValueError(f"expected {n} features")
-    numbers, criteria, before = (arrays[name].tolist() for name in ("number", "criterion", "before"))
+    numbers = arrays["number"].tolist()
+    criteria = arrays["criterion"].tolist()
+    earlier_criteria = arrays["before"].tolist()
     steps: list[Step] = []
     for k, kind in enumerate(kinds):
         coef = np.zeros(n)
@@ -417,12 +429,12 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
             extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": location}
         steps.append(
             cls(
-                numbers[k],
-                tuple(selected[k].tolist()),
-                coef,
-                criteria[k],
-                candidates[k].copy(),
-                before=before[k],
+                number=numbers[k],
+                selected=tuple(selected[k].tolist()),
+                coef=coef,
+                criterion=criteria[k],
+                candidates=candidates[k].copy(),
+                before=earlier_criteria[k],
                 **extras,
             )
         )
@@ -431,6 +443,7 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
 
 def _nonzero_weights(coef: Floats) -> tuple[Ints, Floats]:
     """Return the columns with a weight other than 0, and these weights; -0.0 counts as a weight."""
+    # The bits of a number are all 0 for 0.0 only.
     columns = np.flatnonzero(np.ascontiguousarray(coef).view(np.int64))
     return columns, coef[columns]
 
@@ -458,7 +471,7 @@ def _joined_rows(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[st
 
 
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
-    """Return views of the rows that :func:`_joined_rows` joined; ValueError where their lengths are wrong."""
+    """Return views of the rows that :func:`_joined_rows` joined; ValueError if their lengths are wrong."""
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]
     array(sizes, "<i8", (len(arrays["n"]),))

@@ -1,11 +1,11 @@
 """The file of a study: one SQLite database, of which one process at a time is the owner.
 
-Commits go to a log beside the file (WAL) and reach the disk before they count, so that whatever ends the
-process, even the power, takes nothing of what was committed with it. The owner holds SQLite's own exclusive
-lock, which the operating system releases when the process ends, however it ends: nothing stale can remain.
-A small file beside it says who the owner is, for the sentence that refuses a second one; it locks nothing.
+Commits go to a log beside the file (WAL) and are on the disk before they count, so that nothing committed is
+lost, however the process ends, even by a power cut. The owner holds SQLite's own exclusive lock, which the
+operating system releases when the process ends, however it ends: no stale lock can remain. A small file
+beside the study names the owner, for the error that refuses a second owner; it locks nothing.
 
-A file that is not a study of ours is only ever read: whatever is refused has the bytes it had.
+A file that is not a study is only read: a file that is refused keeps its bytes.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ APPLICATION_ID = 0x526B5374
 """Application id of the file: "RkSt" in ASCII."""
 
 _SYNCHRONOUS = "FULL"
-"""The disk has what is stored before anything goes on: a power cut loses nothing that is called stored."""
+"""SQLite's setting with which a commit returns when it is on the disk: a power cut loses nothing stored."""
 
 _FORBIDDEN = translatable("no permission to write this file or its folder")
 _DAMAGED = translatable("the file is damaged or truncated; expected a complete study")
 _FOREIGN = translatable("not a RankStudio study")
 _MODE = slice(18, 20)
 _WAL = b"\2\2"
-"""Where a database says whether it has a log, and that it has: to be switched later takes a journal."""
+"""Bytes of a database that say whether it has a log, and their value for a log.
+
+A new file has this value from the beginning, because SQLite would need a journal to switch to a log later.
+"""
 
 _NOT_UTF8 = translatable("file names must be UTF-8, found")
 _MESSAGES_BY_CODE = {
@@ -54,7 +57,7 @@ _MESSAGES_BY_CODE = {
 }
 
 _COUNT_ACTIVE_OBJECTS = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
-"""How much there is in a file that does something by itself when it is written or read."""
+"""Number of objects in a file that act by themselves when it is written or read, such as triggers."""
 _TYPES = """
     SELECT m.name, c.name, c.type, c."notnull", c.pk
     FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"""
@@ -62,13 +65,14 @@ _KEYS = """
     SELECT m.name, k.seq, c.name, c.seqno, k."unique"
     FROM sqlite_master AS m, pragma_index_list(m.name) AS k, pragma_index_info(k.name) AS c
     WHERE m.type = 'table' AND k.origin <> 'c'"""
+"""The columns of all tables with their types, and the columns of all keys."""
 
 _HEADER = struct.Struct(">8I")
-"""Magic number, version, size of a page, sequence, two salts, checksum in two parts."""
+"""Header of a log: magic number, version, size of a page, sequence, two salts, checksum in two parts."""
 _FRAME = struct.Struct(">6I")
-"""Page, size of the database where a commit ends, two salts, checksum in two parts."""
+"""Header of a frame: page, size of the database (0 before the end of a commit), two salts, two checksums."""
 _READ_MARK_OFFSET = 16
-"""Where the index of a log, which SQLite makes when it reads one, says how many frames it has read."""
+"""Offset of the number of frames that SQLite has read, in the index that it makes of a log."""
 
 
 class StudyFile:
@@ -102,11 +106,11 @@ class StudyFile:
     def __init__(self, path: str | Path, *, reading: bool = False, shared: bool = False) -> None:
         self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
         _refuse_long_name(self.path)
-        self._turn = threading.RLock()
-        unwritable = reading and self.path.is_file() and not _writable(self.path)
-        self.read_only = shared or unwritable
+        self._lock = threading.RLock()
+        is_read_only_file = reading and self.path.is_file() and not _writable(self.path)
+        self.read_only = shared or is_read_only_file
         self._db = _memory_copy(self.path, shared=shared) if self.read_only else _open_owned(self.path)
-        self._file = _identity(self.path)
+        self._file_identity = _identity(self.path)
         self.written: datetime | None = None
         self._closed = False
 
@@ -124,7 +128,7 @@ class StudyFile:
         path = Path(path).resolve()
         _refuse_long_name(path)
         partial = path.with_name(path.name + ".part")
-        with self._turn:
+        with self._lock:
             if path == self.path:
                 return
             try:
@@ -146,7 +150,7 @@ class StudyFile:
             identity = _identity(path)
             self._db = other
             self.path = path
-            self._file = identity
+            self._file_identity = identity
             self.read_only = False
             self._closed = False
 
@@ -159,10 +163,10 @@ class StudyFile:
         StoreError
             If the file cannot be written, or no longer exists; none of the writes is then executed.
         """
-        with self._turn, in_words(self.path):
+        with self._lock, in_words(self.path):
             if self.read_only:
                 raise StoreError(f"{self.path}: {tr(_FORBIDDEN)}.")
-            if _identity(self.path) != self._file:  # SQLite would go on with a file that has no name
+            if _identity(self.path) != self._file_identity:  # SQLite would write on to a deleted file
                 text = tr(
                     "{path}: the study was removed, moved or replaced while open; results "
                     "from now on are not stored."
@@ -179,9 +183,9 @@ class StudyFile:
         Raises
         ------
         StoreError
-            If they cannot be read.
+            If the rows cannot be read.
         """
-        with self._turn, in_words(self.path):
+        with self._lock, in_words(self.path):
             return self._db.execute(sql, values).fetchall()
 
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
@@ -190,17 +194,18 @@ class StudyFile:
         Raises
         ------
         StoreError
-            If they cannot be read.
+            If the rows cannot be read.
         """
-        with self._turn, in_words(self.path):
+        with self._lock, in_words(self.path):
             absent = study_rows.absent_columns(self._db, table)
             rows = self._db.execute(study_rows.select(table, clause, absent), values).fetchall()
         return [study_rows.row_of(table, row) for row in rows]
 
     def close(self) -> None:
         """Close the file. It may be called twice."""
-        with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
-            self._db.execute("SELECT 1")  # not closed before: the note would be the next owner's
+        with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
+            # Fails if the file is closed already: its owner file may then be that of the next owner.
+            self._db.execute("SELECT 1")
             if not self.read_only:
                 with suppress(OSError):
                     _owner_file(self.path).unlink(missing_ok=True)
@@ -209,19 +214,21 @@ class StudyFile:
 
     @contextmanager
     def kept_open(self) -> Iterator[bool]:
-        """Keep the file open meanwhile; yield whether it is open, because late calls are possible."""
-        with self._turn:
+        """Keep the file open during the block; yield whether it is open, because it may be closed already."""
+        with self._lock:
             yield not self._closed
 
 
 def _open_owned(path: Path) -> sqlite3.Connection:
-    """Return a connection to a sound study, which it locks for other processes."""
-    with _file_copy(path) if Path(f"{path}-journal").exists() else nullcontext() as copy:
+    """Return a connection to a sound study that keeps other processes from opening the study."""
+    # A journal must be rolled back before the study can be checked, so a copy is checked.
+    has_journal = Path(f"{path}-journal").exists()
+    with _file_copy(path) if has_journal else nullcontext() as copy:
         _check_study_file(path, copy)
     if not _writable(path):
-        raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")  # SQLite would call it a fault of the disk
+        raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")  # SQLite would report a fault of the disk
     with in_words(path):
-        # Threads may share it: who writes takes turns.
+        # Threads share the connection: a lock of the study lets one of them use it at a time.
         db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         db.text_factory = study_rows.as_text
     try:
@@ -240,7 +247,8 @@ def _writable(path: Path) -> bool:
 
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
     """Return a copy in memory of a sound study; without its log if other processes may have it open."""
-    with _file_copy(path) if _has_log(path) and not shared else nullcontext() as copy:
+    needs_copy = _has_log(path) and not shared
+    with _file_copy(path) if needs_copy else nullcontext() as copy:
         _check_study_file(path, copy, shared=shared)
         uri = f"{path.as_uri()}?immutable=1" if copy is None else copy.as_uri()
         with in_words(path), closing(sqlite3.connect(uri, uri=True)) as source:
@@ -267,7 +275,7 @@ def _file_copy(path: Path) -> Iterator[Path]:
 
 
 def _has_log(path: Path) -> bool:
-    """Return whether a log or a journal lies beside a study, with what its file does not have yet."""
+    """Return whether a log or a journal beside a study has changes that its file does not have yet."""
     for end in ("-wal", "-journal"):
         with suppress(FileNotFoundError):
             if Path(f"{path}{end}").stat().st_size > 0:
@@ -276,12 +284,13 @@ def _has_log(path: Path) -> bool:
 
 
 def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
+    """Switch a study to its log, and lock it for other processes until the connection is closed."""
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
     db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
     db.execute("COMMIT")
-    with suppress(OSError):  # left by reading a log; the owner alone needs no shared index of it
+    with suppress(OSError):  # an index of the log that readers shared; the only owner needs none
         Path(f"{path}-shm").unlink(missing_ok=True)
 
 
@@ -328,7 +337,7 @@ def in_words(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.ProgrammingError:
-        raise  # ours, not the file's
+        raise  # a fault of this program, not of the file
     except UnicodeDecodeError as error:  # SQLite quotes what is damaged
         raise StoreError(f"{path}: {tr(_DAMAGED)}.") from error
     except UnicodeEncodeError as error:
@@ -355,9 +364,9 @@ def _check_study_file(path: Path, copy: Path | None = None, *, shared: bool = Fa
         raise StoreError(f"{path}: {problem}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
-    log = not shared and any(Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal"))
-    mode = "ro" if copy is None else "rw"  # a copy may be rolled back
-    uri = f"{opened_path.as_uri()}?mode={mode}" + ("" if log else "&immutable=1")
+    has_log = not shared and any(Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal"))
+    mode = "ro" if copy is None else "rw"  # the journal of a copy may be rolled back
+    uri = f"{opened_path.as_uri()}?mode={mode}" + ("" if has_log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
         db.text_factory = study_rows.as_text  # damage is reported in SQLite's own words
         application = db.execute("PRAGMA application_id").fetchone()[0]
@@ -372,7 +381,7 @@ def _check_study_file(path: Path, copy: Path | None = None, *, shared: bool = Fa
             raise StoreError(text.format(path=path, version=version, expected=VERSION))
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {tr(_DAMAGED)}.")
-        if log and not _log_is_whole(opened_path):
+        if has_log and not _log_is_whole(opened_path):
             text = tr(
                 "{path}-wal: the log of the study, which holds the latest results, is damaged. Without "
                 "this file the study opens in its earlier state."
@@ -405,7 +414,7 @@ def _owner_file(path: Path) -> Path:
 
 
 def _note_owner(path: Path) -> None:
-    """Note this process as the owner; where it cannot be noted, who is refused hears of another program."""
+    """Note this process as the owner. Without the note, a refused process only reads "another program"."""
     note = _owner_file(path)
     try:
         note.write_text(str(os.getpid()), encoding="ascii")
@@ -445,14 +454,21 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _is_foreign(db: sqlite3.Connection) -> bool:
-    """Return whether a file lacks a table of a study, has it otherwise, or does something by itself."""
-    with closing(sqlite3.connect(":memory:")) as empty:
-        _make_tables(empty)
-        ours = _columns(empty)
+    """Return whether a database is not a study.
+
+    It is not if it lacks a column of a study, has an added column with another type, or has objects that act
+    by themselves.
+    """
+    with closing(sqlite3.connect(":memory:")) as empty_study:
+        _make_tables(empty_study)
+        study_columns = _columns(empty_study)
     columns = _columns(db)
-    missing_columns = {column for column in ours - columns if column[:2] not in study_rows.added_columns()}
-    otherwise = {column for column in columns - ours if column[:2] in study_rows.added_columns()}
-    return bool(db.execute(_COUNT_ACTIVE_OBJECTS).fetchone()[0] or missing_columns or otherwise)
+    added_columns = study_rows.added_columns()
+    # The first two values of a column are the names of its table and of the column.
+    missing_columns = {column for column in study_columns - columns if column[:2] not in added_columns}
+    differing_columns = {column for column in columns - study_columns if column[:2] in added_columns}
+    (n_active_objects,) = db.execute(_COUNT_ACTIVE_OBJECTS).fetchone()
+    return bool(n_active_objects or missing_columns or differing_columns)
 
 
 def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
@@ -461,50 +477,54 @@ def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
 
 
 def _log_is_whole(path: Path) -> bool:
-    """Return whether SQLite, which has just read a database, found all that was committed in its log.
+    """Return whether SQLite, which has just read a database, found all commits in the log of the database.
 
-    SQLite itself passes over what is damaged in a log, and all that comes after. See "WAL-mode File Format"
-    and "The WAL-Index File Format" in its documentation.
+    SQLite ignores a damaged frame of a log, and all frames behind it, without an error. See "WAL-mode File
+    Format" and "The WAL-Index File Format" in its documentation.
 
-    Of the commit that was being written when the computer went down there may be frames behind those that
-    SQLite took; of two commits there cannot be.
+    If the computer went down during a commit, frames of this commit may be behind those that SQLite has read.
+    Frames of two commits there mean that the log is damaged.
     """
     try:
         with Path(f"{path}-wal").open("rb") as log, Path(f"{path}-shm").open("rb") as index:
-            start = log.read(_HEADER.size)
-            if len(start) < _HEADER.size:
+            header = log.read(_HEADER.size)
+            if len(header) < _HEADER.size:
                 return True  # nothing was committed yet
-            values = _HEADER.unpack(start)
-            if values[6:] != _checksum(start[:24], values[0] & 1 == 1):
+            magic, _, page_size, _, salt_1, salt_2, *checksum = _HEADER.unpack(header)
+            # The checksum is that of the six numbers before it; an odd magic number means big-endian.
+            if tuple(checksum) != _checksum(header[:24], is_big_endian=magic & 1 == 1):
                 return not log.read(_FRAME.size)
             index.seek(_READ_MARK_OFFSET)
             n_read = int.from_bytes(index.read(4), sys.byteorder)
-            return _count_unread_commits(log, n_read, values[2], values[4:6]) < 2
+            return _count_unread_commits(log, n_read, page_size, (salt_1, salt_2)) < 2
     except OSError:
-        return True  # there is none
+        return True  # there is no log
 
 
-def _count_unread_commits(log: BinaryIO, n_read: int, page: int, salts: tuple[int, ...]) -> int:
-    """Return the number of commits of the log's present round behind the frames that were read.
+def _count_unread_commits(log: BinaryIO, n_read: int, page_size: int, salts: tuple[int, int]) -> int:
+    """Return the number of commits with the log's present salts behind the frames that were read.
 
-    Each round has two numbers of its own. Where one of them fits, the commit is of this round: the other one
-    is damaged, there or in the header, whose checksum two flipped bits can leave as it was.
+    SQLite overwrites a log from its beginning, with two new salts each time. One equal salt is enough to
+    count a commit: the other salt is then damaged, in the frame or in the header, where two flipped bits can
+    leave the checksum unchanged.
     """
     n_commits = 0
-    offset = _HEADER.size + n_read * (_FRAME.size + page)
+    offset = _HEADER.size + n_read * (_FRAME.size + page_size)
     while True:
         log.seek(offset)
-        start = log.read(_FRAME.size)
-        if len(start) < _FRAME.size:
+        frame = log.read(_FRAME.size)
+        if len(frame) < _FRAME.size:
             return n_commits
-        values = _FRAME.unpack(start)
-        n_commits += values[1] > 0 and (values[2] == salts[0] or values[3] == salts[1])
-        offset += _FRAME.size + page
+        _, database_size, *frame_salts, _, _ = _FRAME.unpack(frame)
+        is_commit = database_size > 0
+        n_commits += is_commit and (frame_salts[0] == salts[0] or frame_salts[1] == salts[1])
+        offset += _FRAME.size + page_size
 
 
-def _checksum(content: bytes, big: bool) -> tuple[int, int]:
+def _checksum(content: bytes, *, is_big_endian: bool) -> tuple[int, int]:
+    """Return the checksum of SQLite's logs."""
     s0 = s1 = 0
-    for a, b in struct.iter_unpack(">2I" if big else "<2I", content):
+    for a, b in struct.iter_unpack(">2I" if is_big_endian else "<2I", content):
         s0 = (s0 + a + s1) & 0xFFFFFFFF
         s1 = (s1 + b + s0) & 0xFFFFFFFF
     return s0, s1

@@ -108,8 +108,8 @@ class Study:
         Raises
         ------
         StoreError
-            If it does not exist, is not a study, is damaged or of a newer version, or is in use by another
-            process; the file is unchanged. Also if it cannot be written.
+            If the file does not exist, is not a study, is damaged or of a newer version, or is in use by
+            another process; the file is unchanged. Also if the file cannot be written.
         """
         return cls(StudyFile(path, reading=reading, shared=shared))
 
@@ -144,15 +144,15 @@ class Study:
     @property
     def title(self) -> str:
         """Name of the study; by default the name of its file."""
-        rows = self._sound("study")
+        rows = self._sound_records("study")
         return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
 
     def damage(self) -> tuple[str, ...]:
         """Return a note for each damaged record of the study and each run that cannot be read.
 
-        Damage of the parts of a run is not among them: :meth:`runs` reports it with the run.
+        The notes do not include damaged parts of a run: :meth:`runs` reports those with the run.
         """
-        notes = [] if self._sound("study") else [f"{self.path}: the study's title is damaged."]
+        notes = [] if self._sound_records("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
             notes.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
         if not all(row.sound for row in self._file.records("label")):
@@ -161,7 +161,7 @@ class Study:
             notes.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
         if not all(row.sound for row in self._file.records("report")):
             notes.append(f"{self.path}: the texts for the report are damaged and left out.")
-        for row in self._listed():
+        for row in self._listed_records():
             try:
                 self._read_run(row)
             except StoreError as error:
@@ -172,7 +172,7 @@ class Study:
     @property
     def last_id(self) -> int:
         """Highest number of a run, including removed ones; 0 before the first."""
-        return max((row.id for row in self._sound("run")), default=0)
+        return max((row.id for row in self._sound_records("run")), default=0)
 
     def close(self) -> None:
         """Close the file for other processes."""
@@ -184,7 +184,7 @@ class Study:
         Raises
         ------
         StoreError
-            If it cannot be written, or the target is not a study or is in use; nothing is changed.
+            If the copy cannot be written, or the target is not a study or is in use; nothing is changed.
         """
         self._file.move_to(path)
 
@@ -197,9 +197,9 @@ class Study:
     def begin(self, plan: Plan, dataset: FoldedDataset, anew: bool = False) -> RunKey:
         """Return the run to resume, or a new one.
 
-        It is the latest run of an equal plan on equal data (from any location), computed by the same
-        versions, so that all numbers of a run have one origin. It may be finished: computing it again would
-        give the same bits.
+        The run to resume is the latest run of an equal plan on equal data (from any location), computed by
+        the same versions, so that all numbers of a run have one origin. A finished run is also returned:
+        computing it again would give the same bits.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Study:
         ChangedDataError
             If files of the data changed since the study recorded them.
         """
-        if not plan.convention:  # it is stored, since the data may not be at hand when the study is read
+        if not plan.convention:  # stored with the plan, because a reader of the study may not have the data
             plan = plan.changed(convention=dataset.convention)
         plan = with_data_format(plan, dataset)
         data_fingerprint = fingerprint(dataset)
@@ -223,11 +223,11 @@ class Study:
         versions_text = as_json(versions(plan.sources))
         checksum = data_fingerprint.checksum
         with self._file.transaction() as db:
-            run = None if anew else self._equal(plan, versions_text, checksum)
+            run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 data = write_data(db, dataset, location, data_fingerprint)
-                # Where its record was damaged it is sound by now, and the runs on it are known again.
-                run = None if anew else self._equal(plan, versions_text, checksum)
+                # If the record of the data was damaged, it is sound now, and runs on the data can be found.
+                run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
                 values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": versions_text}
@@ -245,11 +245,11 @@ class Study:
         Raises
         ------
         StoreError
-            If its numbers would have two origins.
+            If the data or the versions are not those of the run.
         """
-        other = self.data(run).difference(dataset)
-        if other:
-            raise ChangedDataError(other)
+        difference = self.data(run).difference(dataset)
+        if difference:
+            raise ChangedDataError(difference)
         recorded_files = _recorded_files(self._run(run.id))
         present_files = _own_files(run.plan)
         for name, files in recorded_files.items():
@@ -257,9 +257,9 @@ class Study:
                 text = tr("{file}: the file of the {name} changed since run {id} began. Start the run again.")
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
-        by = json.loads(self._run(run.id)["versions"])
+        run_versions = json.loads(self._run(run.id)["versions"])
         installed_versions = versions(run.plan.sources)
-        if by != installed_versions:
+        if run_versions != installed_versions:
             text = tr(
                 "{path}: run {id} was started with {by}, but {versions} is installed. Start the run again."
             )
@@ -267,7 +267,7 @@ class Study:
                 text.format(
                     path=self.path,
                     id=run.id,
-                    by=_version_text(by),
+                    by=_version_text(run_versions),
                     versions=_version_text(installed_versions),
                 )
             )
@@ -294,10 +294,12 @@ class Study:
 
     def label(self, run: RunKey) -> RunLabel:
         """Return the label stored by :meth:`set_label`, a long one shortened; empty if missing or damaged."""
-        for row in self._sound("label", "WHERE run = ?", run.id):
+        for row in self._sound_records("label", "WHERE run = ?", run.id):
             with suppress(*IMPOSSIBLE):
                 tags = tuple(sequence(json.loads(row["tags"]), str))
-                return RunLabel(row["name"], row["note"], tags, bool(row["hidden"])).shortened()
+                return RunLabel(
+                    name=row["name"], note=row["note"], tags=tags, hidden=bool(row["hidden"])
+                ).shortened()
         return RunLabel()
 
     def set_choice(self, run: RunKey, values: tuple[Any, ...] | None, length: int | None) -> None:
@@ -307,7 +309,7 @@ class Study:
         ----------
         run : RunKey
         values : tuple or None
-            Of its path, on the axes of the plan; None for those that validation chose.
+            Values of the model's path on the axes of the plan; None for the path that validation chose.
         length : int or None
             Number of features, or round; None for the best.
         """
@@ -318,7 +320,7 @@ class Study:
             db.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", cells)
 
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
-        """Return the values and length of :meth:`set_choice`; None twice if missing or damaged."""
+        """Return the values and length of :meth:`set_choice`; both are None if missing or damaged."""
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
                 "SELECT payload, digest FROM choice WHERE run = ?", run.id
@@ -332,17 +334,17 @@ class Study:
     def seal_marks(self) -> tuple[SealMark, ...]:
         """Times at which test parts were sealed and unsealed, in order.
 
-        A mark without datasets seals all of them, and unseals those that were recorded when a study had one
-        seal for all. A damaged one seals all of them.
+        A mark without datasets seals all datasets, but it unseals only those that were recorded when a study
+        had one seal for all datasets. A damaged mark seals all datasets.
         """
         rows = self._file.records("seal", "ORDER BY id")
-        before = self._recorded_with_one_seal()
-        return tuple(_seal_mark(row, before) for row in rows)
+        unsealed_keys = self._recorded_with_one_seal()
+        return tuple(_seal_mark(row, unsealed_keys) for row in rows)
 
     def _recorded_with_one_seal(self) -> tuple[str, ...]:
         """Return the keys of the datasets that were recorded when a study had one seal for all of them."""
         keys: list[str] = []
-        for row in self._sound("dataset", "ORDER BY id"):
+        for row in self._sound_records("dataset", "ORDER BY id"):
             with suppress(*IMPOSSIBLE):
                 recorded_data = _parsed_data(row)
                 if recorded_data.first_file is None:
@@ -359,7 +361,7 @@ class Study:
     @property
     def report_settings(self) -> ReportSettings:
         """Texts of the report; empty if damaged."""
-        for row in self._sound("report"):
+        for row in self._sound_records("report"):
             with suppress(*IMPOSSIBLE):
                 pairs = json.loads(row["sections"])
                 keys = sequence([key for key, _ in pairs], str)
@@ -393,15 +395,16 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
-        """Return the bytes stored by :meth:`save_evidence`; None if missing or damaged, or once closed."""
+        """Return the bytes of :meth:`save_evidence`; None if missing, damaged, or the study is closed."""
         records = self._evidence(run)
         return next((payload for number, name, payload in records if (number, name) == (fold, key)), None)
 
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
-        """Return all evidence of a run, each with its fold, without damaged entries; none once closed."""
+        """Return all evidence of a run with its fold, without damaged entries; [] if the study is closed."""
         return [(fold, payload) for fold, _, payload in self._evidence(run)]
 
     def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
+        """Return fold, key and bytes of each undamaged evidence of a run; [] if the study is closed."""
         with self._file.kept_open() as is_open:
             if not is_open or not self._has_table("evidence"):
                 return []
@@ -426,7 +429,7 @@ class Study:
         return None
 
     def _has_table(self, name: str) -> bool:
-        """Return whether a table is there that is made when it is first needed."""
+        """Return whether the file has a table; some tables are made only when they are first needed."""
         return bool(self._file.rows("SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table'", name))
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
@@ -445,7 +448,8 @@ class Study:
         combinations = run.plan.combinations
         keep = path_keeper(run.plan)
         units = {}
-        for row in sorted(self._sound_parts(run)[0], key=lambda row: (row["fold"], row["position"])):
+        sound_units, _ = self._sound_parts(run)
+        for row in sorted(sound_units, key=lambda row: (row["fold"], row["position"])):
             fold = row["fold"]
             position = row["position"]
             unit = Unit(fold, position, combinations[position])
@@ -454,7 +458,7 @@ class Study:
                 expected = shown(unit.values)
                 text = tr("{path}: fold {fold} was stored for {was}, expected {expected}.")
                 raise StoreError(text.format(path=self.path, fold=fold, was=was, expected=expected))
-            with suppress(StoreError):  # sound, and yet no path: its digest was made of what was damaged
+            with suppress(StoreError):  # its digest matches, but the content was damaged when it was stored
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(unpack_path(row["payload"], unit, run.feature_ids, source))
         return units
@@ -465,7 +469,8 @@ class Study:
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
-            for table, parts in zip(("unit", "fold"), self._parts(*self._read_run(row)), strict=True):
+            units, folds = self._parts(*self._read_run(row))
+            for table, parts in (("unit", units), ("fold", folds)):
                 for part in parts:
                     if not part.sound:
                         db.execute(f"DELETE FROM {table} WHERE rowid = ?", (part.id,))
@@ -486,7 +491,8 @@ class Study:
         Folds without them, with other measures than the plan's, or that are not stored soundly are skipped.
         """
         names = set(run.plan.evaluated)
-        rows = {row["fold"]: row for row in self._sound_parts(run)[1]}
+        _, sound_folds = self._sound_parts(run)
+        rows = {row["fold"]: row for row in sound_folds}
         with self._file.transaction() as db:
             for result in folds:
                 row = rows.get(result.fold)
@@ -513,9 +519,10 @@ class Study:
         names = run.plan.evaluated
         digest = _digest_of_earlier_version(run.plan, self.data(run))
         finished_folds = []
-        for row in sorted(self._sound_parts(run)[1], key=lambda row: row["fold"]):
+        _, sound_folds = self._sound_parts(run)
+        for row in sorted(sound_folds, key=lambda row: row["fold"]):
             if unit_counts[row["fold"]] == n_combinations:
-                with suppress(*IMPOSSIBLE):  # as above
+                with suppress(*IMPOSSIBLE):  # damaged when it was stored
                     values = json.loads(row["payload"])
                     fold = fold_from_values(row["fold"], values, units, names, run.feature_ids)
                     finished_folds.append(fold if fold.data_digest else replace(fold, data_digest=digest))
@@ -537,7 +544,7 @@ class Study:
     def runs(self) -> list[RunSummary]:
         """Return the runs, oldest first, without removed ones and those reported by :meth:`damage`."""
         listed = []
-        for row in self._listed():
+        for row in self._listed_records():
             with suppress(StoreError):
                 listed.append(self._summary(row))
         return listed
@@ -559,7 +566,7 @@ class Study:
         Raises
         ------
         StoreError
-            If a part of it is damaged.
+            If a part of the run is damaged.
         """
         row = self._run(run.id)
         summary = self._summary(row)
@@ -570,23 +577,29 @@ class Study:
             raise StoreError(
                 summary.damage or f"{self.path}: the stored results of run {run.id} are damaged."
             )
-        ids = np.array(data.feature_ids, dtype=np.int64)
-        seconds = self.seconds(run)
-        by = summary.versions
-        return RunResult(run.plan, data.name, ids, data.feature_names, folds, complete, by, seconds)
+        return RunResult(
+            plan=run.plan,
+            data_name=data.name,
+            feature_ids=np.array(data.feature_ids, dtype=np.int64),
+            feature_names=data.feature_names,
+            folds=folds,
+            complete=complete,
+            versions=summary.versions,
+            seconds=self.seconds(run),
+        )
 
-    def _sound(self, table: str, clause: str = "", *values: Any) -> list[Row]:
+    def _sound_records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table that are not damaged."""
         return _sound_rows(self._file.records(table, clause, *values))
 
-    def _listed(self) -> list[Row]:
+    def _listed_records(self) -> list[Row]:
         """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
-        removed_ids = {row["run"] for row in self._sound("removed")}
+        removed_ids = {row["run"] for row in self._sound_records("removed")}
         return [row for row in self._file.records("run", "ORDER BY id") if row.id not in removed_ids]
 
     def _run(self, run: int) -> Row:
         """Return the record of a run."""
-        rows = self._sound("run", "WHERE id = ?", run)
+        rows = self._sound_records("run", "WHERE id = ?", run)
         if not rows:
             text = tr("{path}: the stored results of run {run} are damaged. Run it again.")
             raise StoreError(text.format(path=self.path, run=run))
@@ -595,40 +608,42 @@ class Study:
     def _data(self, run: Row) -> RecordedData:
         """Return the data of a run."""
         try:
-            (row,) = self._sound("dataset", "WHERE id = ?", run["dataset"])
+            (row,) = self._sound_records("dataset", "WHERE id = ?", run["dataset"])
             recorded_data = _parsed_data(row)
             return replace(recorded_data, feature_set=self._feature_set(recorded_data.checksum))
         except IMPOSSIBLE as error:
             text = tr("{path}: the stored data description of run {id} is damaged. Run it again.")
             raise StoreError(text.format(path=self.path, id=run.id)) from error
 
-    def _equal(self, plan: Plan, versions: str, checksum: str) -> int | None:
-        """Return the latest run of an equal plan, by these versions, on data of this checksum."""
+    def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
+        """Return the number of the latest run of an equal plan, by these versions, on data of this checksum.
+
+        None if there is no such run.
+        """
         condition = (
             "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         )
-        listed_ids = {row.id for row in self._listed()}
+        listed_ids = {row.id for row in self._listed_records()}
         own_files = _own_files(plan)
-        for row in self._sound("run", condition, versions, checksum):
+        for row in self._sound_records("run", condition, versions, checksum):
             if row.id not in listed_ids:
                 continue
             try:
-                # Where the data are does not count: they have their checksum.
-                if (
-                    self._read_run(row)[1].changed(data=plan.data) == plan
-                    and _recorded_files(row) == own_files
-                ):
-                    return row.id
+                _, run_plan, _ = self._read_run(row)
             except StoreError:
-                continue  # a plan of a version that is not ours is none to go on with
+                continue  # a plan that this version cannot read is not resumed
+            # The location of the data may differ, because their checksum is equal.
+            if run_plan.changed(data=plan.data) == plan and _recorded_files(row) == own_files:
+                return row.id
         return None
 
     def _refuse_changes(self, plan: Plan, location: str, sources: Sequence[Source]) -> None:
-        """Raise ChangedDataError where files of a place changed since a run read the same columns of them."""
-        # The same file with other columns, or the labels of another judge, has another checksum.
+        """Raise ChangedDataError if files at a location changed since a run read the same columns of them."""
+        # The same file with other columns, or the labels of another judge, has another checksum. A damaged
+        # record, for which `_columns_of` returns None, may have had the same columns.
         same_columns = None, plan_as_dict(plan).get("columns", {})
-        used_datasets = {row["dataset"] for row in self._listed() if _columns_of(row) in same_columns}
-        for row in self._sound("dataset", "WHERE place = ?", location):
+        used_datasets = {row["dataset"] for row in self._listed_records() if _columns_of(row) in same_columns}
+        for row in self._sound_records("dataset", "WHERE place = ?", location):
             change_text = ""
             with suppress(*IMPOSSIBLE):
                 change_text = change(_sources(row["files"]), sources)
@@ -645,7 +660,8 @@ class Study:
         data = self._data(row)
         try:
             recorded_versions(json.loads(run["versions"]))
-            moment(run["created"]), moment(run["finished"] or run["created"])
+            moment(run["created"])
+            moment(run["finished"] or run["created"])
             self._remember_methods(run)
             self._remember_measures(run)
             return run, plan_from_dict(json.loads(run["plan"])), data
@@ -685,7 +701,7 @@ class Study:
                         MEASURES.remember(entry)
 
     def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
-        """Return the units and the folds of a run; what its plan does not have counts as damaged."""
+        """Return the units and the folds of a run; those that its plan does not have count as damaged."""
         numbers = plan.folds or data.folds
         n_combinations = _n_combinations(plan)
         row_lists = (self._file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
@@ -696,42 +712,42 @@ class Study:
         return [replace(r, sound=r.sound and 0 <= r["position"] < n_combinations) for r in units], folds
 
     def _lost(self) -> list[str]:
-        """Return in words the runs that are not in the file any more: they were numbered without a gap."""
+        """Return texts on the missing runs: gaps in the numbers, and runs that only other rows mention."""
         run_ids = [row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")]
         last = max(run_ids, default=0)
         mentioned_ids = (
             row["run"] for table in ("unit", "fold", "removed", "label") for row in self._file.records(table)
         )
         lost_ids = {run for run in mentioned_ids if isinstance(run, int) and run > last}
+        # Runs are numbered from 1 without a gap.
         gaps = [(a + 1, b - 1) for a, b in zip([0, *run_ids], run_ids, strict=False) if a + 1 < b]
         gaps += [(run, run) for run in sorted(lost_ids)]
         return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
 
     def _summary(self, row: Row) -> RunSummary:
-        """Return a run as a list shows it; StoreError where its plan or its data cannot be read."""
+        """Return a run as a list shows it; StoreError if its plan or its data cannot be read."""
         run, plan, data = self._read_run(row)
         units, folds = self._parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
         n_units = _n_combinations(plan) * n_folds
         n_sound = len(_sound_rows(units))
         n_missing = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
-        damage = ", ".join(_damaged_row_texts(units, folds)) or (
-            f"{n_missing} of its parts" if n_missing else ""
-        )
+        missing_text = f"{n_missing} of its parts" if n_missing else ""
+        damage = ", ".join(_damaged_row_texts(units, folds)) or missing_text
         return RunSummary(
-            RunKey(row.id, plan, data.feature_ids),
-            data.name,
-            run["created"],
-            run["finished"] or "",
-            self._seconds(row.id),
-            n_sound,
-            n_units,
-            recorded_versions(json.loads(run["versions"])),
-            damage and f"{self.path}: run {row.id} is damaged ({damage}). Resume it to repair it.",
+            key=RunKey(row.id, plan, data.feature_ids),
+            data_name=data.name,
+            created=run["created"],
+            finished=run["finished"] or "",
+            seconds=self._seconds(row.id),
+            n_finished=n_sound,
+            n_units=n_units,
+            versions=recorded_versions(json.loads(run["versions"])),
+            damage=damage and f"{self.path}: run {row.id} is damaged ({damage}). Resume it to repair it.",
         )
 
     def _seconds(self, run: int) -> float:
-        """Return how long a run took, or how long its finished units did."""
+        """Return the duration of a run in seconds; for an unfinished run, of its finished units."""
         parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
         query = f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
         return float(self._file.rows(query, run)[0][0])
@@ -745,10 +761,9 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-_MAX_REASON_LENGTH = 300
-_MAX_CELL_LENGTH = 20
+_MAX_REASON_LENGTH = 300  # characters of the reason why a plan cannot be read
+_MAX_CELL_LENGTH = 20  # characters of a cell that a sentence quotes
 _MAX_METHOD_LENGTH = 1 << 20  # characters of the description of a method
-"""Characters of what is wrong with a plan, and of a cell."""
 
 
 def write_data(
@@ -758,7 +773,7 @@ def write_data(
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [row_of("dataset", cells) for cells in db.execute(query, (data_fingerprint.checksum, location))]
     number = rows[0].id if rows else next_id(db, "dataset")
-    # A sound record of a study with one seal for all datasets stays one: the seal applies to it.
+    # A sound record without a first file stays so: the one seal of an earlier version applies to it.
     first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
     write(
         db,
@@ -844,14 +859,14 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
         value = plan.parameters.get(parameter.name)
         for name in value if isinstance(value, tuple) else (value,):
             if isinstance(name, str) and name.lower().endswith(OWN_FILE):
-                with suppress(OSError):  # the run says that it cannot be read
+                with suppress(OSError):  # the run itself raises the error
                     digest = hashlib.sha256(Path(name).read_bytes()).hexdigest()
                     checksums.setdefault(parameter.name, []).append(f"sha256:{digest}")
     return checksums
 
 
 def _recorded_files(row: Row) -> dict[str, list[str]]:
-    """Return the checksums of a run's own files as recorded; none if the record is of another version."""
+    """Return the checksums of a run's own files as recorded; {} if the record is of another version."""
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["same"]).get("own_files", {}))
     return {}
@@ -882,35 +897,35 @@ def _short_text(cell: Any) -> str:
 
 def _parsed_data(row: Row) -> RecordedData:
     """Return the dataset that a row records; one of IMPOSSIBLE if it cannot be read."""
-    folds, ids = (numbers(json.loads(row[name])) for name in ("folds", "feature_ids"))
+    ids = numbers(json.loads(row["feature_ids"]))
     names = sequence(json.loads(row["feature_names"]), str)
     if len(ids) != len(names):
         raise ValueError("expected a name for each feature")
     first_file = row["first_file"]
     return RecordedData(
-        row["name"],
-        row["place"],
-        checksum(row["checksum"]),
-        _sources(row["files"]),
-        folds,
-        ids,
-        names,
+        name=row["name"],
+        place=row["place"],
+        checksum=checksum(row["checksum"]),
+        files=_sources(row["files"]),
+        folds=numbers(json.loads(row["folds"])),
+        feature_ids=ids,
+        feature_names=names,
         first_file=checksum(first_file) if first_file else first_file,
     )
 
 
-def _seal_mark(row: Row, before: tuple[str, ...]) -> SealMark:
-    """Return a mark of the seal; a damaged one seals everything, as it may have sealed anything.
+def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
+    """Return a mark of the seal; a damaged mark seals all datasets, because it may have sealed any of them.
 
     Parameters
     ----------
     row : Row
-    before : tuple of str
+    unsealed_keys : tuple of str
         Keys of the datasets that a mark without datasets unseals.
     """
     happened = str(row["happened"])
     if row.sound and row["datasets"] is None:
-        return SealMark(bool(row["sealed"]), happened, None if row["sealed"] else before)
+        return SealMark(bool(row["sealed"]), happened, None if row["sealed"] else unsealed_keys)
     if row.sound:
         with suppress(*IMPOSSIBLE):
             return SealMark(bool(row["sealed"]), happened, sequence(json.loads(row["datasets"]), str))
@@ -945,5 +960,5 @@ def as_json(values: Any) -> str:
 
 
 def _position_from_one(position: Any) -> str:
-    """Return the text of a position, counted from 1; a damaged one that is no number, as it is."""
+    """Return the text of a position, counted from 1; a damaged position that is no number stays as it is."""
     return _short_text(position + 1 if isinstance(position, int) else position)

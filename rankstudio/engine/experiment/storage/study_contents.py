@@ -1,6 +1,6 @@
-"""Contents of a study that need no data of its runs.
+"""Contents of a study besides the results of its runs.
 
-Its runs and their data, the seal of the test part, and the texts for the report.
+They are the list of runs with their data, the seals of test parts, and the texts for the report.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class RunLabel:
     hidden: bool = False
 
     def shortened(self) -> RunLabel:
-        """Return the label with the beginning of what is too long to be shown."""
+        """Return the label with its texts and the number of its tags cut to the limits."""
         tags = tuple(tag[:LONGEST_NAME] for tag in self.tags[:MOST_TAGS])
         return replace(self, name=self.name[:LONGEST_NAME], note=self.note[:LONGEST_NOTE], tags=tags)
 
@@ -85,7 +85,7 @@ class RunSummary:
     n_finished, n_units : int
         Number of finished units, and of all units.
     versions : Mapping of str to str
-        Versions that compute it; others do not resume it.
+        Versions that compute the run; other versions do not resume it.
     damage : str
         Description of damage, as a sentence; "" if there is none.
     """
@@ -136,7 +136,7 @@ class RecordedData:
     first_file: str | None = None
 
     def opened_by(self, plan: Plan) -> str:
-        """Return the path to open them again, or their name in the plan if there is no path."""
+        """Return the path to open the data again, or their name in the plan if there is no path."""
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 
     def difference(self, dataset: FoldedDataset) -> str:
@@ -158,7 +158,7 @@ class RecordedData:
         path = Path(self.place) if self.place else None
         part = _empty_part(self.feature_ids, self.feature_names)
         vali, test = (part if had_part else None for had_part in (validated, tested))
-        folds = tuple(Fold(number, part, vali, test) for number in self.folds)
+        folds = tuple(Fold(number=number, train=part, vali=vali, test=test) for number in self.folds)
         return AbsentData(self.name, path, folds, extensions=Extensions([self.feature_set]), recorded=self)
 
 
@@ -176,9 +176,15 @@ class AbsentData(FoldedDataset):
 
 
 def _empty_part(ids: tuple[int, ...], names: tuple[str, ...]) -> RankingDataset:
-    start = np.zeros(1, dtype=np.int64)
+    """Return a part of a dataset that has features, but no documents."""
     return RankingDataset(
-        np.empty((0, len(ids))), np.empty(0), start, (), np.array(ids, dtype=np.int64), names, ()
+        X=np.empty((0, len(ids))),
+        y=np.empty(0),
+        query_ptr=np.zeros(1, dtype=np.int64),
+        query_ids=(),
+        feature_ids=np.array(ids, dtype=np.int64),
+        feature_names=names,
+        comments=(),
     )
 
 
@@ -192,8 +198,8 @@ class SealMark:
     happened : str
         Time in UTC: "2026-11-22T02:30:00+00:00".
     datasets : tuple of str or None
-        Keys of the datasets that it is about, as in :func:`dataset_keys`; None for all, also those of later
-        runs.
+        Keys of the datasets that it seals or unseals, as in :func:`dataset_keys`; None for all datasets, also
+        those of later runs.
     """
 
     sealed: bool
@@ -212,10 +218,11 @@ SealedData = FoldedDataset | RecordedData
 
 
 def dataset_keys(data: SealedData) -> tuple[str, ...]:
-    """Return the keys of a dataset in the marks of seals; new marks have the first one.
+    """Return the keys by which marks of seals name a dataset; new marks have the first key.
 
-    A dataset is known by its name and the checksum of its first file, which are the same for every protocol
-    and location. A study that does not record that checksum has those of all files, or the location.
+    A key consists of the dataset's name and the checksum of its first file, which are the same for every
+    protocol and location. If a study does not record that checksum, there is a key for each file, or one with
+    the location.
     """
     if isinstance(data, AbsentData) and data.recorded is not None:
         return dataset_keys(data.recorded)
@@ -232,7 +239,7 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
 
 
 def marks_of(marks: Sequence[SealMark], data: SealedData | None) -> tuple[SealMark, ...]:
-    """Return the clicks that are about a dataset, in order; without data, those that are about all."""
+    """Return the marks that concern a dataset, in order; without data, those that concern all datasets."""
     keys = dataset_keys(data) if data is not None else ()
     return tuple(mark for mark in marks if mark.datasets is None or not {*mark.datasets}.isdisjoint(keys))
 
@@ -243,12 +250,12 @@ def is_sealed(marks: Sequence[SealMark], data: SealedData | None) -> bool:
     Parameters
     ----------
     marks : sequence of SealMark
-        Those of a study, in order.
+        Marks of a study, in order.
     data : FoldedDataset, RecordedData or None
         The dataset; None for one that is not opened yet.
     """
-    about = marks_of(marks, data)
-    return bool(about) and about[-1].sealed
+    data_marks = marks_of(marks, data)
+    return bool(data_marks) and data_marks[-1].sealed
 
 
 def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:

@@ -1,6 +1,6 @@
-"""The rows of a study, each with a digest of what it says: one that says anything else by now is damaged.
+"""The rows of a study, each with a digest of its values: a row whose digest does not match is damaged.
 
-A digest tells damage, not what is impossible: values are held against what they must be besides.
+A digest shows damage, but not values that were invalid when they were stored, so values are checked as well.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _DATASET = ("name", "place", "checksum", "files", "folds", "feature_ids", "feature_names")
 _ADDED_COLUMNS = {"dataset": "first_file", "seal": "datasets"}
-"""Text columns by table that studies lack until something is stored in them again."""
+"""Text column of each table that an older study lacks, until something is stored in the study."""
 _RUN_TEXT_COLUMNS = ("plan", "same", "versions", "created")
 
 COLUMNS: Mapping[str, Mapping[str, Any]] = {
@@ -37,7 +37,7 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "seal": {"id": int, "sealed": int, "happened": str, "datasets": str | None},
     "report": {"id": int, "question": str, "notes": str, "sections": str},
 }
-"""The columns of each table, besides the digest, with their types: SQLite lets any value into any column."""
+"""The columns of each table, besides the digest, with their types, which SQLite itself does not enforce."""
 
 _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
     FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
@@ -49,7 +49,7 @@ _USED_NUMBERS = {
     "run": "SELECT id FROM run UNION ALL SELECT run FROM unit UNION ALL SELECT run FROM fold "
     "UNION ALL SELECT run FROM removed UNION ALL SELECT run FROM label",
 }
-"""Where numbers are taken: a run that is lost may have left results, or the mark of one that was removed."""
+"""Queries for the numbers in use. The number of a lost run is in use if rows of other tables mention it."""
 
 _RESULT_TABLES = ("unit", "fold")
 
@@ -63,7 +63,7 @@ class Row:
     id : int
         Row id in SQLite.
     values : Mapping of str to value
-        By column.
+        Values by column.
     sound : bool
         Whether its digest matches.
     """
@@ -83,7 +83,7 @@ def select(table: str, clause: str, absent: Collection[str] = ()) -> str:
     ----------
     table, clause : str
     absent : collection of str
-        Columns that the table lacks: they are read as empty. See :func:`absent_columns`.
+        Columns that the table lacks, which are read as empty. See :func:`absent_columns`.
     """
     origin = _ORIGIN.format(f"{table}.run") if table in _RESULT_TABLES else "NULL"
     cells = (f"NULL AS {name}" if name in absent else name for name in COLUMNS[table])
@@ -91,7 +91,7 @@ def select(table: str, clause: str, absent: Collection[str] = ()) -> str:
 
 
 def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    """Return the columns that were added to a table since the study was created."""
+    """Return the columns that a table lacks, because they were added after the study was created."""
     column = _ADDED_COLUMNS.get(table)
     if column is None:
         return ()
@@ -100,20 +100,20 @@ def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
 
 
 def add_columns(db: sqlite3.Connection) -> None:
-    """Add the columns that a study lacks; they are empty, so that no digest changes."""
+    """Add the columns that a study lacks. They are empty, which changes no digest."""
     for table in _ADDED_COLUMNS:
         for column in absent_columns(db, table):
             db.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
 
 
 def added_columns() -> frozenset[tuple[str, str]]:
-    """Return the columns, each after its table, that a study may lack."""
+    """Return the columns that a study may lack, as pairs of a table and its column."""
     return frozenset(_ADDED_COLUMNS.items())
 
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
     """Return a result of the query of :func:`select` as a row."""
-    rowid, digest, origin, *cells = record
+    rowid, digest, origin, *cells = record  # the digest covers the origin as a cell without a name
     values = dict(zip(COLUMNS[table], cells, strict=True))
     has_types = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
     return Row(rowid, values, has_types and _digest({**values, "": origin}) == digest)
@@ -125,16 +125,16 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
     if table in _RESULT_TABLES:
         (origin,) = db.execute(f"SELECT {_ORIGIN.format('?')}", (values["run"],)).fetchone()
     values["digest"] = _digest({**values, "": origin})
-    anew = ", ".join(f"{name} = excluded.{name}" for name in values)
+    assignments = ", ".join(f"{name} = excluded.{name}" for name in values)
     db.execute(
         f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) "
-        f"ON CONFLICT DO UPDATE SET {anew}",
+        f"ON CONFLICT DO UPDATE SET {assignments}",
         tuple(values.values()),
     )
 
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
-    """Return the number of a new row, which the digest covers; the highest existing number may be damaged."""
+    """Return the number of a new row: one above the highest number in use, except for damaged numbers."""
     query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_USED_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
     return int(db.execute(query).fetchone()[0])
 
@@ -145,7 +145,7 @@ def as_text(raw: bytes) -> str:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    """Return the digest of the cells of a row; empty ones do not count, so that a new column changes none."""
+    """Return the digest of the cells of a row. Empty cells are left out: a new column changes no digest."""
     digest = blake2b(digest_size=16)
     for name in sorted(name for name, value in values.items() if value is not None):
         value = values[name]
@@ -193,37 +193,37 @@ EVIDENCE = """
         run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, place TEXT NOT NULL,
         payload BLOB NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run, fold, place))
 """
-"""A table that is made when the first evidence is stored: studies without it stay what they are."""
+"""Table of evidence. It is made when the first evidence is stored, so other studies stay unchanged."""
 
 FEATURE_SET = """
     CREATE TABLE IF NOT EXISTS feature_set (
         data TEXT PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
 """
-"""Another such table: feature sets of search engines, by the checksum of the data."""
+"""Table of the feature sets of search engines, by the checksum of the data; made when first needed."""
 
 CHOICE = """
     CREATE TABLE IF NOT EXISTS choice (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
 """
-"""And a third one: which model of a run the user chose."""
+"""Table of the models of runs that the user chose; made when first needed."""
 
 METHOD = """
     CREATE TABLE IF NOT EXISTS method (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
 """
-"""And a fourth one: methods that are not RankStudio's own, for installations without them."""
+"""Table of methods that are not RankStudio's own, for installations without them; made when first needed."""
 
 MEASURE = """
     CREATE TABLE IF NOT EXISTS measure (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
 """
-"""And a fifth one: measures that are not RankStudio's own."""
+"""Table of measures that are not RankStudio's own; made when first needed."""
 
 
 def payload_digest(key: int | str, payload: str) -> str:
-    """Return the digest of a row of one of the last ones."""
+    """Return the digest of a row of the tables of feature sets, choices, methods or measures."""
     return _digest({"data": key, "payload": payload})
 
 
 def evidence_digest(run: int, fold: int, key: str, payload: bytes) -> str:
-    """Return the digest of a row of that table."""
+    """Return the digest of a row of the table of evidence."""
     return _digest({"run": run, "fold": fold, "place": key, "payload": payload})
 
 
@@ -251,9 +251,8 @@ def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
 def numbers(values: Any) -> tuple[int, ...]:
     """Return a list of distinct numbers from 1 up; ValueError otherwise."""
     parsed_numbers = sequence(values, int)
-    if len(set(parsed_numbers)) < len(parsed_numbers) or any(
-        not 1 <= value <= _MAX_INTEGER for value in parsed_numbers
-    ):
+    are_distinct = len(set(parsed_numbers)) == len(parsed_numbers)
+    if not are_distinct or any(not 1 <= value <= _MAX_INTEGER for value in parsed_numbers):
         raise ValueError("expected different numbers from 1 up")
     return parsed_numbers
 
@@ -299,11 +298,12 @@ def moment(text: str) -> str:
 def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
     """Return the stored values of these measures; an empty mapping if none are stored.
 
-    ValueError for other measures, and for a value that is no float or is infinite. NaN is allowed, because a
-    measure may be undefined for a single query.
+    Raise a ValueError for other measures, and for a value that is no float or is infinite. NaN is allowed,
+    because a measure may be undefined for a single query.
     """
     sequence([*values.values()], float)
-    if (values and set(values) != set(names)) or any(np.isinf(value) for value in values.values()):
+    has_other_names = bool(values) and set(values) != set(names)
+    if has_other_names or any(np.isinf(value) for value in values.values()):
         raise ValueError(f"expected {', '.join(names)}")
     return FrozenMapping(values)
 
@@ -316,10 +316,14 @@ def array(stored: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[A
 
 
 def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:
-    """Raise a ValueError unless each row of such a size, one after the other, has distinct columns of n."""
+    """Raise a ValueError unless each row has distinct columns from 0 to n - 1.
+
+    The rows are joined one after the other; ``sizes`` has the number of columns of each row.
+    """
     if not joined.size:
         return
     in_range = joined.min() >= 0 and joined.max() < n
-    places = np.sort(joined + n * np.repeat(np.arange(sizes.size), sizes))
-    if not in_range or (places[1:] == places[:-1]).any():
+    # Row r has the numbers from r n to r n + n - 1, so only equal columns of one row become equal numbers.
+    numbers_in_rows = np.sort(joined + n * np.repeat(np.arange(sizes.size), sizes))
+    if not in_range or (numbers_in_rows[1:] == numbers_in_rows[:-1]).any():
         raise ValueError(f"expected distinct columns of {n}")

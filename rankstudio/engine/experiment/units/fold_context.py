@@ -74,10 +74,20 @@ Measures = Mapping[str, float]
 
 
 class _Selection(NamedTuple):
-    """Sets of features to rank with, by what they were compared, and new features, sums of them, if any."""
+    """The result of a selector, for a final ranker.
+
+    Attributes
+    ----------
+    sets : tuple of Columns
+        The sets of features to rank with, one per step.
+    comparison_rows : Rows
+        Values by which the selector compared the features, a row per step.
+    combinations : ndarray or None
+        Weights of new features that are sums of features; None if the features themselves are selected.
+    """
 
     sets: tuple[Columns, ...]
-    compared: Rows
+    comparison_rows: Rows
     combinations: Floats | None
 
 
@@ -125,10 +135,10 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
         check_rows(vali.X, vali.query_ptr, vali.name_of)
     validation = None if vali is None else vali.X
     return TrainingData(
-        train.X,
-        train.y,
-        train.query_ptr,
-        executor,
+        X=train.X,
+        y=train.y,
+        ptr=train.query_ptr,
+        executor=executor,
         validation=validation,
         part_of=train.grading,
     )
@@ -136,8 +146,8 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
 
 def make_fold_context(plan: Plan, fold: Fold, train: TrainingData | None = None) -> FoldContext:
     """Prepare a fold for any number of units of a plan; its training part may be shared with others."""
-    kind = NestedFold if plan.inner else FoldContext
-    return kind(plan, fold, group_training(fold) if train is None else train)
+    context_class = NestedFold if plan.inner else FoldContext
+    return context_class(plan, fold, group_training(fold) if train is None else train)
 
 
 class FoldContext:
@@ -157,17 +167,17 @@ class FoldContext:
         self.plan = plan
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
-        # Shards of other processes have no comments to find them in.
+        # Compute the ranks of the document ids now: shards in other processes do not have the ids.
         self.train.grading.find_now(by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID)
         self._parts = {name: MeasuredPart(part, plan) for name, part in fold.parts.items() if name != "train"}
-        self._queries: dict[int, list[Floats]] = {}  # what chooses in each query, by position of the unit
-        self._left_out: LeftOutQueries | None = None
+        self._queries: dict[int, list[Floats]] = {}  # selection measure of each step in each query, by unit
+        self._left_out_queries: LeftOutQueries | None = None
         if plan.leaves_out:
-            self._left_out = LeftOutQueries(plan, fold.train, self.train)
-        self._selected: dict[str, _Selection] = {}
-        self._objectives: dict[Measure, bool] = {}  # whether they are constant
+            self._left_out_queries = LeftOutQueries(plan, fold.train, self.train)
+        self._selections: dict[str, _Selection] = {}
+        self._is_constant_objective: dict[Measure, bool] = {}
         self._baseline: Baseline | None = None
-        self._constant: Ints = np.empty(0, dtype=np.int64)  # columns, as far as they have been looked for
+        self._constant_columns: Ints = np.empty(0, dtype=np.int64)  # known after the baseline is found
 
     @property
     def whole_train(self) -> QueryData:
@@ -176,7 +186,7 @@ class FoldContext:
         Raises
         ------
         OutOfMemoryError
-            If they exceed the memory limit.
+            If the documents exceed the memory limit.
         """
         query_data: QueryData = self.train.for_method(False).whole(self.plan.entry.label)
         return query_data
@@ -203,22 +213,22 @@ class FoldContext:
         plan = self.plan
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
-        # A feature is not on the scale of the labels: their squared difference would mean nothing.
+        # A measure of the ranking is needed: the squared difference of a feature and labels means nothing.
         name = next(name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank)
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         varies = yield from informative_columns(self.train)
-        self._constant = np.flatnonzero(~varies)
+        self._constant_columns = np.flatnonzero(~varies)
         column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
         coef = np.zeros(values.size)
         coef[column] = directions[column]
-        step = Step(1, (column,), coef, float("nan"), np.empty(0))
+        step = Step(number=1, selected=(column,), coef=coef, criterion=float("nan"), candidates=np.empty(0))
         self._baseline = Baseline(
-            int(train.feature_ids[column]),
-            train.feature_names[column],
-            bool(directions[column] > 0),
-            FrozenMapping(self.evaluate(step, "vali")),
-            FrozenMapping(self.evaluate(step, "test")),
+            feature=int(train.feature_ids[column]),
+            name=train.feature_names[column],
+            descending=bool(directions[column] > 0),
+            validation=FrozenMapping(self.evaluate(step, "vali")),
+            test=FrozenMapping(self.evaluate(step, "test")),
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
@@ -236,7 +246,8 @@ class FoldContext:
                 scores = vali.scores(event, scores)
                 per_query = vali.measure_queries(scores)
                 measures = {name: float(average(values)) for name, values in per_query.items()}
-                queries += [per_query[self.plan.select_by]] if self.plan.select_by in per_query else []
+                if self.plan.select_by in per_query:
+                    queries.append(per_query[self.plan.select_by])
             yield event, {**measures, **(yield from left_out(event))}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
@@ -244,11 +255,11 @@ class FoldContext:
 
         ``follow`` receives every step and progress event, and ends the work by raising.
         """
-        return self._tested(self.measured_path(unit, follow))
+        return self._with_tests(self.measured_path(unit, follow))
 
     def collect(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> PathResult:
-        """Combine the steps of a unit."""
-        return self._tested(self.collected(unit, measured_steps))
+        """Combine the steps of a unit and their measures to a path."""
+        return self._with_tests(self.collected(unit, measured_steps))
 
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
@@ -267,45 +278,47 @@ class FoldContext:
         measured_steps = MeasuredSteps({}, None)
         if vali and all(map(vali.covered, steps)):
             measured_steps = vali.measure_all(steps, self.plan.select_by)
-        return self._measured(
-            unit, steps, {**measured_steps.means, **as_columns(rows)}, measured_steps.queries
-        )
+        values = {**measured_steps.means, **as_columns(rows)}
+        return self._combined(unit, steps, values, measured_steps.queries)
 
     def collected(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Return the result of :meth:`collect` before the tests of models against the best one."""
         names = measured_steps[0][1].keys()
         queries = self._queries.pop(unit.position)
         values = {name: np.array([validation[name] for _, validation in measured_steps]) for name in names}
-        return self._measured(
-            unit, [step for step, _ in measured_steps], values, np.array(queries) if queries else None
-        )
+        steps = [step for step, _ in measured_steps]
+        return self._combined(unit, steps, values, np.array(queries) if queries else None)
 
-    def _measured(
+    def _combined(
         self, unit: Unit, steps: Sequence[Step], values: Mapping[str, Floats], queries: Floats | None
     ) -> MeasuredPath:
+        """Return a path of steps with their measures, and the selection measure in each query.
+
+        If left-out queries select, the measure in these queries takes the place of ``queries``.
+        """
         errors: Mapping[str, Floats] = {}
-        if self._left_out:
-            errors = self._left_out.standard_errors(unit)
-            queries = self._left_out.queries(unit)
+        if self._left_out_queries:
+            errors = self._left_out_queries.standard_errors(unit)
+            queries = self._left_out_queries.queries(unit)
         path = PathResult(
-            unit,
-            packed(steps, self._compared(unit)),
-            FrozenMapping(values),
-            self.divisor,
-            self.plan.step_kind,
+            unit=unit,
+            steps=packed(steps, self._comparison_rows(unit)),
+            validation=FrozenMapping(values),
+            divisor=self.divisor,
+            step_kind=self.plan.step_kind,
             standard_errors=FrozenMapping(errors),
         )
         return MeasuredPath(path, () if queries is None else (queries,))
 
-    def _tested(self, measured: MeasuredPath) -> PathResult:
-        """Return a path with the p of each model against the best one, and what "one-se" asks for.
+    def _with_tests(self, measured: MeasuredPath) -> PathResult:
+        """Return a path with the p of each model against the best one, and the standard error for "one-se".
 
-        These belong to the path, so that the path alone determines which of its models a rule may choose: a
-        study keeps only that one of a boosting.
+        The path alone then determines which of its models a rule chooses, so that a study can keep only this
+        model of a boosting.
         """
         path, queries = measured
-        name = self.plan.select_by
         plan = self.plan
+        name = plan.select_by
         path = replace(path, p_values=p_values(plan, path, queries), choices=self._choices(path, queries))
         best = best_position(plan, path) if plan.rule == ONE_SE and len(queries) == 1 else None
         if best is None or name in path.standard_errors:
@@ -338,7 +351,7 @@ class FoldContext:
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
         """Return a function that measures the steps of a unit on left-out queries, or nothing."""
-        left_out = self._left_out
+        left_out = self._left_out_queries
         if left_out is None:
             return lambda _: _no_measures()
         ranker = self.ranker(unit)
@@ -364,11 +377,11 @@ class FoldContext:
         Yields
         ------
         WorkProgress or dict of str to float
-            Progress events, and the measures of each step by "leave-query-out MAP": identical to those of a
-            run with one of them as its criterion.
+            Progress events, and the measures of each step by names such as "leave-query-out MAP". They are
+            identical to those of a run with one of these measures as its criterion.
         """
-        by = left_out_name(names[0])
-        plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)
+        select_by = left_out_name(names[0])
+        plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=select_by)
         left_out = LeftOutQueries(plan, self.fold.train, self.train)
         ranker = self.ranker(path.unit)
         left_out.begin(path.unit)
@@ -389,27 +402,29 @@ class FoldContext:
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the selected model, and assemble the results of the fold."""
         ids = self.fold.train.feature_ids
-        ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
-        left_out = np.setdiff1d(self._constant, list(chosen.step.selected)) if ended_early else ()
-        if self._constant.size == ids.size:
-            left_out = self._constant
+        selected = chosen.step.selected
+        is_ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
+        omitted_columns = np.setdiff1d(self._constant_columns, list(selected)) if is_ended_early else ()
+        if self._constant_columns.size == ids.size:
+            omitted_columns = self._constant_columns
+        vali = self._parts.get("vali")
         return FoldResult(
-            self.fold.number,
-            chosen,
-            tuple(int(ids[column]) for column in chosen.step.selected),
-            FrozenMapping(self.evaluate(chosen.step, "vali")),
-            FrozenMapping(self.evaluate(chosen.step, "test")),
-            tuple(paths),
-            self.baseline,
-            FrozenMapping(self.per_query(chosen.step)),
-            self.fold.train.greatest_grade,
-            tuple(int(ids[column]) for column in left_out),
-            FrozenMapping(self.cross_fitted(chosen, paths)),
-            n_validation_queries=vali.n_queries if (vali := self._parts.get("vali")) is not None else 0,
+            fold=self.fold.number,
+            chosen=chosen,
+            selected=tuple(int(ids[column]) for column in selected),
+            validation=FrozenMapping(self.evaluate(chosen.step, "vali")),
+            test=FrozenMapping(self.evaluate(chosen.step, "test")),
+            paths=tuple(paths),
+            baseline=self.baseline,
+            per_query=FrozenMapping(self.per_query(chosen.step)),
+            greatest_grade=self.fold.train.greatest_grade,
+            constant=tuple(int(ids[column]) for column in omitted_columns),
+            cross_fitted=FrozenMapping(self.cross_fitted(chosen, paths)),
+            n_validation_queries=0 if vali is None else vali.n_queries,
         )
 
     def cross_fitted(self, chosen: Chosen, paths: Sequence[PathResult]) -> dict[str, Floats]:
-        """Return the measures in each validation query, of models chosen without it.
+        """Return the measures in each validation query, of models that were chosen without this query.
 
         Empty without a validation part; see `rankstudio.engine.experiment.results.cross_fit`.
         """
@@ -433,6 +448,10 @@ class FoldContext:
             yield from self._learn_steps(unit)
 
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+        """Yield progress and the steps of a unit: those of the method, or of the final ranker on its sets.
+
+        The steps of a final ranker have the values by which the selector compared features.
+        """
         entry = self.plan.ranker_entry
         ids = self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
@@ -451,26 +470,24 @@ class FoldContext:
                 ranker, self.train.for_method(accepts_sparse=False), sets, combinations
             )
         for event in ranker_steps:
-            yield (
-                replace(event, candidates=comparison_rows.row(event.number - 1))
-                if isinstance(event, Step)
-                else event
-            )
+            if isinstance(event, Step):
+                yield replace(event, candidates=comparison_rows.row(event.number - 1))
+            else:
+                yield event
 
     def _constant_objective(self, learner: LinearRanker) -> Iterator[Note]:
-        """Yield a note where the measure by which a method learns tells no rankings apart."""
+        """Yield a note if the measure by which a method learns is the same for all rankings."""
         name = getattr(learner, "measure", None)
         if name is None or "convention" not in learner.entry.takes or preferences_of(self.plan):
             return
         learned_measure = measure(name)
-        if learned_measure not in self._objectives:
+        if learned_measure not in self._is_constant_objective:
             train = self.fold.train
             rules = objective(self.plan.convention)
-            constant = learned_measure.by_rank and is_constant(
+            self._is_constant_objective[learned_measure] = learned_measure.by_rank and is_constant(
                 train.y, train.query_ptr, learned_measure.name, rules, train.grading
             )
-            self._objectives[learned_measure] = constant
-        if self._objectives[learned_measure]:
+        if self._is_constant_objective[learned_measure]:
             text = tr(
                 "{method} learns by {measure}, which is the same for every ranking of the training documents "
                 "of fold {fold}: they are alike in it within each query. Choose another measure or check the "
@@ -482,14 +499,14 @@ class FoldContext:
             yield Note(sentence, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
-        """Select features, and return the sets and by what they were compared, as steps keep it.
+        """Select features for a final ranker, and return the selection.
 
-        Once for all combinations that differ only in how to rank with them.
+        Combinations that differ only in parameters of the ranking share one selection.
         """
         entry = self.plan.entry
-        key = self._selecting(unit)
+        key = self._selection_key(unit)
         ids = self.fold.train.feature_ids
-        if key not in self._selected:
+        if key not in self._selections:
             selector_steps = selector.work(self.train.for_method(selector.accepts_sparse))
             steps = yield from steps_of(
                 _until_constant(selector_steps, self.plan, unit.parameters, self.train, ids),
@@ -499,32 +516,34 @@ class FoldContext:
             )
             is_growing = entry.step_kind is StepKind.FEATURES
             divisor = float(self.fold.train.n_documents) if entry.criterion.per_document else 1.0
-            compared = comparisons(steps, is_growing, entry.candidate_score, divisor)
-            # An attribute of estimators whose steps are new features, as the catalog says.
+            comparison_values = comparisons(steps, is_growing, entry.candidate_score, divisor)
+            # Only estimators whose catalog entry "combines" have this attribute.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
-            self._selected[key] = _Selection(
-                selections(steps, is_growing), packed_rows(compared, np.nan), sums
+            self._selections[key] = _Selection(
+                sets=selections(steps, is_growing),
+                comparison_rows=packed_rows(comparison_values, np.nan),
+                combinations=sums,
             )
-        return self._selected[key]
+        return self._selections[key]
 
-    def _compared(self, unit: Unit) -> Mapping[str, Rows]:
-        """Return by what a selector compared features, which all paths of its selection share."""
-        selection = self._selected.get(self._selecting(unit))
-        return {} if selection is None else {"candidates": selection.compared}
+    def _comparison_rows(self, unit: Unit) -> Mapping[str, Rows]:
+        """Return the values by which a selector compared features, shared by all paths of its selection."""
+        selection = self._selections.get(self._selection_key(unit))
+        return {} if selection is None else {"candidates": selection.comparison_rows}
 
-    def _selecting(self, unit: Unit) -> str:
-        """Return the key of a unit's selection: all parameters but those of ranking with it."""
-        ranking = {p.name for p in self.plan.entry.parameters if p.ranks}
-        return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
+    def _selection_key(self, unit: Unit) -> str:
+        """Return the key of a unit's selection: all parameters of the method, except those of its ranking."""
+        ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
+        return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking_names])
 
 
 class NestedFold(FoldContext):
     """A fold whose models are validated by inner folds, and trained on its whole training part.
 
-    A unit does both: it has the steps of the whole training part, and the validation measures of each step
-    are averages over the models of the same size in the inner folds, each trained without its validation
-    queries. Selecting among steps by their measures is therefore a cross-validation, and the selected model
-    is already trained.
+    The path of a unit has the steps of the whole training part. The validation measures of each step are
+    averages over the models of the same size in the inner folds, each trained without its validation queries.
+    Selecting among steps by their measures is therefore a cross-validation, and the selected model is already
+    trained.
 
     Notes
     -----
@@ -534,48 +553,50 @@ class NestedFold(FoldContext):
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Validate on the inner folds, with progress events, then train step by step."""
         paths: list[MeasuredPath] = []
-        for index, fold in enumerate(self._inner):
+        for index, fold in enumerate(self._inner_contexts):
             measured_steps: list[tuple[Step, Measures]] = []
             for event in fold.work(unit):
-                if not isinstance(event, WorkProgress):
+                if isinstance(event, WorkProgress):
+                    yield self._inner_progress(index, event)
+                else:
                     measured_steps.append(event)
-                yield self._sign(index, event if isinstance(event, WorkProgress) else event[0])
+                    step, _ = event
+                    yield self._inner_progress(index, step)
             paths.append(fold.collected(unit, measured_steps))
-        inner = self._inner_paths[unit.position] = _Inner(paths)
-        pending: tuple[Step, Measures] | None = None  # until it is known whether it is the last one
+        inner = self._inner_paths[unit.position] = _InnerPaths(paths)
+
+        def validated_step(step: Step, measures: Measures, *, last: bool = False) -> tuple[Step, Measures]:
+            means = inner.means(step, self.plan.step_kind, last=last)
+            return step, {**means, **only_left_out(measures)}
+
+        pending: tuple[Step, Measures] | None = None  # until it is known whether it is the last step
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
                 yield event
                 continue
             if pending is not None:
-                yield (
-                    pending[0],
-                    {**inner.means(pending[0], self.plan.step_kind), **only_left_out(pending[1])},
-                )
+                yield validated_step(*pending)
             pending = event
         if pending is not None:
-            yield (
-                pending[0],
-                {**inner.means(pending[0], self.plan.step_kind, last=True), **only_left_out(pending[1])},
-            )
+            yield validated_step(*pending, last=True)
 
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
         """Validate and train to the end; same numbers as :meth:`work`, followed like the inherited method."""
         paths: list[MeasuredPath] = []
-        for index, fold in enumerate(self._inner):
+        for index, fold in enumerate(self._inner_contexts):
 
-            def tell(event: Step | WorkProgress, inner_index: int = index) -> None:
-                follow(self._sign(inner_index, event))
+            def follow_inner(event: Step | WorkProgress, inner_index: int = index) -> None:
+                follow(self._inner_progress(inner_index, event))
 
-            paths.append(fold.measured_path(unit, tell))
-        self._inner_paths[unit.position] = _Inner(paths)
-        return self._validated(super().measured_path(unit, follow))
+            paths.append(fold.measured_path(unit, follow_inner))
+        self._inner_paths[unit.position] = _InnerPaths(paths)
+        return self._with_inner_measures(super().measured_path(unit, follow))
 
     def collected(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Combine the steps of a unit, with the standard errors of their measures."""
-        return self._validated(super().collected(unit, measured_steps))
+        return self._with_inner_measures(super().collected(unit, measured_steps))
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the selected model; its validation is that of the inner folds."""
@@ -585,10 +606,10 @@ class NestedFold(FoldContext):
         return replace(super().result(chosen, paths), validation=FrozenMapping(measured))
 
     def cross_fitted(self, chosen: Chosen, paths: Sequence[PathResult]) -> dict[str, Floats]:
-        """Return the measures in each query of the inner folds, of models chosen without it.
+        """Return the measures in each query of the inner folds, of models that were chosen without the query.
 
-        Each is measured by the models of its inner fold, which were trained without it. Empty if the paths do
-        not keep these measures.
+        A query is measured by the models of its inner fold, which were also trained without the query. Empty
+        if the paths do not keep these measures.
         """
         measures_by_path = [path.choices.per_query for path in paths if path.choices is not None]
         if len(measures_by_path) < len(paths) or not all(measures_by_path):
@@ -599,7 +620,7 @@ class NestedFold(FoldContext):
     def _choices(self, path: PathResult, queries: Sequence[Floats]) -> SubsetChoices | None:
         """Choose on subsets of the queries of the inner folds, and measure the chosen inner models."""
         inner = self._inner_paths.pop(path.unit.position)
-        # Each left-out query is a fold: measures by query of all of them would take too much room.
+        # In leave-query-out each query is a fold: measures in each query would take too much memory.
         is_too_large = parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT
         if not queries or not is_chosen_on_validation(self.plan) or is_too_large:
             return None
@@ -609,36 +630,35 @@ class NestedFold(FoldContext):
         parts = [
             _inner_fold_measures(fold, measured.path, steps)
             for fold, measured, steps in zip(
-                self._inner, inner.measured, inner.steps_at(path, choices.distinct), strict=True
+                self._inner_contexts, inner.measured, inner.steps_at(path, choices.distinct), strict=True
             )
         ]
         values = {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
         return replace(choices, per_query=FrozenMapping(values))
 
     @cached_property
-    def _inner(self) -> tuple[FoldContext, ...]:
+    def _inner_contexts(self) -> tuple[FoldContext, ...]:
+        """The inner folds, each ready for any number of units."""
         plan = self.plan
         folds = inner_folds(self.fold, plan.inner, plan.seed)
-        # Queries are left out of the whole training part.
+        # A leave-query-out measure is that of the whole training part: inner folds have the plain measure.
         validation_plan = plan.changed(select_by=plan.chosen_by)
         return tuple(FoldContext(validation_plan, fold, group_training(fold)) for fold in folds)
 
     @cached_property
-    def _inner_paths(self) -> dict[int, _Inner]:
-        """Paths of the inner folds for the units under way, by position."""
+    def _inner_paths(self) -> dict[int, _InnerPaths]:
+        """Paths of the inner folds for the units in progress, by the unit's position."""
         return {}
 
-    def _sign(self, index: int, event: Step | WorkProgress) -> WorkProgress:
+    def _inner_progress(self, index: int, event: Step | WorkProgress) -> WorkProgress:
         """Return the progress of an inner fold as progress of the unit."""
-        label = f"inner fold {index + 1} of {len(self._inner)}"
-        share = index / len(self._inner)
-        return (
-            WorkProgress(f"{label}: {event.what}", event.share)
-            if isinstance(event, WorkProgress)
-            else WorkProgress(label, share)
-        )
+        label = f"inner fold {index + 1} of {len(self._inner_contexts)}"
+        if isinstance(event, WorkProgress):
+            return WorkProgress(f"{label}: {event.what}", event.share)
+        return WorkProgress(label, index / len(self._inner_contexts))
 
-    def _validated(self, measured: MeasuredPath) -> MeasuredPath:
+    def _with_inner_measures(self, measured: MeasuredPath) -> MeasuredPath:
+        """Return a path with the measures of the inner folds, and their standard errors."""
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
@@ -650,22 +670,23 @@ class NestedFold(FoldContext):
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
-        """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""
-        for fold in self._inner:
+        """Find the baseline; its validation is the mean over the baselines of the inner folds."""
+        for fold in self._inner_contexts:
             yield from fold.find_baseline()
         yield from super()._find_baseline()
         assert self._baseline is not None  # found just now
-        rows = [fold.baseline.validation for fold in self._inner]
+        rows = [fold.baseline.validation for fold in self._inner_contexts]
         means = {name: float(average(np.array([row[name] for row in rows]))) for name in rows[0]}
         self._baseline = replace(self._baseline, validation=FrozenMapping(means))
 
 
 @dataclass(frozen=True)
-class _Inner:
+class _InnerPaths:
     """The paths of one combination on the inner folds.
 
-    Where a path has no model of a place on the axis (of a size, say), the one before it counts: the last
-    with no more features, or no more rounds. Of an optimiser's iterations the last one is the model.
+    A step of the whole training part has an x-value, its number of features or rounds. On an inner path, the
+    last step with at most this x-value corresponds to it. To the last iteration of an optimiser corresponds
+    the last iteration on each inner path.
     """
 
     measured: Sequence[MeasuredPath]
@@ -698,18 +719,23 @@ class _Inner:
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
             (values,) = measured_path.queries
-            none = np.full(values.shape[1], np.nan)
-            fold_values.append(np.array([none if row[fold] is None else values[row[fold]] for row in steps]))
+            undefined = np.full(values.shape[1], np.nan)
+            fold_steps = [row[fold] for row in steps]
+            fold_values.append(np.array([undefined if i is None else values[i] for i in fold_steps]))
         return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
-        """Return for each inner fold which of its steps counts at each of D positions of a path."""
-        places = _lengths_and_ends(path)
-        rows = [self._steps(places[i][0], final=places[i][1]) for i in positions.tolist()]
+        """Return for each inner fold the steps that correspond to the steps at D positions of a path."""
+        lengths_and_ends = _lengths_and_ends(path)
+        chosen = [lengths_and_ends[i] for i in positions.tolist()]
+        rows = [self._steps(x_value, final=final) for x_value, final in chosen]
         return [[row[fold] for row in rows] for fold in range(len(self.measured))]
 
     def _steps(self, x_value: int, *, final: bool) -> list[int | None]:
-        """Return which step of each inner fold's path counts at a place; None where there is none yet."""
+        """Return the corresponding step of each inner path, -1 for the last step.
+
+        None if the first step of the inner path is already larger.
+        """
         return [-1 if final else _last_index_within(path.x_values, x_value) for path in self.paths]
 
     def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
@@ -730,14 +756,15 @@ def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
 
 def _last_index_within(x_values: Ints, x_value: int) -> int | None:
     """Return the index of the last step whose x-value is at most this one; None before the first."""
-    until = np.flatnonzero(x_values <= x_value)
-    return int(until[-1]) if until.size else None
+    indices = np.flatnonzero(x_values <= x_value)
+    return int(indices[-1]) if indices.size else None
 
 
 def _inner_fold_measures(
     fold: FoldContext, path: PathResult, steps: Sequence[int | None]
 ) -> dict[str, Floats]:
     """Return the measures of D steps of an inner fold in its validation queries, (D, Q); NaN for None."""
+    # The step -1 is the last step.
     positions = sorted({step % len(path.steps) for step in steps if step is not None})
     if not positions:
         positions = [0]
@@ -755,10 +782,10 @@ def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floa
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
     """Return whether paths with these parameters end before features that are constant within every query.
 
-    Those of selectors that add features do, unless the number of features is given.
+    The paths of selectors that add features do, unless a number of features is given.
     """
-    of_features = plan.entry.selects and plan.entry.step_kind is StepKind.FEATURES
-    return of_features and parameters.get("n_features_to_select") is None
+    adds_features = plan.entry.selects and plan.entry.step_kind is StepKind.FEATURES
+    return adds_features and parameters.get("n_features_to_select") is None
 
 
 def _until_constant(
@@ -768,10 +795,10 @@ def _until_constant(
     data: TrainingData,
     feature_ids: Ints,
 ) -> Generator[Step | WorkProgress, None, None]:
-    """Yield the steps of a selector up to the one after which only constant features are left.
+    """Yield the steps of a selector up to the step after which only constant features are left.
 
     Selectors put features that are constant within every query behind all others; their weights are 0.
-    Pinned ones are selected all the same.
+    Constant features that are pinned are selected nevertheless.
     """
     if not _leaves_out_constants(plan, parameters):
         yield from steps
@@ -787,16 +814,16 @@ def _until_constant(
 def _selectable_columns(
     varies: Bools, plan: Plan, parameters: Mapping[str, Any], feature_ids: Ints
 ) -> set[int]:
-    """Return the columns that a path goes on for: those that vary and are not banned, and the pinned ones."""
+    """Return the columns that a path selects before it ends: varying ones that are not banned, and pinned."""
     banned = {int(i) for i in parameters.get("banned", ())}
-    for members in feature_groups_of(plan).values():  # banned as a whole
-        banned |= set(members) if banned & set(members) else set()
+    for members in feature_groups_of(plan).values():
+        if banned & set(members):  # a banned feature bans its whole group
+            banned |= set(members)
     is_selectable = varies & ~np.isin(feature_ids, list(banned))
-    return set(
-        np.flatnonzero(is_selectable | np.isin(feature_ids, list(parameters.get("pinned", ())))).tolist()
-    )
+    is_pinned = np.isin(feature_ids, list(parameters.get("pinned", ())))
+    return set(np.flatnonzero(is_selectable | is_pinned).tolist())
 
 
 def _no_measures() -> Waiting[Measures]:
     return {}
-    yield
+    yield  # never reached, but it makes this function a generator

@@ -1,4 +1,4 @@
-"""A fold on which nothing is learned: its one model is given, as scores of the documents or from a file."""
+"""A fold on which nothing is learned: its only model is given, as scores of the documents or as a file."""
 
 from __future__ import annotations
 
@@ -33,11 +33,9 @@ ALL = "all"
 """Fold number in the origin of a model that was trained on all queries."""
 
 _Queries = dict[str, list[Floats]]
-"""The documents of queries, by their ids: other parts may count them anew."""
+"""Documents of the queries with each id: different parts may use the same id for different queries."""
 
-_MAX_WEIGHT_SUM = (
-    1e200  # of all weights: times the values of features, scores stay within the range of numbers
-)
+_MAX_WEIGHT_SUM = 1e200  # with a larger sum of the weights, scores may exceed the range of numbers
 
 
 class GivenFold(FoldContext):
@@ -59,7 +57,7 @@ class GivenFold(FoldContext):
         self._note = note
 
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
-        """Yield the one model, and what has to be said of it."""
+        """Yield the given model, and the note on it, if any."""
         yield self._step
         if self._note:
             yield Note(self._note)
@@ -71,7 +69,7 @@ def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingD
     Raises
     ------
     DataError
-        If they cannot be read, do not fit the data, or differ from those of the plan.
+        If the files cannot be read, do not fit the data, or differ from those of the plan.
     PlanError
         If the plan names a fold without a file.
     """
@@ -82,7 +80,7 @@ def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingD
 def plan_of_given(
     method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of given scores or models, with their checksums, and the folds left out.
+    """Return the plan of a run of given scores or models, and the numbers of the folds without a file.
 
     Parameters
     ----------
@@ -100,7 +98,7 @@ def plan_of_given(
     Raises
     ------
     DataError
-        If they cannot be read or do not fit, or there are no documents to measure models on.
+        If the files cannot be read or do not fit the data, or there are no documents to measure models on.
     """
     location = location.absolute()
     files = _find_given_files(method, location, dataset)
@@ -134,31 +132,29 @@ def _find_given_files(method: str, location: Path, dataset: FoldedDataset) -> Gi
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
     """Return the model by which a plan ranks in each fold, and notes on these models."""
     if plan.method == GIVEN_ORDER.key:
-        return {
+        steps = {
             fold.number: _step_of_scores(plan, fold, dict(_scores_by_order(fold))) for fold in dataset.folds
-        }, ""
-    models = plan.method == GIVEN_MODEL.key
+        }
+        return steps, ""
+    has_models = plan.method == GIVEN_MODEL.key
     files = plan.extension(GivenRanking)
     if files is None:
-        raise PlanError(
-            tr("scores: expected a name and a path of models to rank by, got none.")
-            if models
-            else tr("scores: expected a name and a path of scores to rank by, got none.")
-        )
+        if has_models:
+            raise PlanError(tr("scores: expected a name and a path of models to rank by, got none."))
+        raise PlanError(tr("scores: expected a name and a path of scores to rank by, got none."))
     given_files = _find_given_files(plan.method, Path(files.path), dataset)
     numbers = plan.folds or [fold.number for fold in dataset.folds]
     _check_given_files(files, given_files.checksums, numbers, given_files.of_folds)
     by_fold = {number: given_files.of_folds[number] for number in numbers}
-    if not models:
+    if not has_models:
         folds = {fold.number: fold for fold in dataset.folds}
         return {n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()}, ""
     _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
     notes = dict.fromkeys(note for model in by_fold.values() for note in other_names(model, train))
     sentences = [overlap(by_fold, plan, dataset), *notes]
-    return {n: _step_of_model(model, dataset) for n, model in by_fold.items()}, " ".join(
-        filter(None, sentences)
-    )
+    steps = {n: _step_of_model(model, dataset) for n, model in by_fold.items()}
+    return steps, " ".join(filter(None, sentences))
 
 
 def _check_given_files(
@@ -183,21 +179,21 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 
 
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
-    """Return the scores of the parts of a fold as the one step of a path."""
+    """Return the scores of the parts of a fold as the only step of a path."""
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
     return given_scores(files.name if files is not None else plan.entry.label, parts, fold.train.n_features)
 
 
 def _check_preprocessing(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) -> None:
-    """Refuse models that were learned from values preprocessed otherwise than the data's."""
+    """Refuse models that were learned from values with other preprocessing than the data."""
     text = tr(
         "{file}: preprocessing differs: the model was trained with {field} = {found}, {data} "
         "was opened with {expected}. Reopen the data with the same setting."
     )
     for model in models:
         if model.method == FOREIGN:
-            continue  # nothing tells how its values were made ready
+            continue  # its file does not record the preprocessing
         for field in ("normalize", "missing"):
             model_setting = getattr(model, field)
             expected = getattr(plan, field)
@@ -212,7 +208,7 @@ def _check_preprocessing(models: Iterable[Model], plan: Plan, dataset: FoldedDat
 
 
 def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
-    """Return a model as the one step of a path."""
+    """Return a model as the only step of a path; features that the dataset does not have are left out."""
     ids = tuple(dataset.feature_ids.tolist())
     column_of = {feature: column for column, feature in enumerate(ids)}
     present_features = [feature for feature in model.features if feature.id in column_of]
@@ -227,8 +223,17 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
         raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_MAX_WEIGHT_SUM))
     selected = tuple(column_of[feature.id] for feature in present_features)
     if not model.beyond:
-        return Step(1, selected, coef, float("nan"), np.empty(0))
-    return StoredStep(1, selected, coef, float("nan"), np.empty(0), model.beyond, ids, model.source)
+        return Step(1, selected, coef, criterion=float("nan"), candidates=np.empty(0))
+    return StoredStep(
+        number=1,
+        selected=selected,
+        coef=coef,
+        criterion=float("nan"),
+        candidates=np.empty(0),
+        beyond=model.beyond,
+        ids=ids,
+        stored=model.source,
+    )
 
 
 def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> str:
@@ -249,7 +254,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     """
     trained_queries: dict[tuple[int, object], _Queries] = {}
     counts: dict[int, tuple[int, int]] = {}
-    unclear = False
+    is_unclear = False
     for fold in dataset.folds:
         part = fold.test or fold.vali
         model = models.get(fold.number)
@@ -262,9 +267,9 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         if number == ALL:
             n = part.n_queries
         elif not _has_same_folds(model, dataset):
-            unclear = True
+            is_unclear = True
             continue
-        elif number == fold.number:
+        elif number == fold.number:  # the model's own fold, whose measured queries it has not seen
             continue
         else:
             key = id(model), number
@@ -275,7 +280,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     files = plan.extension(GivenRanking)
     name = files.name if files is not None else ""
     sentence = seen_sentence(name, counts)
-    if sentence or not unclear:
+    if sentence or not is_unclear:
         return sentence
     return tr(
         "{name} was trained on different folds of {data}. It may have seen some of the "
@@ -293,9 +298,8 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
     counts : Mapping of int to tuple of int
         By fold number: how many measured queries the model was trained on, and how many are measured.
     """
-    n_seen, n_measured = (
-        (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
-    )
+    n_seen = sum(n for n, _ in counts.values())
+    n_measured = sum(n for _, n in counts.values())
     if not n_seen:
         return ""
     folds = [number for number, (n, _) in counts.items() if n]
@@ -323,7 +327,7 @@ def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
 
 
 def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
-    """Return the documents of the queries that a fold's model was learned from or chosen by, by query id."""
+    """Return the documents of a fold's training and validation queries, by query id."""
     fold = next(fold for fold in dataset.folds if fold.number == number)
     queries: _Queries = {}
     for part in (fold.train, fold.vali):
@@ -342,7 +346,7 @@ def queries_of(data: RankingDataset) -> _Queries:
 
 
 def n_shared(part: RankingDataset, queries: _Queries) -> int:
-    """Return how many queries of a part are among others, with the same id and documents."""
+    """Return how many queries of a part are among the given queries, with the same id and documents."""
     return sum(
         any(np.array_equal(_query_documents(part, query), other) for other in queries.get(name, ()))
         for query, name in enumerate(part.query_ids)

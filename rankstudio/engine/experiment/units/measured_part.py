@@ -24,12 +24,12 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting
 
-_MAX_SCORES = 1 << 25  # of several models that are measured at a time: 256 MB
-_MAX_VALUES = 1 << 22  # in queries that are measured at a time: 32 MB
+_MAX_SCORES = 1 << 25  # scores of the models that are measured at a time: 256 MB
+_MAX_VALUES = 1 << 22  # measures in queries that are computed at a time: 32 MB
 
 
 class MeasuredSteps(NamedTuple):
-    """Measures of K steps: means by measure, shape (K,), and one measure in each query, shape (K, Q)."""
+    """Measures of K steps: mean of each measure, shape (K,), and one measure in each query, shape (K, Q)."""
 
     means: dict[str, Floats]
     queries: Floats | None
@@ -64,7 +64,7 @@ class MeasuredPart(ScoredPart):
     def measure_all(self, steps: Sequence[Step], stored_measure: str = "") -> MeasuredSteps:
         """Return the mean measures of a path's models, and the values of the stored measure in each query.
 
-        Without a stored measure, the latter are None.
+        Without a stored measure, there are no values in each query.
         """
         mean_tables = []
         query_values = []
@@ -109,12 +109,12 @@ class MeasuredPart(ScoredPart):
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
-        """Yield the measures of some steps at a time in each query."""
+        """Yield the measures in each query, of shape (k, Q), for one block of k steps after the other."""
         if all(step.linear for step in steps):
             largest_dimension = max(self._data.n_documents, self._data.n_features)
-            at_once = max(1, min(_MAX_SCORES // largest_dimension, _MAX_VALUES // self._values))
-            for first in range(0, len(steps), at_once):
-                coefs = np.array([step.coef for step in steps[first : first + at_once]])
+            block_size = max(1, min(_MAX_SCORES // largest_dimension, _MAX_VALUES // self._n_values))
+            for first in range(0, len(steps), block_size):
+                coefs = np.array([step.coef for step in steps[first : first + block_size]])
                 yield self._evaluator.per_query_many(self.linear_scores(coefs))
             return
         scores: Floats | None = None
@@ -123,8 +123,8 @@ class MeasuredPart(ScoredPart):
             yield {name: row[None, :] for name, row in self.measure_queries(scores).items()}
 
     @property
-    def _values(self) -> int:
-        """How many values one model has: of each measure in each query."""
+    def _n_values(self) -> int:
+        """Number of values of one model: those of each measure in each query."""
         return self._evaluator.n_queries * max(1, len(self._evaluator.measures))
 
     @cached_property
@@ -135,7 +135,7 @@ class MeasuredPart(ScoredPart):
 class LeftOutQueries:
     """The training queries of a fold, for measuring models trained without each of them.
 
-    On a path of selected features, the selection is not repeated without the query: it used all of them.
+    On a path of selected features, the selection is not repeated without each query: it used all queries.
 
     Parameters
     ----------
@@ -162,9 +162,10 @@ class LeftOutQueries:
     def measure(self, unit: Unit, ranker: LinearRanker, step: Step) -> Waiting[dict[str, float]]:
         """Return the measures of a step's model by name.
 
-        Their standard errors are recorded, and the values of the selection measure in each query.
+        The standard errors of the measures, and the values of the selection measure in each query, are kept
+        for `standard_errors` and `queries`.
         """
-        measure_queries = self._pairs if self._plan.pairs_out else self._per_query
+        measure_queries = self._pair_measures if self._plan.pairs_out else self._per_query
         per_query = yield from measure_queries(ranker, step.selected)
         measures = {left_out_name(name, pairs=self._plan.pairs_out): v for name, v in per_query.items()}
         self._errors[unit.position].append({name: standard_error(v) for name, v in measures.items()})
@@ -179,16 +180,19 @@ class LeftOutQueries:
         """Return the selection measure in each query after each of K steps of a unit, shape (K, Q)."""
         return np.array(self._queries.pop(unit.position))
 
-    def _pairs(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
-        """Return the measures of the only query, each pair ranked without itself."""
+    def _pair_measures(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
+        """Return the measures of the only query, each pair ranked by a model trained without the pair."""
         plan = self._plan
         query_data = self._train.whole((self._plan.ranker_entry or self._plan.entry).label)
         relevant = (query_data.y >= find_convention(plan.convention).relevant_from).astype(np.float64)
         measures = {}
-        for name in (name for name in PAIR_MEASURES if name in plan.evaluated):
-            kinds = relevant if name == "AUC" else query_data.y
-            area = yield from ranker.pair_area(query_data, columns, kinds)
-            measures[name] = np.array([area if name == "AUC" else 1.0 - area])
+        for name in PAIR_MEASURES:
+            if name not in plan.evaluated:
+                continue
+            is_auc = name == "AUC"  # AUC compares relevant documents with others, Disagreement all labels
+            labels = relevant if is_auc else query_data.y
+            area = yield from ranker.pair_area(query_data, columns, labels)
+            measures[name] = np.array([area if is_auc else 1.0 - area])
         return measures
 
     def _per_query(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:

@@ -22,7 +22,7 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
         If the file cannot be read, differs from that of the plan, or has a query or document that does not
         exist.
     PlanError
-        If no plug-in reads it.
+        If no plug-in reads the file.
     """
     if preferences_of(plan):
         imported(needed_pair_source().check)(plan, dataset)

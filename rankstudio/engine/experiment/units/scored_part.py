@@ -1,4 +1,4 @@
-"""A part of a fold to score by models: whole, or piece by piece where it is large."""
+"""A part of a fold that models score: at once, or piece by piece if the part is large."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ PIECE = 1 << 18
 class ScoredPart:
     """A part whose documents are scored by models.
 
-    The documents of a part with one shard are stored with a row per feature, for all models. Larger parts are
-    read again for each model, or for several at once, `PIECE` values at a time, and only features with
-    weights: each thread holds a piece and a copy of it, regardless of the memory limit. The scores have the
-    same bits. Sparse features are never written out, but for a nonlinear model of all of them.
+    The documents of a part with one shard are copied once, with a row per feature, for all models. Larger
+    parts are read again for each model, or for several models at once: `PIECE` values at a time, and only
+    features with weights. Each thread holds a piece and a copy of it, regardless of the memory limit. The
+    scores have the same bits. Sparse features stay sparse, except for a nonlinear model that needs all
+    features.
 
     Parameters
     ----------
@@ -43,12 +44,12 @@ class ScoredPart:
 
     def scores(self, step: Step, previous_scores: Floats | None = None) -> Floats:
         """Return a model's scores, shape (m,); ``previous_scores`` are those of the previous step."""
-        if not step.learned:  # what was given is found by the whole part
+        if not step.learned:  # given scores are found by the content of the whole part
             return step.scores(self._data.X.T)
-        if self._sparse and not step.linear:
+        if self._is_sparse and not step.linear:
             columns = self._data.X.T
             return step.scores(columns if step.narrow else np.ascontiguousarray(columns), previous_scores)
-        if not self._large:
+        if not self._is_large:
             return step.scores(self._columns, previous_scores)
         if step.linear:
             scores: Floats = self.linear_scores(step.coef[None, :])[0]
@@ -57,16 +58,16 @@ class ScoredPart:
 
         def score(piece: slice) -> None:
             rows = self._data.X[piece]
-            before = None if previous_scores is None else previous_scores[piece]
-            out[piece] = step.scores(np.ascontiguousarray(rows.T), before)
+            previous = None if previous_scores is None else previous_scores[piece]
+            out[piece] = step.scores(np.ascontiguousarray(rows.T), previous)
             release(rows)
 
-        self._spread(score)
+        self._score_pieces(score)
         return out
 
     def linear_scores(self, coefs: Floats) -> Floats:
         """Return the scores of linear models (K, n), shape (K, m)."""
-        if not self._large:
+        if not self._is_large:
             return linear_scores(self._columns, coefs)
         used_columns = np.flatnonzero(coefs.any(axis=0))
         weights = np.ascontiguousarray(coefs[:, used_columns])
@@ -77,24 +78,25 @@ class ScoredPart:
             out[:, piece] = linear_scores(np.ascontiguousarray(rows[:, used_columns].T), weights)
             release(rows)
 
-        self._spread(score)
+        self._score_pieces(score)
         return out
 
     @cached_property
-    def _large(self) -> bool:
-        return not self._sparse and len(shards_of(self._data.query_ptr)) > 1
+    def _is_large(self) -> bool:
+        return not self._is_sparse and len(shards_of(self._data.query_ptr)) > 1
 
     @property
-    def _sparse(self) -> bool:
+    def _is_sparse(self) -> bool:
         return isinstance(self._data.X, SparseRows)
 
     @cached_property
     def _columns(self) -> Any:
-        return self._data.X.T if self._sparse else np.ascontiguousarray(self._data.X.T)
+        return self._data.X.T if self._is_sparse else np.ascontiguousarray(self._data.X.T)
 
-    def _spread(self, score: Callable[[slice], None]) -> None:
+    def _score_pieces(self, score: Callable[[slice], None]) -> None:
+        """Call a function for each piece of the documents, on several threads."""
         m, n = self._data.X.shape
-        step = max(1, PIECE // max(1, n))
-        pieces = [slice(first, min(m, first + step)) for first in range(0, m, step)]
+        size = max(1, PIECE // max(1, n))
+        pieces = [slice(first, min(m, first + size)) for first in range(0, m, size)]
         with threads.pool() as (executor, workers):
             threads.share(executor, workers, score, pieces)

@@ -53,7 +53,8 @@ class SinglePath:
         DataError
             If the preferences do not fit the data.
         """
-        usual = plan.entry.load()()  # an adapter has attributes that are no parameters of what it wraps
+        usual = plan.entry.load()()
+        # An adapter of another library's method has no attribute for a parameter: the first value is used.
         grids = {
             p.name: (getattr(usual, p.name, p.values(p.default)[0]),)
             for p in plan.entry.grids
@@ -86,7 +87,7 @@ def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
     Raises
     ------
     PlanError
-        If there is none of its number.
+        If the dataset has no fold with this number.
     """
     number = plan.folds[0] if plan.folds else dataset.folds[0].number
     for fold in dataset.folds:

@@ -69,7 +69,14 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     }
     weights = tuple(Weight(i, name, 1 / len(ids)) for i, name in zip(ids, dataset.feature_names, strict=True))
     origin = {"program": f"{form.entry.label}, {form.package} {form.version}"}
-    model = Model(weights, _FOREIGN_METHOD, {}, origin, beyond, source=str(path))
+    model = Model(
+        features=weights,
+        method=_FOREIGN_METHOD,
+        parameters={},
+        origin=origin,
+        beyond=beyond,
+        source=str(path),
+    )
     model.predict(dataset.folds[0].train.X[:_N_TRIAL_ROWS], dataset.feature_ids)  # raises a fault now
     return model
 
