@@ -146,7 +146,7 @@ class _RefitSearch:
         return pair_fits[:, 0] - pair_fits[:, 1]
 
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
-        """Return the squared error of each query that least squares by each single feature removes, (Q, c)."""
+        """Return the squared error of each query that least squares by each feature alone removes, (Q, c)."""
         grams = yield from grams_by_query(self._data, columns)
         # The last row and column of each Gram matrix belong to the labels.
         squares = np.diagonal(grams, axis1=1, axis2=2)[:, :-1]

@@ -176,6 +176,9 @@ class _QuerySearch:
 
 
 def _n_leads_to_lose(lead: Floats) -> int:
-    """Return how many of the leads, greatest first, must be removed for a sum below 0; all if none suffices."""
+    """Return how many of the leads, greatest first, must be removed for a sum below 0.
+
+    It is the number of all leads if no number suffices.
+    """
     rest = lead.sum() - np.cumsum(lead)
     return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

@@ -69,7 +69,10 @@ def _probability_figure(evidence: SelectionEvidence, of: str, named: Named) -> C
         x=_size_axis(),
         y=FigureAxis(tr("selection probability"), low=0.0, high=1.0),
         series=tuple(series),
-        levels=(Level(tr("threshold"), evidence.rules.threshold), Level("k", float(evidence.k), vertical=True)),
+        levels=(
+            Level(tr("threshold"), evidence.rules.threshold),
+            Level("k", float(evidence.k), vertical=True),
+        ),
     )
 
 

@@ -151,7 +151,7 @@ class SelectionEvidence:
 
     @cached_property
     def rows(self) -> tuple[FeatureEvidence, ...]:
-        """Evidence for the selected features, then for the other features selected most often on the halves."""
+        """Evidence for the selected features, then for the others that the halves select most often."""
         return tuple(map(self._row, (*self.selected, *self._frequent_others())))
 
     @property

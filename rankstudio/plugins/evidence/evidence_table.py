@@ -156,7 +156,7 @@ def evidence_text(
 
 
 def _position_text(row: FeatureEvidence, steps: int) -> str:
-    """Return the median position of a feature with its range; ">{steps}" for a position after the last step."""
+    """Return the median position of a feature with its range; ">12" is after the last of 12 steps."""
     if row.position is None:
         return NOTHING
     low, median, high = (f">{steps}" if quantile == inf else f"{quantile:g}" for quantile in row.position)

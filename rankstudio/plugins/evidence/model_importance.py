@@ -58,7 +58,7 @@ class MeasuredImportance:
         return tuple(self.found.groups[index][0] for index in order)
 
     def place(self, model: str) -> str:
-        """Return the key under which a study stores this importance, for a model named by :func:`model_place`."""
+        """Return the key under which a study stores it, for a model named by :func:`model_place`."""
         return importance_place(self.part, self.found.measure.name, self.convention, model)
 
 
@@ -99,7 +99,7 @@ def step_importance(
 
 
 def _scoring_of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return the model's score function of the data's columns, the data, and the columns that the model uses."""
+    """Return the model's score function of the data's columns, the data, and the columns that it uses."""
     if not step.learned:
         raise ParameterError("model", type(step).__name__, "a model that was learned from features")
 
@@ -136,7 +136,7 @@ def model_importance(
 
 
 def _scoring_of_model(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return the model's score function of the data's columns, the data, and the columns that the model uses."""
+    """Return the model's score function of the data's columns, the data, and the columns that it uses."""
     ids = data.feature_ids
     # A sparse file omits features that are 0 in all documents; the score function adds them.
     absent_ids = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
@@ -180,7 +180,7 @@ def _measure_importance(
 def _with_used_columns(
     score: Score, part: RankingDataset, used: tuple[int, ...]
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return score function, data and columns; sparse documents are reduced to an array of the used columns."""
+    """Return score function, data and columns, with sparse documents reduced to an array of used columns."""
     X = part.X
     if not isinstance(X, SparseRows):
         return score, part, used

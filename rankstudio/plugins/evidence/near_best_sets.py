@@ -152,7 +152,10 @@ def near_best_sets(
 def find_near_best_sets(
     data: GivenData, space: SubsetSpace, window: float | None = None
 ) -> Waiting[tuple[SizedNearBestSets, ...]]:
-    """Yield progress, and return the result of :func:`near_best_sets`; close the generator to interrupt it."""
+    """Yield progress, and return the result of :func:`near_best_sets`.
+
+    Close the generator to interrupt the search.
+    """
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:
         for progress in work:

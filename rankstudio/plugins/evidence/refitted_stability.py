@@ -1,4 +1,4 @@
-"""Stability selection of any selector as units of work, on any executor; a study stores each finished half."""
+"""Stability selection of any selector, on any executor, with each finished half stored in a study."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference, Verdic
 Work = Waiting[None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
 Refit = Callable[[Selector], Generator[WorkProgress, None, StabilitySelection]]
-"""Trains a selector on halves of the queries by other means than here, such as units of work on an executor."""
+"""Trains a selector on halves of the queries elsewhere, such as by units of work on an executor."""
 
 PARTS = (
     "losses",

@@ -293,7 +293,10 @@ def without_paths(estimator: Selector, informative: Bools, seed: int) -> Stabili
 
 
 def with_paths(stability: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
-    """Return the result extended by paths; a path that ended early counts with its last features from then on."""
+    """Return the result extended by paths.
+
+    After the end of a path that ended early, its last features count for the remaining steps.
+    """
     counts = stability.counts.copy()
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
     for path_places, path in zip(places, paths, strict=True):
