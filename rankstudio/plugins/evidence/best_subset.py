@@ -26,6 +26,7 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
+# Parameters of this module, by the names that errors of Constraints have for them.
 _WRITTEN_NAMES = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}
 
 
@@ -82,7 +83,15 @@ class SubsetSpace:
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         try:
             rules = Constraints.of(
-                groups, self.n_features, self.required, self.excluded, None, 0, self.costs, self.budget, 0.0
+                groups,
+                n_features_to_select=self.n_features,
+                pinned=self.required,
+                banned=self.excluded,
+                n_candidates=None,
+                seed=0,
+                costs=self.costs,
+                budget=self.budget,
+                size_penalty=0.0,
             )
         except ParameterError as error:
             raise ParameterError(
@@ -105,7 +114,8 @@ class SizedSubset:
     criterion : float
         Leave-query-out error, summed over documents; infinity if no set was found.
     proved : bool
-        Whether no set of the size has a lower criterion. Among equal sets, the one with the lowest columns.
+        Whether no set of the size is proved to have a lower criterion. Among sets with the lowest criterion,
+        this is the one with the lowest columns.
     gap : float
         No set has a criterion below ``criterion - gap``; 0 if proved.
     n_sets : int
@@ -142,8 +152,19 @@ class SizedSubset:
         return self.gap / self.criterion if self.criterion > 0 else 0.0
 
 
-NO_SUBSET = SizedSubset(0, (), inf, True, 0.0, 0, 0, nan, 1.0, 0.0)
-"""Where there is no set."""
+NO_SUBSET = SizedSubset(
+    size=0,
+    features=(),
+    criterion=inf,
+    proved=True,
+    gap=0.0,
+    n_sets=0,
+    n_evaluated=0,
+    greedy=nan,
+    share=1.0,
+    seconds=0.0,
+)
+"""Stands for the best set of a size of which there is no set."""
 
 
 @dataclass(frozen=True)
@@ -316,7 +337,7 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialRe
     with closing(search_sizes(rows, problem, rules)) as work:
         for state in work:
             states[state.size] = state
-            if len(states) <= largest - least:
+            if len(states) <= largest - least:  # some size has no state yet
                 continue
             searched = sum(search.share * search.n_sets for search in states.values())
             best = BestSubset(tuple(map(_subset_of_state, states.values())))
@@ -326,14 +347,14 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialRe
 def _subset_of_state(state: SizeSearch) -> SizedSubset:
     """Return the best subset of one size that a search knows by now."""
     return SizedSubset(
-        state.size,
-        state.columns,
-        state.criterion,
-        state.done,
-        0.0 if state.done else state.criterion - state.lower,
-        state.n_sets,
-        state.n_evaluated,
-        state.greedy,
-        state.share,
-        state.seconds,
+        size=state.size,
+        features=state.columns,
+        criterion=state.criterion,
+        proved=state.done,
+        gap=0.0 if state.done else state.criterion - state.lower,
+        n_sets=state.n_sets,
+        n_evaluated=state.n_evaluated,
+        greedy=state.greedy,
+        share=state.share,
+        seconds=state.seconds,
     )

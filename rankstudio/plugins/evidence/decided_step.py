@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MOST_REFITS = 200
-"""How often a method is trained again at most for its deciding queries, for all steps together."""
+"""Maximum number of times that a method is trained again for deciding queries, in total over all steps."""
 
 
 @dataclass(frozen=True)

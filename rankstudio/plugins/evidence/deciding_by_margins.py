@@ -1,4 +1,4 @@
-"""About how few queries decide the steps of a selector, by what each query adds to the scores it compares."""
+"""Estimates of the queries that decide the steps of a selector, from each query's part in the scores."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.evidence.decided_step import DecidedStep
 
 _PROGRESS_TEXT = "comparing queries by margins"
-_TIE_TOLERANCE = 1e-12  # of a score
-_LEADS_PER_BLOCK = 4_000_000  # leads of rivals in queries
+_TIE_TOLERANCE = 1e-12  # relative to the selected feature's score, at least to 1
+_LEADS_PER_BLOCK = 4_000_000  # leads that are computed at a time, one per rival and query
 
 
 def margin_steps(
     estimator: Selector, data: GivenData, n_features: int | None = None
 ) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
-    """Find for each step of a selector about how few queries have to go for it to select another feature.
+    """Estimate for each step of a selector a smallest group of queries without which a rival is selected.
 
     Parameters
     ----------
     estimator : Selector
-        Not fitted here; one that divides its scores among the queries, see
+        A selector that divides its scores among the queries; it is not fitted here. See
         :meth:`rankstudio.engine.methods.capabilities.Capabilities.compared_by_query`.
     data : QueryData or TrainingData
         Of any size.
@@ -41,11 +41,11 @@ def margin_steps(
 
     Notes
     -----
-    A step compares scores, and each query has a part in them; see
-    :mod:`rankstudio.engine.methods.selection.query_parts`. The queries go first that favour the selected
-    feature most over a rival, until the parts of the others add up to less for it than for the rival. For
-    rankings by single features in one direction, whose scores are means over queries, the numbers are exact;
-    for other methods they are right to first order.
+    A step compares scores, and each query has a part in each score; see
+    :mod:`rankstudio.engine.methods.selection.query_parts`. The queries that favor the selected feature most
+    over a rival are removed first, until the parts of the remaining queries add up to less for the selected
+    feature than for the rival. The numbers are exact for rankings by single features in one direction, whose
+    scores are means over queries; for other methods they are correct to first order.
     """
     rows = training_data(data)
     n = rows.X.shape[1]
@@ -66,7 +66,10 @@ def margin_steps(
 
 
 def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
-    """Return the fewest queries without which a rival is ahead of the feature that a step selects."""
+    """Return the smallest group of queries without which a rival is ahead of the feature that a step selects.
+
+    At least two of the counted queries remain. Without such a group the queries are empty.
+    """
     winner = compared.winners[0]
     scores = compared.scores
     parts = compared.parts
@@ -75,20 +78,22 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     counted = np.flatnonzero(compared.counted)
     queries = np.empty(0, dtype=np.int64)
     instead = None
-    step = max(1, _LEADS_PER_BLOCK // max(1, counted.size))
+    block_size = max(1, _LEADS_PER_BLOCK // max(1, counted.size))
     if np.isnan(scores[winner]) or counted.size < 3:
         rivals = rivals[:0]
-    for first in range(0, rivals.size, step):
-        part = rivals[first : first + step]
-        lead = parts[winner, counted] - parts[np.ix_(part, counted)]
-        total_lead = scores[winner] - scores[part]
+    for first in range(0, rivals.size, block_size):
+        block = rivals[first : first + block_size]
+        lead = parts[winner, counted] - parts[np.ix_(block, counted)]  # (rivals of the block, queries)
+        total_lead = scores[winner] - scores[block]
+        # What the parts do not add up to counts for every query alike.
         lead += ((total_lead - lead.sum(axis=1)) / counted.size)[:, None]
         order = np.argsort(-lead, axis=1, kind="stable")
-        rest = total_lead[:, None] - np.cumsum(np.take_along_axis(lead, order, axis=1), axis=1)
-        behind = rest[:, : counted.size - 2] < -_TIE_TOLERANCE * max(1.0, abs(scores[winner]))
-        needed = np.where(behind.any(axis=1), behind.argmax(axis=1) + 1, counted.size)
+        remaining_lead = total_lead[:, None] - np.cumsum(np.take_along_axis(lead, order, axis=1), axis=1)
+        tolerance = _TIE_TOLERANCE * max(1.0, abs(scores[winner]))
+        is_behind = remaining_lead[:, : counted.size - 2] < -tolerance
+        needed = np.where(is_behind.any(axis=1), is_behind.argmax(axis=1) + 1, counted.size)
         best = int(needed.argmin())
         if needed[best] < (queries.size or counted.size):
             queries = counted[order[best, : needed[best]]]
-            instead = int(part[best])
+            instead = int(block[best])
     return [DecidedStep(column, tuple(queries.tolist()), instead, exact=False) for column in compared.winners]

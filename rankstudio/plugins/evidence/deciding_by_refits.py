@@ -1,4 +1,4 @@
-"""How few queries have to be gone for any selector to select another feature: by training it again."""
+"""Groups of queries without which a selector selects another feature, found by training it again."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, without_notes
 from rankstudio.plugins.evidence.decided_step import MOST_REFITS, DecidedStep
 from rankstudio.plugins.evidence.stability_selection import Path, path_of_steps
 
-_MAX_REFITS = 1_000_000  # a greater number is taken for a slip
+_MAX_REFITS = 1_000_000  # a greater number is taken for a typing error
 _PROGRESS_TEXT = "selecting without some queries"
 
 
 def refit_steps(
     estimator: Selector, data: GivenData, n_features: int | None = None, n_refits: int = MOST_REFITS
 ) -> Waiting[tuple[DecidedStep, ...]]:
-    """Find a small group of queries for each feature without which a selector does not select it so early.
+    """Find for each selected feature a small group of queries without which it is not selected as early.
 
     Parameters
     ----------
@@ -37,14 +37,15 @@ def refit_steps(
     Returns
     -------
     tuple of DecidedStep
-        One per feature. Later features have no queries once all trainings are used up.
+        One per feature. Once the maximum number of trainings is reached, later features have no queries.
 
     Notes
     -----
-    The t-th feature counts as decided by queries without which it is not among the first t features. Queries
-    are removed in the order in which a model of the feature alone fits their labels better than one of the
-    next feature does, in numbers that double until the selection changes, and are then put back by bisection:
-    2 log2 c trainings for c queries. A smaller group of other queries may exist.
+    The t-th feature is decided by queries without which it is not among the first t features. Queries are
+    ordered by how much better a model of this feature alone fits their labels than a model of the next
+    feature alone. The first 1, 2, 4, … of them are removed until the selection changes. Bisection then finds
+    how many can be put back: c deciding queries take about 2 log2 c trainings. A smaller group of other
+    queries may exist.
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
@@ -59,12 +60,12 @@ def refit_steps(
 
 
 class _RefitSearch:
-    """The search for deciding queries, which counts how often a method is trained."""
+    """A search for deciding queries that trains a method again, up to a maximum number of trainings."""
 
     def __init__(self, estimator: Selector, data: TrainingData, n_refits: int) -> None:
         self._estimator = estimator
         self._data = data
-        self._left = n_refits
+        self._remaining_refits = n_refits
 
     def path(self, removed: Ints) -> Waiting[Path]:
         """Train without some queries, and return the features after each step."""
@@ -75,54 +76,67 @@ class _RefitSearch:
         return path_of_steps(fresh, steps)
 
     def decided(self, path: Path, position: int) -> Waiting[DecidedStep]:
-        """Return the fewest queries that were found for the feature at a place of the path, from 0."""
+        """Return the smallest group of deciding queries found for the feature at a position from 0."""
         order = path[-1]
         winner = order[position]
-        before = set(order[:position])
+        earlier_features = set(order[:position])
         undecided = DecidedStep(winner, (), None)
-        lead = yield from self._lead(
-            winner, before, order[position + 1] if position + 1 < len(order) else None
-        )
+        next_feature = order[position + 1] if position + 1 < len(order) else None
+        lead = yield from self._lead_by_query(winner, earlier_features, next_feature)
         queries: Ints = np.argsort(-lead, kind="stable")
-        lower = 0  # without the first `lower` queries it stays
+        lower = 0  # the feature is still selected without the first `lower` queries
         count = 1
-        limit = queries.size - 2
+        limit = queries.size - 2  # two queries remain to learn from
         instead: int | None = None
         while True:
-            if self._left == 0:
+            if self._remaining_refits == 0:
                 return undecided
-            stays, instead = yield from self._stays(queries[:count], position, winner, before)
+            stays, instead = yield from self._stays_without(
+                queries[:count], position, winner, earlier_features
+            )
             if not stays:
                 break
             if count >= limit:
                 return undecided
             lower = count
             count = min(2 * count, limit)
-        while count - lower > 1 and self._left:
-            fewer = (lower + count) // 2
-            stays, other = yield from self._stays(queries[:fewer], position, winner, before)
+        while count - lower > 1 and self._remaining_refits:
+            middle = (lower + count) // 2
+            stays, replacement = yield from self._stays_without(
+                queries[:middle], position, winner, earlier_features
+            )
             if stays:
-                lower = fewer
+                lower = middle
             else:
-                count = fewer
-                instead = other
+                count = middle
+                instead = replacement
         return DecidedStep(winner, tuple(queries[:count].tolist()), instead)
 
-    def _stays(
-        self, removed: Ints, position: int, winner: int, before: set[int]
+    def _stays_without(
+        self, removed: Ints, position: int, winner: int, earlier_features: set[int]
     ) -> Waiting[tuple[bool, int | None]]:
-        """Return whether a feature is selected as early without some queries, else the one that is."""
-        self._left -= 1
+        """Return whether a feature is selected as early without some queries, and a feature that replaces it.
+
+        The replacement is the first other feature up to the position that is not an earlier one, or None.
+        """
+        self._remaining_refits -= 1
         path = yield from self.path(removed)
         chosen = path[min(position, len(path) - 1)]
-        instead = next((column for column in chosen if column not in before and column != winner), None)
+        instead = next(
+            (column for column in chosen if column not in earlier_features and column != winner), None
+        )
         return winner in chosen, instead
 
-    def _lead(self, winner: int, before: set[int], rival: int | None) -> Waiting[Floats]:
-        """Return by how much a feature alone fits each query's labels better than a rival, (Q,)."""
+    def _lead_by_query(self, winner: int, earlier_features: set[int], rival: int | None) -> Waiting[Floats]:
+        """Return by how much a feature alone fits each query's labels better than a rival, (Q,).
+
+        Without a rival, it is the feature outside the path that fits the labels best alone.
+        """
         if rival is None:
             outside = [
-                column for column in range(self._data.X.shape[1]) if column != winner and column not in before
+                column
+                for column in range(self._data.X.shape[1])
+                if column != winner and column not in earlier_features
             ]
             if not outside:
                 return (yield from self._fits([winner]))[:, 0]
@@ -132,11 +146,12 @@ class _RefitSearch:
         return pair_fits[:, 0] - pair_fits[:, 1]
 
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
-        """Return how much of each query's labels least squares of each single feature explain, (Q, c)."""
+        """Return the squared error of each query that least squares by each feature alone removes, (Q, c)."""
         grams = yield from grams_by_query(self._data, columns)
+        # The last row and column of each Gram matrix belong to the labels.
         squares = np.diagonal(grams, axis1=1, axis2=2)[:, :-1]
         products = grams[:, -1, :-1]
         total = squares.sum(axis=0)
         weights = np.divide(products.sum(axis=0), total, out=np.zeros_like(total), where=total > 0)
-        explained: Floats = weights * (2.0 * products - weights * squares)
+        explained: Floats = weights * (2.0 * products - weights * squares)  # |y|^2 - |y - w x|^2
         return explained

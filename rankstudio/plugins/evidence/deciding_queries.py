@@ -1,4 +1,4 @@
-"""Deciding queries: how few queries have to be gone for a step to choose another feature."""
+"""Deciding queries: small groups of queries without which a step chooses another feature."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rankstudio.plugins.evidence.deciding_by_refits import refit_steps
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PROGRESS_TEXT = "searching for deciding queries"
-_N_TRIED_RIVALS = 3  # features whose queries are tried: the runner-up is not always the first to win
+_N_TRIED_RIVALS = 3  # rivals of a step: the runner-up is not always the one that needs the fewest queries
 
 
 def deciding_queries(
@@ -48,10 +48,10 @@ def deciding_queries(
 
     Notes
     -----
-    The earlier features stay unchanged. Queries are removed in order of the advantage of the step's feature
-    over a rival: for greedy RankRLS in their left-out error. Each change is verified by selecting again
-    without the queries, and again with the last one put back. A smaller set of other queries may exist. For a
-    number c of queries that differs from the estimate by d, a step is computed O(log d) times.
+    The earlier features stay unchanged. For greedy RankRLS, the queries are removed in order of the step
+    feature's advantage over a rival in their left-out error. Each change is verified by selecting again
+    without the queries, and again with the last one put back. A smaller set of other queries may exist. If
+    the number of queries differs from its estimate by d, a step is computed O(log d) times.
 
     For selectors whose scores are divided among the queries, nothing is selected again, and the numbers are
     approximate (``exact`` is False): see
@@ -80,14 +80,14 @@ def deciding_steps(
     estimator, data
         As in :func:`deciding_queries`, grouped.
     n_features : int, optional
-        For other selectors than greedy RankRLS: number of features whose steps are examined.
+        Number of features whose steps are examined, for other selectors than greedy RankRLS.
     n_refits : int
-        Maximum number of times that a selector is trained again about which nothing faster is known.
+        Maximum number of times that a selector is trained again if there is no faster way.
 
     Yields
     ------
     WorkProgress
-        For greedy RankRLS a :class:`PartialResult` with :class:`DecidedStep` of the first steps.
+        For greedy RankRLS a :class:`PartialResult` with the :class:`DecidedStep` of each finished step.
     """
     rows = training_data(data)
     add_up = estimator.paths_from_sums(rows)
@@ -108,26 +108,26 @@ def deciding_steps(
 
 
 class _QuerySearch:
-    """The search for the deciding queries of the steps of a path."""
+    """A search for the deciding queries of each step of a path, by paths from sums over queries."""
 
     def __init__(self, paths: PathsFromSums) -> None:
         self._paths = paths
         steps = paths.path()
         self.selected = steps[-1].selected
-        self._compared = [step.candidates for step in steps]
+        self._candidate_scores = [step.candidates for step in steps]
 
     def decided(self, step: int) -> DecidedStep:
-        """Return the fewest queries that were found for a step, from 0."""
+        """Return the smallest group of deciding queries found for a step, counted from 0."""
         winner = self.selected[step]
-        before = self.selected[:step]
+        earlier_features = self.selected[:step]
         best = DecidedStep(winner, (), None)
         if step < self._paths.n_pinned:
             return best
-        errors = self._paths.errors(before).added
+        errors = self._paths.errors(earlier_features).added  # of each query with each feature added
         for rival in self._rivals(step, errors):
             lead = errors[:, rival] - errors[:, winner]
             order = np.argsort(-lead, kind="stable")
-            candidate = self._fewest(step, order, _n_leads_to_lose(lead[order]))
+            candidate = self._fewest_queries(step, order, _n_leads_to_lose(lead[order]))
             if candidate.queries and (not best.queries or len(candidate.queries) < len(best.queries)):
                 best = candidate
         return best
@@ -135,22 +135,23 @@ class _QuerySearch:
     def _rivals(self, step: int, errors: Floats) -> list[int]:
         """Return the candidates that seem to need the fewest queries to win."""
         winner = self.selected[step]
-        compared = self._compared[step]
-        candidates = prefer(np.flatnonzero(~np.isnan(compared)), self._paths.informative)
+        scores = self._candidate_scores[step]
+        candidates = prefer(np.flatnonzero(~np.isnan(scores)), self._paths.informative)
         candidates = candidates[candidates != winner]
+        # Leads of the winner over each candidate in the queries, the greatest first.
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
         needed = np.array([_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)])
-        order = np.lexsort((compared[candidates], needed))
+        order = np.lexsort((scores[candidates], needed))
         return [int(rival) for rival in candidates[order[:_N_TRIED_RIVALS]]]
 
-    def _fewest(self, step: int, order: Ints, estimate: int) -> DecidedStep:
-        """Return the fewest of the first queries of an order, near an estimate, that decide a step."""
+    def _fewest_queries(self, step: int, order: Ints, estimate: int) -> DecidedStep:
+        """Return how many of the first queries of an order decide a step, searching from an estimate."""
         winner = self.selected[step]
         limit = min(order.size - 2, 2 * estimate + 8)
-        count = min(max(1, estimate), limit)  # without the first `lower` the step stays
+        count = min(max(1, estimate), limit)
         stride = 1
-        lower = 0
-        while (instead := self._chosen(step, order[:count])) == winner:
+        lower = 0  # the step selects the same feature without the first `lower` queries
+        while (instead := self._chosen_without(step, order[:count])) == winner:
             if count >= limit:
                 return DecidedStep(winner, (), None)
             lower = count
@@ -159,22 +160,25 @@ class _QuerySearch:
         stride = 1
         while count - lower > 1:
             fewer = max(count - stride, (count + lower) // 2)
-            without = self._chosen(step, order[:fewer])
-            if without == winner:
+            chosen = self._chosen_without(step, order[:fewer])
+            if chosen == winner:
                 lower = fewer
             else:
                 count = fewer
-                instead = without
+                instead = chosen
                 stride = 2 * stride
         return DecidedStep(winner, tuple(order[:count].tolist()), instead)
 
-    def _chosen(self, step: int, removed: Ints) -> int | None:
+    def _chosen_without(self, step: int, removed: Ints) -> int | None:
         """Return the feature that a step selects without some queries; None if it selects none."""
         steps = self._paths.path_without(removed, self.selected[:step])
         return steps[-1].selected[step] if len(steps[-1].selected) > step else None
 
 
 def _n_leads_to_lose(lead: Floats) -> int:
-    """Return how many of the leads, greatest first, must be removed for a sum below 0."""
+    """Return how many of the leads, greatest first, must be removed for a sum below 0.
+
+    It is the number of all leads if no number suffices.
+    """
     rest = lead.sum() - np.cumsum(lead)
     return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

@@ -29,7 +29,7 @@ from rankstudio.plugins.evidence.stability_selection import StabilitySelection
 from rankstudio.plugins.evidence.step_significance import StepSignificance
 from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference
 
-_MAX_COUNT = 1 << 31  # of what is counted
+_MAX_COUNT = 1 << 31  # bound of columns, queries and features where the data are not known
 _DTYPE_KINDS = {np.dtype(np.float64): "f", np.dtype(np.int64): "i"}
 
 
@@ -39,10 +39,10 @@ def check_evidence(value: Any, n_features: int | None) -> None:
     Parameters
     ----------
     value : dataclass
-        With its parts, which are checked before it.
+        The evidence. The dataclasses that it contains are checked first.
     n_features : int or None
-        How many columns the data have; None where that is not known, and only what evidence says of itself is
-        held against each other.
+        Number of columns of the data; None if it is unknown, so that only the sizes within the evidence are
+        compared with each other.
     """
     for name, kind in _field_types(type(value)).items():
         _check_type(getattr(value, name), kind, name)
@@ -70,7 +70,10 @@ def _field_types(kind: type[Any]) -> dict[str, Any]:
 
 
 def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
-    """Yield the dataclasses in values and containers, except measures; not the fields' dataclasses."""
+    """Yield the dataclasses among values and in tuples and mappings of them, except measures.
+
+    The fields of these dataclasses are not searched.
+    """
     for value in values:
         if is_dataclass(value) and not isinstance(value, Measure):
             yield value
@@ -84,14 +87,14 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
     """Raise a ValueError unless a value has the type of its annotation, members included."""
     origin = get_origin(kind)
     arguments = get_args(kind)
-    if origin in (Union, types.UnionType):
+    if origin in (Union, types.UnionType):  # all unions here are of one type and None
         matching = [
             alternative for alternative in arguments if (value is None) == (alternative is type(None))
         ]
         _require(bool(matching), name)
         if value is not None:
             _check_type(value, matching[0], name)
-    elif origin is np.ndarray:
+    elif origin is np.ndarray:  # arguments are the shape and dtype[scalar type]
         dtype = np.dtype(get_args(arguments[1])[0])
         letter = _DTYPE_KINDS.get(dtype)
         _require(isinstance(value, np.ndarray) and (value.dtype.kind == letter or value.dtype == dtype), name)
@@ -113,8 +116,8 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
         _require(isinstance(value, kind), name)
 
 
-def _require(is_so: bool, description: str) -> None:
-    if not is_so:
+def _require(is_valid: bool, description: str) -> None:
+    if not is_valid:
         raise ValueError(f"unexpected value of {description}")
 
 
@@ -155,6 +158,7 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     ):
         _require(part is None or len(part.features) == k, name)
     _require(evidence.deciding is None or len(evidence.deciding) == k, "deciding")
+    # All arrays with a value for each column of the data have the same width.
     widths = [sets.inclusion.size for sets in evidence.near_best or ()]
     widths += [] if evidence.changes is None else [evidence.changes.added.size]
     widths += [] if evidence.stability is None else [evidence.stability.counts.shape[1]]

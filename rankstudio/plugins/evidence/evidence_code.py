@@ -1,4 +1,4 @@
-"""The evidence for a selection as what gathers it again: a command, a program or a notebook."""
+"""A command, a program or a notebook that gathers the evidence for a selection again."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
     Parameters
     ----------
     plan : Plan
-        Of one path, as :func:`rankstudio.engine.experiment.units.single_path.single_plan` returns it,
+        Plan of one path, as :func:`rankstudio.engine.experiment.units.single_path.single_plan` returns it,
         with the size of the selection.
     measure : str
-        Of the losses; "" for the squared error.
+        Measure of the losses; "" for the squared error.
 
     Returns
     -------
     str
-        One line for a POSIX shell, without what has its default anyway.
+        One line for a POSIX shell; options with their default value are omitted.
     """
     words = ["rankstudio", "evidence", *(["--sample"] if plan.data == SAMPLE else ["--data", plan.data])]
-    always = [*(p.name for p in plan.entry.grids), "n_features_to_select"]  # which have one value here
+    # The parameters with a grid have one value in this plan, which is always written.
+    always = [*(p.name for p in plan.entry.grids), "n_features_to_select"]
     words += ["--method", plan.method, *parameter_words(plan.entry.parameters, plan.parameters, always)]
     words += option_words("--loss", measure) if measure else []
     words += option_words("--fold", str(plan.folds[0])) if plan.folds else []
@@ -58,7 +59,7 @@ def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str
     Parameters
     ----------
     plan, measure
-        As of :func:`evidence_as_command`.
+        As in :func:`evidence_as_command`.
     computed_with : Mapping of str to str
         Versions that give the same bits, where these are known.
     """
@@ -72,7 +73,10 @@ def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str
 
 
 def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
-    """Return a Jupyter notebook that gathers the evidence and shows its table; parameters as of a program."""
+    """Return a Jupyter notebook that gathers the evidence and shows its table.
+
+    The parameters are those of :func:`evidence_as_python`.
+    """
     caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
     return notebook(

@@ -50,7 +50,7 @@ def _size_axis() -> FigureAxis:
 
 
 def _probability_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    """Return the selection probability of each feature by set size; None without half-samples."""
+    """Return the figure of each feature's selection probability by set size; None without half-samples."""
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
     probability = evidence.stability.probability
@@ -64,12 +64,15 @@ def _probability_figure(evidence: SelectionEvidence, of: str, named: Named) -> C
     ).format(n=evidence.stability.n_paths)
     return CurvesFigure(
         "evidence-probability",
-        f"{of}: {tr('selection probability')}",
-        f"{of}. {caption}",
-        _size_axis(),
-        FigureAxis(tr("selection probability"), low=0.0, high=1.0),
-        tuple(series),
-        (Level(tr("threshold"), evidence.rules.threshold), Level("k", float(evidence.k), vertical=True)),
+        title=f"{of}: {tr('selection probability')}",
+        caption=f"{of}. {caption}",
+        x=_size_axis(),
+        y=FigureAxis(tr("selection probability"), low=0.0, high=1.0),
+        series=tuple(series),
+        levels=(
+            Level(tr("threshold"), evidence.rules.threshold),
+            Level("k", float(evidence.k), vertical=True),
+        ),
     )
 
 
@@ -78,7 +81,7 @@ def _series(label: str, values: Floats, number: int) -> Series:
 
 
 def _loss_figure(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
-    """Return the loss without each feature with its interval; None without losses."""
+    """Return the figure of the loss without each feature with its interval; None without losses."""
     if evidence.losses is None:
         return None
     losses = evidence.losses.losses
@@ -113,7 +116,7 @@ def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> Ro
     columns = measured.columns[:_MAX_FEATURES]
     order = [index_of[column] for column in columns]
     title = tr("{measure} lost with the feature permuted").format(measure=importance.measure.name)
-    value, low, high = (
+    mean, low, high = (
         tuple(losses[order].tolist()) for losses in (importance.mean, importance.low, importance.high)
     )
     caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
@@ -126,23 +129,23 @@ def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> Ro
     axis = FigureAxis(title)
     text = f"{of}. {title}. {caption}"
     name = "evidence-importance"
-    return RowsFigure(name, f"{of}: {title}", text, axis, rows, (RowSeries("", value, low, high),), zero=True)
+    return RowsFigure(name, f"{of}: {title}", text, axis, rows, (RowSeries("", mean, low, high),), zero=True)
 
 
 def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
-    """Return the map of the features in the sets as good as the best; None without sets."""
+    """Return the map of the features in the sets that are as good as the best set; None without sets."""
     near = evidence.near_best_of_k
     if near is None:
         return None
     sets = near.sets[:_MAX_SETS]
     order = np.argsort(-near.inclusion, kind="stable").tolist()
-    columns = [column for column in order if any(column in near_set.features for near_set in sets)][
-        :_MAX_FEATURES
-    ]
-    above = [100 * relative_excess(near_set.criterion, sets[0].criterion) for near_set in sets]
+    used_columns = [column for column in order if any(column in near_set.features for near_set in sets)]
+    columns = used_columns[:_MAX_FEATURES]
+    excess_percent = [100 * relative_excess(near_set.criterion, sets[0].criterion) for near_set in sets]
     rows = [
         tuple(
-            value if column in near_set.features else nan for near_set, value in zip(sets, above, strict=True)
+            excess if column in near_set.features else nan
+            for near_set, excess in zip(sets, excess_percent, strict=True)
         )
         for column in columns
     ]
@@ -153,23 +156,24 @@ def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> Map
         "of all "
         "these sets with them."
     ).format(shown=len(sets), n=count_text(len(near.sets)))
+    # The range of the axis must not be empty if the best set is the only one.
+    most_excess = max(*excess_percent, 1e-9)
     return MapFigure(
         "evidence-sets",
-        f"{of}: {title}",
-        f"{of}. {caption}",
-        tuple(map(named, columns)),
-        tuple(str(number + 1) for number in range(len(sets))),
-        tuple(rows),
-        "",
-        tr("number of the set"),
-        # An axis has a length also where the only set is the best one.
-        FigureAxis(tr("left-out error above that of the best set (%)"), low=0.0, high=max(*above, 1e-9)),
+        title=f"{of}: {title}",
+        caption=f"{of}. {caption}",
+        rows=tuple(map(named, columns)),
+        columns=tuple(str(number + 1) for number in range(len(sets))),
+        values=tuple(rows),
+        row_title="",
+        column_title=tr("number of the set"),
+        color=FigureAxis(tr("left-out error above that of the best set (%)"), low=0.0, high=most_excess),
         first_dark=True,
     )
 
 
 def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    """Return the p-value of each step with the suggested stop; None without significance tests."""
+    """Return the figure of each step's p value with the suggested stop; None without significance tests."""
     if evidence.stop is None or evidence.significance is None:
         return None
     p = evidence.significance.p_values
@@ -178,17 +182,17 @@ def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFi
     stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
         "evidence-steps",
-        f"{of}: {tr('p of each step')}",
-        f"{of}. {caption.format(n=evidence.significance.permuted.shape[0])} {evidence.stop.sentence}",
-        _size_axis(),
-        FigureAxis("p", low=0.0, high=1.0),
-        (points,),
-        (stop,) if evidence.stop.n_features else (),
+        title=f"{of}: {tr('p of each step')}",
+        caption=f"{of}. {caption.format(n=evidence.significance.permuted.shape[0])} {evidence.stop.sentence}",
+        x=_size_axis(),
+        y=FigureAxis("p", low=0.0, high=1.0),
+        series=(points,),
+        levels=(stop,) if evidence.stop.n_features else (),
     )
 
 
 def _left_out_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    """Return the left-out error with the selection kept and repeated; None where not computed."""
+    """Return the figure of the left-out error with the selection kept and repeated; None if not computed."""
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None
     usual = evidence.repeated.usual.mean(axis=0)

@@ -31,7 +31,7 @@ from rankstudio.plugins.evidence.verdicts import (
 )
 
 N_OTHERS = 4
-"""Features among the rows that are not selected: those that the halves select most often."""
+"""Maximum number of rows for features that are not selected: those that the halves select most often."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class SelectionEvidence:
     deciding : tuple of DecidedStep or None
         Deciding queries of each selected feature's step.
     deciding_by_margins : bool
-        Whether these are approximate: by margins, of other methods than greedy RankRLS.
+        Whether the deciding queries are estimated by margins; those of greedy RankRLS are exact.
     best : BestSubset or None
         Best set of each size up to k.
     exchanges : mapping or None
@@ -141,8 +141,8 @@ class SelectionEvidence:
     @property
     def size(self) -> int:
         """Number of selected groups and ungrouped features, by which sets are compared; k without groups."""
-        first = {column: group[0] for group in self.groups for column in group}
-        return len({first.get(column, column) for column in self.selected})
+        first_of_group = {column: group[0] for group in self.groups for column in group}
+        return len({first_of_group.get(column, column) for column in self.selected})
 
     @property
     def near_best_of_k(self) -> SizedNearBestSets | None:
@@ -151,15 +151,16 @@ class SelectionEvidence:
 
     @cached_property
     def rows(self) -> tuple[FeatureEvidence, ...]:
-        """Columns of the selected features, then of those selected most often on the halves."""
-        return tuple(map(self._row, (*self.selected, *self._others())))
+        """Evidence for the selected features, then for the others that the halves select most often."""
+        return tuple(map(self._row, (*self.selected, *self._frequent_others())))
 
     @property
     def stop(self) -> StopAdvice | None:
         """Advice where to stop; None if no step has enough permutations for a small p."""
         if self.significance is None or not self.significance.permuted.size:
             return None
-        if not forward_stop([1 / (self.significance.permuted.shape[0] + 1)], self.rules.stop_level):
+        smallest_p = 1 / (self.significance.permuted.shape[0] + 1)
+        if not forward_stop([smallest_p], self.rules.stop_level):
             return None
         p = self.significance.p_values
         n = self.significance.n_steps(self.rules.stop_level)
@@ -176,12 +177,13 @@ class SelectionEvidence:
     def by_chance(self) -> bool:
         """Whether the bound allows all features above the threshold to be there by chance.
 
-        This is the case if most features are selected: of 125 drawn from 131, each is included 95 times in
-        100.
+        This is the case if most features are selected: if 125 of 131 features are drawn at random, each of
+        them is drawn with a probability of 95 %.
         """
         if self.stability is None or (bound := self.false_bound) is None:
             return False
-        return 0 < len(self.stability.stable(self.rules.threshold, n_features=self._steps)) <= bound
+        n_stable = len(self.stability.stable(self.rules.threshold, n_features=self._steps))
+        return 0 < n_stable <= bound
 
     def best_sentences(self, named: Named) -> tuple[str, ...]:
         """Return sentences on the best set of k features; () if nothing is known.
@@ -200,7 +202,7 @@ class SelectionEvidence:
         above = max(0.0, relative_excess(self.changes.criterion, best.criterion))
         inside = sorted(set(best.features) - selected)
         outside = sorted(selected - set(best.features))
-        sentences = [self._above(above, best.proved, best.relative_gap)]
+        sentences = [self._excess_sentence(above, best.proved, best.relative_gap)]
         if inside and self.groups:
             template = (
                 tr("Best set of {k} groups: {features} ({added} for {removed}).")
@@ -236,8 +238,18 @@ class SelectionEvidence:
             sentences.append(_near_best_sentence(near))
         return tuple(sentences)
 
-    def _above(self, above: float, proved: bool, gap: float) -> str:
-        """Return the sentence on how far the error of the selection is above the lowest one."""
+    def _excess_sentence(self, above: float, proved: bool, gap: float) -> str:
+        """Return the sentence on how far the error of the selection is above the lowest error.
+
+        Parameters
+        ----------
+        above : float
+            Relative excess over the lowest known error.
+        proved : bool
+            Whether no error is lower.
+        gap : float
+            Share of the lowest known error by which an error may be lower, if it is not proved.
+        """
         if not proved:
             sentence = (
                 tr("No set with a lower left-out error has been found so far.")
@@ -268,10 +280,12 @@ class SelectionEvidence:
 
     @property
     def _steps(self) -> int:
+        """Number of steps of the paths on halves after which selected features are counted."""
         assert self.stability is not None
         return min(self.size, int(self.stability.counts.shape[0]))
 
-    def _others(self) -> list[int]:
+    def _frequent_others(self) -> list[int]:
+        """Return the columns outside the selection that the halves select most often."""
         if self.stability is None or not self.k:
             return []
         counts = self.stability.counts[self._steps - 1]
@@ -279,6 +293,7 @@ class SelectionEvidence:
         return [column for column in order if column not in self.selected and counts[column] > 0][:N_OTHERS]
 
     def _row(self, column: int) -> FeatureEvidence:
+        """Return the evidence for one feature."""
         row = FeatureEvidence(column, column in self.selected)
         if self.stability is not None and self.stability.n_paths and self.k:
             low, median, high = (float(value) for value in self.stability.positions[:, column])
@@ -286,10 +301,10 @@ class SelectionEvidence:
             row = replace(row, probability=probability, position=(low, median, high))
         if self.near_best_of_k is not None:
             row = replace(row, near_best_share=float(self.near_best_of_k.inclusion[column]))
-        return self._judged(self._of_set(row)) if row.selected else row
+        return self._with_verdict(self._with_set_numbers(row)) if row.selected else row
 
-    def _of_set(self, row: FeatureEvidence) -> FeatureEvidence:
-        """Add the numbers that only features of the set have."""
+    def _with_set_numbers(self, row: FeatureEvidence) -> FeatureEvidence:
+        """Return a row with the numbers that only features of the set have."""
         index = self.selected.index(row.column)
         if self.losses is not None:
             row = replace(row, loss=self.losses.losses[index])
@@ -304,10 +319,11 @@ class SelectionEvidence:
             row = replace(row, n_deciding=len(self.deciding[index].queries) or None)
         return row
 
-    def _judged(self, row: FeatureEvidence) -> FeatureEvidence:
+    def _with_verdict(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with its verdict and the values that the verdict depends on."""
-        ready = "stability" in self.done and "alternatives" in self.done and row.column not in self.required
-        if not ready or self.stability is None or self.n_queries < LEAST_PAIRS:
+        has_parts = "stability" in self.done and "alternatives" in self.done
+        is_ready = has_parts and row.column not in self.required
+        if not is_ready or self.stability is None or self.n_queries < LEAST_PAIRS:
             return row
         inside = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:
@@ -315,8 +331,9 @@ class SelectionEvidence:
             n_tests = len(self.exchanges)
             pair = partner_of(row.column, inside, exchanges, self.rules, n_tests)
             if pair is not None:
-                twin = pair[0] if pair[0].twins(self.rules, n_tests) else None
-                row = replace(row, partner=pair[0].column, pair_probability=pair[1], twin=twin)
+                exchange, pair_probability = pair
+                twin = exchange if exchange.twins(self.rules, n_tests) else None
+                row = replace(row, partner=exchange.column, pair_probability=pair_probability, twin=twin)
         if self.smaller is not None:
             row = replace(row, smaller=self.smaller.get(row.column))
         if row.probability is not None and row.probability >= self.rules.threshold:
@@ -325,7 +342,7 @@ class SelectionEvidence:
 
 
 def _near_best_sentence(near: SizedNearBestSets) -> str:
-    """Return how many sets are as good as the best one."""
+    """Return the sentence on how many sets are as good as the best one."""
     n_others = len(near.sets) - 1
     if near.best.n_sets == 1:
         return tr("There is no other set of this size.")
@@ -347,8 +364,8 @@ def _near_best_sentence(near: SizedNearBestSets) -> str:
     return text.format(n=count_text(n_others), share=_percent(n_others / max(near.best.n_sets, 1)))
 
 
-_MAX_USEFUL_GAP = 0.5  # share of the criterion: what may be lower by more says nothing
-_ROUNDING = 1e-9  # share of the criterion up to which two are equal
+_MAX_USEFUL_GAP = 0.5  # share of the criterion: a greater gap means that hardly anything is known
+_ROUNDING = 1e-9  # relative excess up to which two criteria are equal
 
 
 def _percent(share: float) -> str:

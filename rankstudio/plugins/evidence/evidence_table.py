@@ -54,7 +54,7 @@ def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]
 
 
 def column_milliseconds(costs: FeatureCosts | None, feature_ids: Iterable[int]) -> dict[int, float]:
-    """Return the milliseconds per query of each column, as far as they are known; none without costs."""
+    """Return the known milliseconds per query by column; an empty dict without costs."""
     if costs is None:
         return {}
     numbered = enumerate(map(int, feature_ids))
@@ -66,7 +66,7 @@ def evidence_rows(
 ) -> list[dict[str, Any]]:
     """Return a row of plain values per feature of the evidence, by the names of :data:`HEADER`.
 
-    None for unknown values, and for the position of a feature that is on none of the paths.
+    Unknown values are None, and so is a quantile of the position that means "not selected".
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def evidence_text(
     """
     features = list(rows)
     steps = 0 if evidence.stability is None else evidence.stability.counts.shape[0]
-    lost = f"{evidence.losses.measure or 'error'} lost" if evidence.losses is not None else "lost"
+    loss_header = f"{evidence.losses.measure or 'error'} lost" if evidence.losses is not None else "lost"
 
     about = "≈" if evidence.deciding_by_margins else ""
 
@@ -137,7 +137,7 @@ def evidence_text(
         "selected on": lambda row: _percentage_or_dash(row.probability),
         "place": lambda row: _position_text(row, steps),
         "share": lambda row: _percentage_or_dash(row.share),
-        lost: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
+        loss_header: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
         "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
         "per ms": per_millisecond,
         "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
@@ -147,12 +147,16 @@ def evidence_text(
     cells = {header: [text(row) for row in features] for header, text in columns.items()}
     filled = {header: texts for header, texts in cells.items() if any(text != NOTHING for text in texts)}
     return TextTable(
-        title, tuple(filled), list(zip(*filled.values(), strict=True)), (0, len(filled) - 1), _TABLE_NOTE
+        title,
+        header=tuple(filled),
+        rows=list(zip(*filled.values(), strict=True)),
+        left=(0, len(filled) - 1),
+        note=_TABLE_NOTE,
     )
 
 
 def _position_text(row: FeatureEvidence, steps: int) -> str:
-    """Return the median position of a feature with its range; beyond the last step it has none."""
+    """Return the median position of a feature with its range; ">12" is after the last of 12 steps."""
     if row.position is None:
         return NOTHING
     low, median, high = (f">{steps}" if quantile == inf else f"{quantile:g}" for quantile in row.position)
@@ -195,7 +199,7 @@ def importance_text(
     note = f"Lost: with the feature permuted within the queries of the {measured.part} part; the model stays."
     if len(rows) < len(measured.columns):
         note = f"{note} The {len(rows)} greatest of {len(measured.columns)} losses are shown."
-    return TextTable(title, header, rows, (0,), note)
+    return TextTable(title, header, rows, left=(0,), note=note)
 
 
 _TABLE_NOTE = (
@@ -224,17 +228,14 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     sentences = list(evidence.best_sentences(named))
     if evidence.stop is not None:
         sentences.append(evidence.stop.sentence)
-    if (
-        evidence.repeated is not None
-        and "repeated" in evidence.done
-        and evidence.repeated.optimism.size >= evidence.k
-    ):
+    is_repeated = "repeated" in evidence.done
+    if evidence.repeated is not None and is_repeated and evidence.repeated.optimism.size >= evidence.k:
         text = tr(
             "With the selection repeated without each query, the left-out gain at {k} is {share} % smaller."
         )
         optimism = 100 * float(evidence.repeated.optimism[evidence.k - 1])
-        lost = text.format(k=evidence.k, share=significant(optimism, 2))
-        sentences.append(evidence.repeated.no_gain(evidence.k) or lost)
+        optimism_sentence = text.format(k=evidence.k, share=significant(optimism, 2))
+        sentences.append(evidence.repeated.no_gain(evidence.k) or optimism_sentence)
     if evidence.false_bound is not None:
         text = tr(
             "Of the features selected on at least {threshold} % of the halves, at most {bound} are expected "

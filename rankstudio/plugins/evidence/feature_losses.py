@@ -36,7 +36,9 @@ class FeatureLosses:
     measure : str
         Measure: "MAP", …; "" for the squared error.
     whole : ndarray of shape (Q,)
+        Value of each query with the whole set.
     without : ndarray of shape (k, Q)
+        Value of each query without each feature.
     """
 
     features: tuple[int, ...]
@@ -97,7 +99,7 @@ def _measure_of_each_query(
     """Return a measure of each query ranked by RankRLS with some columns, learned without it, (Q,)."""
     if data.several:
         scorer = finish(ranker.left_out_scorer(data, columns)) if columns else _NoModel()
-        assert scorer is not None  # RankRLS has one
+        assert scorer is not None  # RankRLS always has a left-out scorer
         return np.asarray(finish(measured_left_out(data, scorer, convention, (measure,)))[0])
     rows = data.whole("Loss without a feature")
     evaluator = Evaluator(rows.y, rows.ptr, convention, [measure], grading=rows.grading)

@@ -37,15 +37,15 @@ class JudgedSelection:
     Attributes
     ----------
     plan : Plan
-        With one value of each parameter.
+        Plan with one value of each parameter.
     fold : int
         Number of the fold of the training part.
     method : LinearRanker
-        A selector.
+        Method that selects the features.
     train : RankingDataset
-        That part.
+        Training part of the fold.
     data : TrainingData
-        Its documents as they are learned from.
+        Documents of the training part, as the method learns from them.
     options : EvidenceOptions
         Options with the set of the run's model, and with RankRLS as judge if it ranks with the features.
     """
@@ -88,7 +88,9 @@ class JudgedSelection:
     def of_run(
         cls, plan: Plan, dataset: FoldedDataset, result: FoldResult, options: EvidenceOptions
     ) -> JudgedSelection:
-        """Return the features of a run's model on a fold, or the first features of its path for a given size.
+        """Return the selection of a run on a fold: the features of the run's model.
+
+        If the options have a number of features, it is the first features of the method's path instead.
 
         Parameters
         ----------
@@ -111,8 +113,8 @@ class JudgedSelection:
         ids = dataset.feature_ids
         method = estimator(plan, plan.entry, unit.parameters, ids)
         judge = _exact_ranker(plan, unit.parameters, unit.combination.ranker, ids)
-        selected_first = selected if options.n_features is None else None
-        options = replace(options, judge=judge, selected=selected_first, n_refits=refits_of(plan.entry))
+        given_set = selected if options.n_features is None else None
+        options = replace(options, judge=judge, selected=given_set, n_refits=refits_of(plan.entry))
         data = with_preferences(plan, fold, group_training(fold))
         single = single_plan(plan, unit.parameters, fold.number)
         return cls(single, fold.number, method, fold.train, data, options)
@@ -129,8 +131,9 @@ class JudgedSelection:
         ----------
         earlier : SelectionEvidence, optional
         study, executor
-            As of :func:`rankstudio.plugins.evidence.refitted_stability.refitting_steps`, for methods
-            that learn anew on each half of the queries; one half after the other without an executor.
+            As in :func:`rankstudio.plugins.evidence.refitted_stability.refitting_steps`, for methods
+            that are trained again on each half of the queries. Without an executor, the halves are learned
+            one after the other and not stored.
         """
 
         def refit(method: Selector) -> Generator[WorkProgress, None, StabilitySelection]:
@@ -142,9 +145,9 @@ class JudgedSelection:
         return evidence_steps(self.method, self.data, self.options, earlier, None if learns_here else refit)
 
     def refitting_seconds(self, workers: int = 1) -> float:
-        """Estimate how long it takes to train again, on the halves and for deciding queries.
+        """Estimate the seconds of training again, on the halves and for deciding queries.
 
-        It is 0 where paths follow from sums over queries.
+        The estimate is 0 if paths follow from sums over queries, or with preferences.
         """
         if preferences_of(self.plan) or self.method.paths_from_sums(self.data) is not None:
             return 0.0
@@ -153,12 +156,12 @@ class JudgedSelection:
 
     @property
     def n_refits(self) -> int:
-        """How often the method is trained again at most for deciding queries."""
-        fast = self.method.paths_from_sums(self.data) or self.method.compared_by_query(self.data, 1)
-        return 0 if fast is not None else self.options.n_refits
+        """Maximum number of times that the method is trained again for deciding queries."""
+        faster_way = self.method.paths_from_sums(self.data) or self.method.compared_by_query(self.data, 1)
+        return 0 if faster_way is not None else self.options.n_refits
 
     def _plan_of(self, method: Selector) -> Plan:
-        """Return the plan of the method with a path as long as wanted."""
+        """Return the plan with the number of features that the method selects."""
         if not isinstance(method, GrowingSelector):
             return self.plan
         size = {"n_features_to_select": method.n_features_to_select}
@@ -175,9 +178,9 @@ def _check_selects(plan: Plan) -> None:
 
 
 def refits_of(entry: Method) -> int:
-    """Return how often a method is trained again at most for deciding queries: methods of others only.
+    """Return the maximum number of times that a method is trained again for deciding queries.
 
-    Those of RankStudio say themselves what they know of queries.
+    It is 0 for the methods of RankStudio itself, which support faster ways or have no deciding queries.
     """
     return MOST_REFITS if entry.origin is not None else 0
 
@@ -185,9 +188,9 @@ def refits_of(entry: Method) -> int:
 def _exact_ranker(
     plan: Plan, parameters: Mapping[str, Any], ranker: Mapping[str, Any], feature_ids: Ints
 ) -> LinearRanker | None:
-    """Return the ranker of the selected features, if it has exact left-out errors.
+    """Return the ranker of the selected features if it has exact left-out errors, otherwise None.
 
-    None for methods that select by these errors: the evidence has them as judge.
+    It is also None for a method that selects by these errors: the evidence then uses the method as judge.
     """
     entry = plan.ranker_entry
     if entry is None and plan.entry.lacking:

@@ -25,7 +25,7 @@ from rankstudio.plugins.evidence.permutation_importance import (
 )
 
 N_REPEATS = 10
-"""How often each feature is permuted, unless it is said."""
+"""Default number of permutations of each feature."""
 
 Importance = Generator[WorkProgress, None, PermutationImportance]
 
@@ -54,11 +54,11 @@ class MeasuredImportance:
     def columns(self) -> tuple[int, ...]:
         """0-based columns of the features, greatest loss first."""
         mean = self.found.mean
-        order = sorted(range(mean.size), key=lambda at: (-mean[at], at))
+        order = sorted(range(mean.size), key=lambda index: (-mean[index], index))
         return tuple(self.found.groups[index][0] for index in order)
 
     def place(self, model: str) -> str:
-        """Return the key under which a study keeps it, for a model named by its run."""
+        """Return the key under which a study stores it, for a model named by :func:`model_place`."""
         return importance_place(self.part, self.found.measure.name, self.convention, model)
 
 
@@ -68,7 +68,7 @@ def importance_place(part: str, measure: str, convention: str, model: str) -> st
 
 
 def model_place(position: int | str, selected: Sequence[int]) -> str:
-    """Return the name of a model of a run's fold in a study, by its combination and its columns."""
+    """Return the name of a model in a study: the position of its combination, and its columns."""
     return f"{position}:{','.join(map(str, selected))}"
 
 
@@ -85,11 +85,11 @@ def step_importance(
     Parameters
     ----------
     step : Step
-        The model, which was learned from features.
+        A model that was learned from features.
     part : RankingDataset
-        Best one that it was not learned from.
+        Documents on which the loss is measured, preferably not those that the model was learned from.
     measure, convention, n_repeats, seed
-        As of :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
+        As in :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
 
     Yields
     ------
@@ -99,7 +99,7 @@ def step_importance(
 
 
 def _scoring_of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return a score function of the columns of the data, the data, and the columns that count."""
+    """Return the model's score function of the data's columns, the data, and the columns that it uses."""
     if not step.learned:
         raise ParameterError("model", type(step).__name__, "a model that was learned from features")
 
@@ -124,9 +124,9 @@ def model_importance(
     ----------
     model : Model
     data : RankingDataset
-        As :func:`rankstudio.engine.export.model_files.model_and_data` reads it for the model.
+        Data that :func:`rankstudio.engine.export.model_files.model_and_data` reads for the model.
     measure, convention, n_repeats, seed
-        As of :func:`step_importance`.
+        As in :func:`step_importance`.
 
     Yields
     ------
@@ -136,17 +136,17 @@ def model_importance(
 
 
 def _scoring_of_model(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return a score function of the columns of the data, the data, and the columns that count."""
+    """Return the model's score function of the data's columns, the data, and the columns that it uses."""
     ids = data.feature_ids
-    # A sparse file leaves out features that are 0 in all documents.
-    absent = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
-    all_ids = np.concatenate([ids, absent])
+    # A sparse file omits features that are 0 in all documents; the score function adds them.
+    absent_ids = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
+    all_ids = np.concatenate([ids, absent_ids])
 
     def score(X: Features) -> Floats:
         if isinstance(X, SparseRows):
             wide: Features = X.widened(all_ids.size)
             return model.predict(wide, all_ids)
-        return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent.size))]), all_ids)
+        return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent_ids.size))]), all_ids)
 
     return score, data, tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
 
@@ -165,33 +165,33 @@ def _measure_importance(
         raise DataError(tr("The model uses no features, so that no loss without one can be measured."))
     score, part, columns = _with_used_columns(score, part, used)
     groups = [(column,) for column in columns]
-    of_used = tuple((column,) for column in used)
+    groups_in_data = tuple((column,) for column in used)
 
-    def named(progress: WorkProgress) -> WorkProgress:
-        """Return progress whose results name the columns of the data, not those of the few."""
+    def with_groups_in_data(progress: WorkProgress) -> WorkProgress:
+        """Return progress whose results name the columns of the data instead of those that were scored."""
         if isinstance(progress, PartialResult):
-            return replace(progress, found=replace(progress.found, groups=of_used))
+            return replace(progress, found=replace(progress.found, groups=groups_in_data))
         return progress
 
     work = importance_steps(score, _measured_documents(part), measure, n_repeats, seed, groups, convention)
-    return replace((yield from told_as(work, named)), groups=of_used)
+    return replace((yield from told_as(work, with_groups_in_data)), groups=groups_in_data)
 
 
 def _with_used_columns(
     score: Score, part: RankingDataset, used: tuple[int, ...]
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return the same for sparse documents with the columns that count alone, as an array."""
+    """Return score function, data and columns, with sparse documents reduced to an array of used columns."""
     X = part.X
     if not isinstance(X, SparseRows):
         return score, part, used
     columns = np.array(used, dtype=np.int64)
     n = X.shape[1]
 
-    def of_few(rows: Floats) -> Floats:
+    def score_used_columns(rows: Floats) -> Floats:
         wide: Features = SparseRows.spread(rows, columns, n)
         return score(wide)
 
-    return of_few, part.changed(X=X[:, columns]), tuple(range(len(used)))
+    return score_used_columns, part.changed(X=X[:, columns]), tuple(range(len(used)))
 
 
 def _measured_documents(part: RankingDataset) -> MeasuredDocuments:

@@ -22,9 +22,9 @@ NORMAL = 1.96
 """Standard errors within which two sets are not distinguishable: a two-sided test at 5 %."""
 
 _FIRST_WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
-_MIN_SETS = 1000  # sets in a window: where there are fewer, the next one may be as good, however far it is
-_MAX_WINDOW = 0.08  # at which doubling ends: the number of sets to compare grows many times with each
-_MAX_ERRORS = 1e8  # of all sets in all queries: with no more, all are compared in seconds
+_MIN_SETS = 1000  # sets in a window: next to fewer sets, a set far beyond the window may still be as good
+_MAX_WINDOW = 0.08  # the window is not doubled beyond it: each doubling multiplies the number of sets
+_MAX_ERRORS = 1e8  # errors, one per set and query: up to this number, all sets are compared in seconds
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def near_best_sets(
         As in :func:`rankstudio.plugins.evidence.best_subset.best_subset`.
     window : float, optional
         Sets with a criterion up to this share above the best one are compared. By default the window is
-        doubled until it contains a thousand sets, and its outer half no kept one. Beyond 8 % all sets are
-        compared, if that takes seconds.
+        doubled until it contains a thousand sets and no set in its outer half is kept. Beyond 8 % all sets
+        are compared if that takes only seconds; otherwise the result is incomplete.
 
     Returns
     -------
@@ -152,7 +152,10 @@ def near_best_sets(
 def find_near_best_sets(
     data: GivenData, space: SubsetSpace, window: float | None = None
 ) -> Waiting[tuple[SizedNearBestSets, ...]]:
-    """Yield progress, and return as :func:`near_best_sets`; close the generator to interrupt it."""
+    """Yield progress, and return the result of :func:`near_best_sets`.
+
+    Close the generator to interrupt the search.
+    """
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:
         for progress in work:
@@ -173,32 +176,42 @@ def near_sets_of_size(
     criterion, reference = problem.errors(best.features)
     width = _FIRST_WINDOW if window is None else window
     evaluated = 0
-    remaining = 1.0
+    remaining_share = 1.0  # of the work before each search
     while True:
         state = NearSets()
         limit = inf if width == inf else criterion * (1 + width) + problem.tie
         with closing(search_near(problem, best.size, reference, limit, NORMAL, state)) as work:
             for _ in work:
-                yield WorkProgress("near-best sets", 1.0 - remaining * (1.0 - state.share / 2))
+                yield WorkProgress("near-best sets", 1.0 - remaining_share * (1.0 - state.share / 2))
         evaluated += state.n_evaluated
         criteria = np.array(state.criteria)
         within_limit = criteria <= limit
         none_outside = criteria[within_limit].max(initial=0.0) <= criterion * (1 + width / 2)
         complete = limit == inf or (bool(none_outside) and state.n_evaluated >= _MIN_SETS)
-        slow = best.n_sets * problem.n_queries > _MAX_ERRORS
-        if complete or window is not None or (slow and width >= _MAX_WINDOW):
+        has_too_many_sets = best.n_sets * problem.n_queries > _MAX_ERRORS
+        is_last_window = window is not None or (has_too_many_sets and width >= _MAX_WINDOW)
+        if complete or is_last_window:
             break
         width = width * 2 if width < _MAX_WINDOW else inf
-        remaining /= 2  # the last search takes the longest, and which it is is not known
+        # The number of searches is not known before the last one: each takes half of the remaining progress.
+        remaining_share /= 2
     sets = [
-        NearBestSet(columns, value, value - criterion, deviation)
-        for columns, value, deviation, inside in zip(
+        NearBestSet(columns, set_criterion, set_criterion - criterion, deviation)
+        for columns, set_criterion, deviation, is_within_limit in zip(
             state.columns, state.criteria, state.deviations, within_limit, strict=True
         )
-        if inside
+        if is_within_limit
     ]
-    sets.sort(key=lambda one: (one.features != best.features, one.criterion, one.features))
+    # The best set comes first, also before others with the same criterion.
+    sets.sort(key=lambda near: (near.features != best.features, near.criterion, near.features))
     inclusion = np.zeros(data.X.shape[1])
     for near_set in sets:
         inclusion[list(near_set.features)] += 1 / len(sets)
-    return SizedNearBestSets(best, tuple(sets), inclusion, width, complete, evaluated)
+    return SizedNearBestSets(
+        best=best,
+        sets=tuple(sets),
+        inclusion=inclusion,
+        window=width,
+        complete=complete,
+        n_evaluated=evaluated,
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-_USUAL_STEPS = 12  # of a path; more where the selection has more
+_USUAL_STEPS = 12  # steps of a path; longer paths have a multiple of this number
 
 
 def path_length(k: int, n_features: int) -> int:
-    """Return the number of steps of paths for a selection of k features: beyond it, and often alike.
+    """Return the number of steps of the paths that are computed for a selection of k of n features.
+
+    The paths go beyond the selection. Selections of similar sizes have paths of the same length.
 
     Examples
     --------

@@ -29,8 +29,8 @@ from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PERMUTING_TEXT = "permuting features within queries"
 _SCORING_TEXT = "scoring without each feature"
-_VALUES_PER_BLOCK = 4_000_000  # of documents with exchanged values that are scored at a time
-_MAX_REPEATS = 10_000  # the standard error falls with the root: a hundredth of that of one repeat
+_VALUES_PER_BLOCK = 4_000_000  # values of the documents that are scored at a time, over all repetitions
+_MAX_REPEATS = 10_000  # the standard error falls with the square root: to a hundredth of one repetition's
 
 Score = Callable[[Floats], ArrayLike]
 """Scores documents by their features alone."""
@@ -90,13 +90,13 @@ class MeasuredDocuments:
     X : ndarray of shape (m, n)
         Features, in memory or mapped from a file.
     y : ndarray of shape (m,)
-        Labels and ids in the order of ``rows``.
+        Labels in the order of ``rows``.
     rows : ndarray of shape (m,) or slice
         Rows of the documents, query by query.
     ptr : ndarray of shape (Q + 1,)
         Start of each query in ``rows``.
     grading : Grading
-        Labels and ids in the order of ``rows``.
+        Greatest grade and ranks of the document ids, in the order of ``rows``.
     """
 
     X: Floats
@@ -186,11 +186,17 @@ def permutation_importance(
     grade = greatest(labels) if greatest_grade is None else check_grade(greatest_grade, labels)
     grading = Grading(grade, partial(ranks_of_ids, names, ptr))
     documents = MeasuredDocuments(features, labels[rows], rows, ptr, grading)
-    return finish(
-        importance_steps(
-            score_of(model), documents, find_measure(measure), n_repeats, seed, groups, convention, level
-        )
+    work = importance_steps(
+        score_of(model),
+        documents,
+        find_measure(measure),
+        n_repeats=n_repeats,
+        seed=seed,
+        groups=groups,
+        convention=convention,
+        level=level,
     )
+    return finish(work)
 
 
 def score_of(model: Any) -> Score:
@@ -211,10 +217,11 @@ def importance_steps(
     convention: str | Convention = DEFAULT,
     level: float = 0.95,
 ) -> Waiting[PermutationImportance]:
-    """Yield progress with the results so far, and return as :func:`permutation_importance`.
+    """Yield progress with the results so far, and return the result of :func:`permutation_importance`.
 
-    Without repetitions (None) it returns what the model loses without each group: all documents of a query
-    have its mean in that query. A weighted sum then ranks as with the weights 0.
+    If ``n_repeats`` is None, nothing is permuted: the result is the loss without each group, for which all
+    documents of a query get the query's mean of each column. A weighted sum then ranks as if the weights of
+    these columns were 0.
 
     Yields
     ------
@@ -227,12 +234,12 @@ def importance_steps(
     repeats = 0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MAX_REPEATS)
     start = between("seed", seed, 0, MOST_SEED)
     checked_level(level)
-    together = _checked_groups(groups, n)
+    column_groups = _checked_groups(groups, n)
     stage = _PERMUTING_TEXT if repeats else _SCORING_TEXT
     enough_queries(ptr.size - 1, 2, "Permutation importance" if repeats else "The loss without a feature")
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)
-    loss = np.empty((len(together), ptr.size - 1))
+    loss = np.empty((len(column_groups), ptr.size - 1))
     for shard in shards_of(ptr, max(1, _VALUES_PER_BLOCK // (n * max(1, repeats)))):
         first = shard.first_query
         last = shard.end_query
@@ -240,20 +247,23 @@ def importance_steps(
         local_ptr = ptr[first : last + 1] - part.start
         graded = documents.grading.taken(part)
         evaluator = Evaluator(documents.y[part], local_ptr, convention, [measure], grading=graded)
-        measured = _losses_of_queries(score, documents.features(part), local_ptr, evaluator, together, draws)
-        for index, values in enumerate(measured):
+        measured = _losses_of_queries(
+            score, documents.features(part), local_ptr, evaluator, column_groups, draws
+        )
+        for index, values in enumerate(measured):  # the baseline first, then one loss per group
             if index == 0:
                 baseline[first:last] = values
             else:
                 loss[index - 1, first:last] = values
-                n_finished = first + (last - first) * index / len(together)
+                n_finished = first + (last - first) * index / len(column_groups)
                 yield WorkProgress(stage, n_finished / (ptr.size - 1))
-        importance = PermutationImportance(measure, together, baseline[:last], loss[:, :last], level)
+        importance = PermutationImportance(measure, column_groups, baseline[:last], loss[:, :last], level)
         yield PartialResult(stage, last / (ptr.size - 1), importance)
     return importance
 
 
 def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of columns, checked; by default each of n columns alone."""
     if groups is None:
         return tuple((column,) for column in range(n))
     checked = tuple(tuple(int(column) for column in group) for group in groups)
@@ -276,11 +286,14 @@ def _losses_of_queries(
 ) -> Generator[Floats, None, None]:
     """Yield the measure of the model in some queries, then the loss of each group in each query.
 
-    Documents exchange the values of a group as random numbers order them: one for each document and
-    repetition, drawn in the order of the documents, so that parts of the queries change nothing. Without
-    draws they have the mean of their query.
+    Each repetition draws one random number per document, in the order of the documents, so that the numbers
+    do not depend on the division of the queries into parts. Within each query, the documents sorted by these
+    numbers give their values of a group to the documents in the original order. Without draws, all documents
+    get the mean of their query instead.
     """
-    (m, n), repeats, sizes = X.shape, max(1, len(draws)), np.diff(ptr)
+    m, n = X.shape
+    repeats = max(1, len(draws))
+    sizes = np.diff(ptr)
     (measure,) = evaluator.measures
     query = np.repeat(np.arange(sizes.size), sizes)
     orders = [np.lexsort((draw.random(size=(m,)), query)) for draw in draws]
@@ -295,11 +308,12 @@ def _losses_of_queries(
         varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(values, ptr[:-1])
         if varies.any():
             means = np.add.reduceat(values, ptr[:-1]) / sizes[:, None]
-            for number, replacement in enumerate([values[order] for order in orders] or [means[query]]):
+            replacements = [values[order] for order in orders] or [means[query]]
+            for number, replacement in enumerate(replacements):
                 copies[number * m : (number + 1) * m, columns] = replacement
             scores = check_scores(score(copies), repeats * m).reshape(repeats, m)
             measured = evaluator.per_query_many(scores)[measure.name]
             changed = sign * (baseline - measured).mean(axis=0)
-            copies.reshape(repeats, m, n)[:, :, columns] = values
+            copies.reshape(repeats, m, n)[:, :, columns] = values  # the original values again
         changed[~varies.any(axis=1)] = 0.0
         yield np.where(np.isnan(baseline), np.nan, changed)

@@ -1,4 +1,4 @@
-"""Stability selection of any selector as units of work: on any executor, kept in a study as it goes."""
+"""Stability selection of any selector, on any executor, with each finished half stored in a study."""
 
 from __future__ import annotations
 
@@ -102,11 +102,11 @@ def refitting_seconds(
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     refit = plan_of_halves(plan).changed(data=plan.data)
     load = workload([(refit, count)], finished, train.n_documents, train.n_features)
-    return load.seconds / 2 / max(1, min(workers, count))
+    return load.seconds / 2 / max(1, min(workers, count))  # each unit learns from half of the documents
 
 
 def plan_of_halves(plan: Plan) -> Plan:
-    """Return the plan of a selector alone, selected by its own criterion.
+    """Return the plan of the selector alone, without ranker and folds, that selects by its own criterion.
 
     Raises
     ------
@@ -120,10 +120,10 @@ def plan_of_halves(plan: Plan) -> Plan:
         raise ParameterError(
             "preferences", preferences_of(plan)["path"], "none: halves are of labelled queries"
         )
-    # What concerns only the method's own model changes no selection.
-    ranks = {p.name: p.values(plan.parameters[p.name])[0] for p in entry.parameters if p.ranks}
+    # Parameters of the method's own model do not change the selection: their first value is enough.
+    model_parameters = {p.name: p.values(plan.parameters[p.name])[0] for p in entry.parameters if p.ranks}
     selector_plan = plan.changed(
-        parameters={**plan.parameters, **ranks},
+        parameters={**plan.parameters, **model_parameters},
         ranker="",
         ranker_parameters={},
         select_by=CRITERION,
@@ -147,7 +147,7 @@ def refitting_steps(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Waiting[StabilitySelection]:
-    """Yield progress with the results so far, and return as :func:`stability_by_refitting`.
+    """Yield progress with the results so far, and return the result of :func:`stability_by_refitting`.
 
     Yields
     ------
@@ -163,26 +163,26 @@ def refitting_steps(
     check(refit, dataset)
     (combination,) = refit.combinations
     selector = estimator(refit, refit.entry, combination.parameters, train.feature_ids)
-    assert isinstance(selector, Selector)  # as the plan has one
+    assert isinstance(selector, Selector)  # plan_of_halves accepts only selectors
     varies = yield from informative_columns(group_training(Fold(1, train)))
     key = None if study is None else study.begin(refit, dataset)
     paths: dict[int, tuple[tuple[int, ...], ...]] = {}
 
-    def known() -> StabilitySelection:
+    def stability_so_far() -> StabilitySelection:
         empty = without_paths(selector, varies, start)
         return with_paths(empty, [paths[number] for number in sorted(paths)])
 
-    def take(path: PathResult) -> None:
+    def add_path(path: PathResult) -> None:
         paths[path.unit.fold - 1] = tuple(path_of_steps(selector, list(path.steps)))
 
     if study is not None and key is not None:
         study.discard_damaged(key)
         for path in study.finished_units(key).values():
-            take(path)
+            add_path(path)
     missing = [Unit(fold.number, 0, combination) for fold in dataset.folds if fold.number - 1 not in paths]
     with ExitStack() as stack:
         if paths:
-            yield PartialResult(_PROGRESS_TEXT, len(paths) / count, known())
+            yield PartialResult(_PROGRESS_TEXT, len(paths) / count, stability_so_far())
         if missing:
             workers = stack.enter_context(on_threads()) if executor is None else executor
             folds = [dataset.folds[unit.fold - 1] for unit in missing]
@@ -195,7 +195,7 @@ def refitting_steps(
                         continue
                     if study is not None and key is not None:
                         study.save_unit(key, event.path, event.seconds or 0.0)
-                    take(event.path)
+                    add_path(event.path)
                     scheduler.paths.clear()
-                    yield PartialResult(_PROGRESS_TEXT, len(paths) / count, known())
-    return known()
+                    yield PartialResult(_PROGRESS_TEXT, len(paths) / count, stability_so_far())
+    return stability_so_far()

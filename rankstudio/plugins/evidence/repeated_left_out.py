@@ -30,13 +30,14 @@ class RepeatedLeftOut:
     Attributes
     ----------
     usual : ndarray of shape (Q, k)
-        Squared error on each query of the model trained without it, with features selected with it.
+        Squared error on each query of the model trained without the query, with the features that are
+        selected on all queries.
     repeated : ndarray of shape (Q, k)
-        The same with features selected without it.
+        The same error with the features that are selected without the query.
     empty : ndarray of shape (Q,)
-        Error of the empty model.
+        Error of the empty model on each query.
     selected : tuple of tuple of int
-        0-based columns of the path without each query.
+        0-based columns of the path that is selected without each query.
     """
 
     usual: Floats
@@ -69,7 +70,7 @@ class RepeatedLeftOut:
         return shares
 
     def no_gain(self, k: int) -> str:
-        """Return that the first k features gain nothing; "" where they do."""
+        """Return a sentence that the first k features gain nothing; "" if they do gain."""
         if not np.isnan(self.optimism[k - 1]):
             return ""
         return tr("At k = {k} the left-out error is no lower than without features.").format(k=k)
@@ -98,8 +99,9 @@ def repeated_left_out(
 
     Notes
     -----
-    The usual curve is optimistic, because it selects the features by the errors it shows; the repeated one is
-    not. No model is trained: the path without a query follows from T - G_q.
+    The usual curve is optimistic, because the features are selected by the errors that it shows; the repeated
+    curve is not. No model is trained: the path without query q follows from T - G_q, where G_q is the Gram
+    matrix of the query and T the sum of the Gram matrices of all queries.
 
     Examples
     --------
@@ -129,7 +131,7 @@ def left_out_steps(
     Yields
     ------
     PartialResult
-        :class:`RepeatedLeftOut` of the first queries, for both curves.
+        :class:`RepeatedLeftOut` of the finished queries, for both curves.
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")
@@ -138,7 +140,7 @@ def left_out_steps(
         order = paths.path()[-1].selected
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
     empty = errors[0]
-    usual = np.column_stack(errors[1:] or errors)
+    usual = np.column_stack(errors[1:] or errors)  # a path without features has the empty model's errors
     repeated = np.empty_like(usual)
     selected: list[tuple[int, ...]] = [()] * paths.n_queries if earlier is None else [*earlier.selected]
     start = 0 if earlier is None else earlier.repeated.shape[0]
@@ -164,8 +166,8 @@ def left_out_steps(
 def _path_without_query(
     paths: PathsFromSums, query: int, n_steps: int
 ) -> tuple[list[Floats], tuple[int, ...]]:
-    """Return the weights after each step of the path without a query, and its features."""
+    """Return the weights after each step of the path without a query, and the features of the last step."""
     steps = paths.path_without(np.array([query]))[:n_steps]
     coefs = [step.coef for step in steps]
-    # A path that ends early has its last model to the end.
+    # The last model of a path that ends early stands for the missing steps.
     return coefs + coefs[-1:] * (n_steps - len(coefs)), steps[-1].selected

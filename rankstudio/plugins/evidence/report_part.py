@@ -27,8 +27,8 @@ from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 Block = Paragraph | TextTable | Figure
 Kind = TypeVar("Kind")
 
-_MAX_DRAWN = 6  # selections, and models, with figures
-_MAX_FEATURES = 30  # of a model: the others lose less
+_MAX_DRAWN = 6  # number of selections, and of models, with figures
+_MAX_FEATURES = 30  # rows of a model's table, with the greatest losses
 
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:

@@ -46,7 +46,7 @@ from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference, Verdic
 Work = Waiting[None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
 Refit = Callable[[Selector], Generator[WorkProgress, None, StabilitySelection]]
-"""Selects by a method on halves of the queries, as units of work elsewhere."""
+"""Trains a selector on halves of the queries elsewhere, such as by units of work on an executor."""
 
 PARTS = (
     "losses",
@@ -62,8 +62,8 @@ PARTS = (
 )
 """Parts of the evidence, in the order in which they are gathered."""
 
-_MOST_JUDGED = 50  # features of a set: more take long, one by one
-_RIVALS = 8  # other features that are tried in the place of each: the likeliest
+_MOST_JUDGED = 50  # features of a set: leaving out more features one by one takes long
+_RIVALS = 8  # most likely substitutes that are tried in place of each feature, besides the most similar one
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,9 @@ class EvidenceOptions:
         Length of the paths for probabilities, p values and left-out curves; by default 12, or more for large
         sets, see :func:`rankstudio.plugins.evidence.path_length.path_length`.
     judge : LinearRanker or None
-        Estimator with exact left-out errors, as RankRLS; by default the estimator if it selects by these
-        errors, as greedy RankRLS. Without one there are no losses, changes, shares or alternatives.
+        Estimator with exact left-out errors, such as RankRLS; by default the estimator itself if it selects
+        by these errors, as greedy RankRLS does. Without a judge there are no losses, changes or shares, and
+        alternatives are not compared by their errors.
     measure : str
         Measure of the losses; "" for the squared error.
     convention : str
@@ -96,8 +97,8 @@ class EvidenceOptions:
         Maximum number of sets of a size that are enumerated for near-best sets or searched again without a
         feature.
     n_refits : int
-        For deciding queries of methods about which nothing faster is known: how often they are trained again
-        at most. By default such methods have none.
+        Maximum number of times that a method is trained again for deciding queries, if there is no faster
+        way. By default such methods have no deciding queries.
     parts : tuple of str
         Some of :data:`PARTS`.
     rules : VerdictRules
@@ -187,8 +188,8 @@ def evidence_steps(
         Result of an interrupted run with the same arguments; finished parts, halves, permutations and queries
         are not repeated.
     refit : callable, optional
-        Selects on the halves by methods that are trained again on each: on other processors, or storing each
-        half. Without it, they are trained here, one half after the other.
+        Trains methods that must be trained again on each half, for example on other processors or storing
+        each half. By default such methods are trained here, one half after the other.
 
     Yields
     ------
@@ -206,7 +207,10 @@ def evidence_steps(
 
 
 class _Evidence:
-    """The evidence gathered so far."""
+    """Gathers the evidence for a selection part by part; ``found`` is the evidence so far.
+
+    A method of its own computes each part and stores it in ``found``, also while the part is incomplete.
+    """
 
     def __init__(
         self,
@@ -231,9 +235,10 @@ class _Evidence:
             earlier = SelectionEvidence(selected, n_queries, required, options.rules, groups=groups)
         self.found = earlier
         units = ColumnGroups.of(self._data.X.shape[1], earlier.groups)
-        free = len(units.groups) - len(units.containing(getattr(estimator, "banned", ())))
-        n_steps = options.n_steps or path_length(earlier.size, free)
-        self._path = _sized(estimator, min(free, max(n_steps, earlier.size, 1)))
+        n_selectable = len(units.groups) - len(units.containing(getattr(estimator, "banned", ())))
+        n_steps = options.n_steps or path_length(earlier.size, n_selectable)
+        # The estimator with paths that go beyond the selection.
+        self._path_estimator = _sized(estimator, min(n_selectable, max(n_steps, earlier.size, 1)))
         self._exchange = exchange = estimator.exact_exchange()
         criterion_exchange = exchange if exchange is not None and exchange.is_criterion else None
         self._judge: ExactExchange | None = (
@@ -285,84 +290,93 @@ class _Evidence:
         """Return whether a part is defined for the method and the data."""
         k = self.found.k
         n_queries = self.found.n_queries
-        labelled = not self._data.preferring
+        has_labels = not self._data.preferring  # instead of preferences between documents
         if part == "alternatives":
             return k > 0
         if part == "stability":
             return k > 0 and n_queries >= 4
         if part in ("losses", "changes", "shares"):
-            judged = self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
-            return judged and (part != "changes" or self._sums_fit)
-        return labelled and n_queries >= 3 and self._learns(part)
+            is_judged = self._is_judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+            return is_judged and (part != "changes" or self._sums_fit)
+        return has_labels and n_queries >= 3 and self._method_supports(part)
 
-    def _learns(self, part: str) -> bool:
-        """Return whether the method can be asked for a part about its steps, or for its best sets."""
+    def _method_supports(self, part: str) -> bool:
+        """Return whether the method supports a part about its best sets or about the steps of its path."""
         k = self.found.k
-        path = self._path
+        path_estimator = self._path_estimator
         data = self._data
         if part in ("best", "near_best"):
-            exact = self._exchange is not None and self._exchange.is_criterion
-            return exact and k > 0 and self._sums_fit
+            selects_by_exact_errors = self._exchange is not None and self._exchange.is_criterion
+            return selects_by_exact_errors and k > 0 and self._sums_fit
         if part == "significance":
-            ties = self._exchange is None or self._exchange.cost.ties
-            return ties and path.step_test(data) is not None
-        has_sums = path.paths_from_sums(data) is not None
+            counts_ties = self._exchange is None or self._exchange.cost.ties
+            return counts_ties and path_estimator.step_test(data) is not None
+        has_sums = path_estimator.paths_from_sums(data) is not None
         if part == "repeated":
             return has_sums and each_left_out(data)
         can_repeat = has_sums or self._options.n_refits > 0
         return k > 0 and (can_repeat or self._estimator.compared_by_query(data, k) is not None)
 
-    def _judged(self, max_features: int) -> bool:
-        """Return whether RankRLS judges the set, and it has at most this many features."""
+    def _is_judged(self, max_features: int) -> bool:
+        """Return whether there is a judge for the set, and the set has at most this many features."""
         return self._judge is not None and not self._data.preferring and 0 < self.found.k <= max_features
 
     @property
-    def _by(self) -> ExactExchange:
-        assert self._judge is not None  # parts without one do not apply
+    def _required_judge(self) -> ExactExchange:
+        """The judge, in parts that apply only with a judge."""
+        assert self._judge is not None
         return self._judge
 
-    def _others(self) -> Waiting[Ints]:
-        """Return the columns that may come into the set."""
-        may: Ints = np.flatnonzero((yield from informative_columns(self._data)))
-        return np.setdiff1d(may, [*getattr(self._estimator, "banned", ()), *self.found.selected])
+    def _candidate_columns(self) -> Waiting[Ints]:
+        """Return the columns that may join the set: neither banned nor constant in every query."""
+        informative: Ints = np.flatnonzero((yield from informative_columns(self._data)))
+        return np.setdiff1d(informative, [*getattr(self._estimator, "banned", ()), *self.found.selected])
 
-    def _summed(self) -> Work:
+    def _sum_products(self) -> Work:
         """Add up the products of features in each query of large data, once for all parts."""
         if self._data.several and self._sums_fit:
-            yield from summing_rows(self._data, self._by.cost)
+            yield from summing_rows(self._data, self._required_judge.cost)
 
     @property
     def _sums_fit(self) -> bool:
-        """Whether the products of all features in each query of large data are few enough."""
+        """Whether the products of all features in each query are small enough to be stored."""
         return not self._data.several or sums_fit(self._data)
 
     def _losses(self) -> Work:
         yield WorkProgress("leaving out each feature", 0.0)
-        yield from self._summed()
-        self._keep(
-            losses=feature_losses(
-                self._by, self._data, self.found.selected, self._options.measure, self._options.convention
-            )
+        yield from self._sum_products()
+        losses = feature_losses(
+            self._required_judge,
+            self._data,
+            self.found.selected,
+            self._options.measure,
+            self._options.convention,
         )
+        self._keep(losses=losses)
 
     def _changes(self) -> Work:
         yield WorkProgress("changing the set", 0.0)
         selected = self.found.selected
-        candidates = tuple((yield from self._others()).tolist())
+        candidates = tuple((yield from self._candidate_columns()).tolist())
         if swap_seconds(self.found.n_queries, len(selected), len(candidates)) <= self._options.max_seconds:
-            self._keep(changes=exchanged_changes(self._by, self._data, selected), candidates=candidates)
+            changes = exchanged_changes(self._required_judge, self._data, selected)
+            self._keep(changes=changes, candidates=candidates)
 
     def _shares(self) -> Work:
-        shares = yield from exchanged_shares(self._by, self._data, self.found.selected)
+        shares = yield from exchanged_shares(self._required_judge, self._data, self.found.selected)
         self._keep(shares=shares)
 
     def _stability(self) -> Work:
-        if self._refit is None or self._path.paths_from_sums(self._data) is not None:
+        if self._refit is None or self._path_estimator.paths_from_sums(self._data) is not None:
             work = stability_steps(
-                self._path, self._data, self._options.n_halves, self._options.seed, self.found.stability
+                self._path_estimator,
+                self._data,
+                self._options.n_halves,
+                self._options.seed,
+                self.found.stability,
             )
         else:
-            work = self._refit(self._path)
+            work = self._refit(self._path_estimator)
         for progress in work:
             if isinstance(progress, PartialResult):
                 self._keep(stability=progress.found)
@@ -370,12 +384,14 @@ class _Evidence:
 
     def _deciding(self) -> Work:
         k = self.found.k
-        steps = (yield from deciding_steps(_sized(self._path, k), self._data, k, self._options.n_refits))[:k]
+        estimator_of_k = _sized(self._path_estimator, k)
+        steps = (yield from deciding_steps(estimator_of_k, self._data, k, self._options.n_refits))[:k]
+        # A set that was given may differ from the path of the method.
         if tuple(step.feature for step in steps) == self.found.selected:
             self._keep(deciding=steps, deciding_by_margins=not all(step.exact for step in steps))
 
     def _best(self) -> Work:
-        """Search for the best set, up to a limit of seconds without compilation."""
+        """Search for the best sets up to the time limit, which does not count compilation."""
         began = inf
         share = 0.0
         compiled = list[str]()
@@ -384,7 +400,7 @@ class _Evidence:
                 self._keep(best=progress.found)
                 yield progress
                 if compiled and progress.share == share:
-                    began = inf  # compilation does not count
+                    began = inf  # the time starts again, as only compilation has happened
                 else:
                     compiled.clear()
                 began = min(began, perf_counter())
@@ -393,7 +409,10 @@ class _Evidence:
                     break
 
     def _alternatives(self) -> Work:
-        """Compare the set with one feature exchanged, and without one, with the best set of its size."""
+        """Compare the selection, with each feature exchanged or left out, with the best set of its size.
+
+        Exchanges are also compared with the selection itself. Without a judge they have only correlations.
+        """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
         exchanges: dict[int, tuple[Exchange, ...]] = {}
@@ -403,80 +422,88 @@ class _Evidence:
                 continue
             yield WorkProgress("comparing alternatives", position / len(selected))
             rest = selected[:position] + selected[position + 1 :]
-            rivals, alike = yield from self._rivals(column)
+            rivals, correlations = yield from self._rivals(column)
             results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
-            if self._judged(_MOST_JUDGED):
+            if self._is_judged(_MOST_JUDGED):
                 without = yield from self._best_without(column, rest)
                 sets = [without, *((*rest, rival) for rival in rivals.tolist())]
                 reference_errors, own_errors, *errors = left_out_errors(
-                    self._by, self._data, [reference, selected, *sets]
+                    self._required_judge, self._data, [reference, selected, *sets]
                 )
                 smaller[column] = _difference(without, errors[0], reference_errors)
                 results = [
                     (_difference(columns, error, reference_errors), _difference(columns, error, own_errors))
                     for columns, error in zip(sets[1:], errors[1:], strict=True)
                 ]
-            compared_rivals = zip(rivals.tolist(), alike.tolist(), results, strict=True)
+            compared_rivals = zip(rivals.tolist(), correlations.tolist(), results, strict=True)
             exchanges[column] = tuple(Exchange(rival, r, *compared) for rival, r, compared in compared_rivals)
-        tied = yield from part_of(self._ties(), 1.0, 1.0)
+        tied = yield from part_of(self._ties(), 1.0, 1.0)  # the progress stays at its end
         self._keep(exchanges=exchanges, smaller=smaller, tied=tied)
 
     def _ties(self) -> Waiting[dict[int, int]]:
-        """Return the selected columns with the same score as one outside the set, and that one.
+        """Return for each selected column with a tie a column outside the set that has the same score.
 
-        Scores per cost and of random candidates are not compared, and sets that are not nested.
+        There are no ties for scores per cost, for random candidates, for sets that are not nested, and for
+        a selection that differs from the method's path.
         """
         method = self._estimator
         evidence = self.found
-        other = any(getattr(method, name, None) is not None for name in ("costs", "n_candidates"))
-        if other or not isinstance(method, GrowingSelector):
+        has_other_scores = any(getattr(method, name, None) is not None for name in ("costs", "n_candidates"))
+        if has_other_scores or not isinstance(method, GrowingSelector):
             return {}
         tied = dict[int, int]()
-        before = 0
-        for step in (yield from without_notes(steps_of(_sized(self._path, evidence.size).work(self._data)))):
-            if step.selected != evidence.selected[: len(step.selected)] or not step.candidates.size:
+        n_before = 0  # features selected by the earlier steps
+        sized_estimator = _sized(self._path_estimator, evidence.size)
+        for step in (yield from without_notes(steps_of(sized_estimator.work(self._data)))):
+            differs = step.selected != evidence.selected[: len(step.selected)]
+            if differs or not step.candidates.size:
                 return {}
             outside = np.isfinite(step.candidates)
             outside[list(evidence.selected)] = False
             rounding = TIE * np.nanmax(np.abs(step.candidates), initial=0.0)
-            for column in step.selected[before:]:
-                equal = outside & (np.abs(step.candidates - step.candidates[column]) <= rounding)
-                if equal.any():
-                    tied[column] = int(np.argmax(equal))
-            before = len(step.selected)
+            for column in step.selected[n_before:]:
+                is_equal = outside & (np.abs(step.candidates - step.candidates[column]) <= rounding)
+                if is_equal.any():
+                    tied[column] = int(np.argmax(is_equal))
+            n_before = len(step.selected)
         return tied
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
-        """Return the columns that may be interchangeable with one, and their correlations with it."""
-        candidates = yield from self._others()
+        """Return columns that may be interchangeable with a selected column, and their correlations with it.
+
+        These are the most similar candidate, and the candidates that most often are selected on the halves
+        that do not select the column, and not on the others.
+        """
+        candidates = yield from self._candidate_columns()
         products, _ = yield from sums_of_products(self._data)
         squares = products[candidates, candidates] * products[column, column]
         with np.errstate(divide="ignore", invalid="ignore"):
-            alike = products[column, candidates] / np.sqrt(squares)
-        order = np.argsort(-np.nan_to_num(np.abs(alike)), kind="stable")[:1]
+            correlations = products[column, candidates] / np.sqrt(squares)
+        order = np.argsort(-np.nan_to_num(np.abs(correlations)), kind="stable")[:1]
         if self.found.stability is not None:
-            inside = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.size)
-            apart = (inside[:, candidates] != inside[:, [column]]).mean(axis=0)
-            likely = np.argsort(-apart, kind="stable")[:_RIVALS]
-            order = np.union1d(order, likely[inside[:, candidates[likely]].any(axis=0)])
-        return candidates[order], alike[order]
+            is_selected = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.size)
+            share_apart = (is_selected[:, candidates] != is_selected[:, [column]]).mean(axis=0)
+            likely = np.argsort(-share_apart, kind="stable")[:_RIVALS]
+            order = np.union1d(order, likely[is_selected[:, candidates[likely]].any(axis=0)])
+        return candidates[order], correlations[order]
 
     def _best_of(self, size: int) -> tuple[int, ...]:
-        """Return the proved best set of a size; () where none is known."""
+        """Return the proved best set of a size; () if no set of the size is proved to be the best."""
         sizes = self.found.best.sizes if self.found.best is not None else ()
         return next((subset.features for subset in sizes if subset.size == size and subset.proved), ())
 
     def _best_without(self, column: int, rest: tuple[int, ...]) -> Waiting[tuple[int, ...]]:
-        """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown.
+        """Return the best set of k - 1 features without a column, or the rest of the selection.
 
-        The rest is also returned where features are selected jointly: no set of groups lacks just one.
+        The rest of the selection is returned if the best set is unknown or would take long to find, and with
+        groups, where no set lacks a single feature.
         """
         if self.found.groups:
             return rest
         best = self._best_of(len(rest))
         if not best or column not in best:
             return best or rest
-        best_sets: BestSubset = self.found.best  # type: ignore[assignment] # it has the best set
+        best_sets: BestSubset = self.found.best  # type: ignore[assignment] # not None: `best` is from it
         if best_sets.of_size(len(rest)).n_sets > self._options.most_sets:
             return rest
         space = self._space(len(rest))
@@ -490,14 +517,14 @@ class _Evidence:
         """Find the sets as good as the proved best sets of the selection's size and one below."""
         sizes = self.found.best.sizes if self.found.best is not None else ()
         limit = self._options.most_sets
-        pair = (self.found.size - 1, self.found.size)
+        two_sizes = (self.found.size - 1, self.found.size)
         subsets = [
             sized
             for sized in sizes
-            if sized.proved and sized.features and sized.n_sets <= limit and sized.size in pair
+            if sized.proved and sized.features and sized.n_sets <= limit and sized.size in two_sizes
         ]
         near: list[Any] = []
-        n_done = 0
+        n_done = 0  # sets of the sizes that are done
         n_total = sum(subset.n_sets for subset in subsets)
         for best in subsets:
             work = near_sets_of_size(self._data, self._space(), best)
@@ -507,34 +534,35 @@ class _Evidence:
             self._keep(near_best=tuple(near))
 
     def _significance(self) -> Work:
-        tested = significance_steps(
-            self._path,
+        work = significance_steps(
+            self._path_estimator,
             self._data,
             self._options.n_permutations,
             self._options.seed,
             self.found.significance,
         )
-        for progress in tested:
+        for progress in work:
             if isinstance(progress, PartialResult):
                 self._keep(significance=progress.found)
             yield progress
 
     def _repeated(self) -> Work:
-        for progress in left_out_steps(self._path, self._data, self.found.repeated):
+        for progress in left_out_steps(self._path_estimator, self._data, self.found.repeated):
             if isinstance(progress, PartialResult):
                 self._keep(repeated=progress.found)
             yield progress
 
     def _space(self, size: int | None = None) -> SubsetSpace:
-        """Return which sets the method selects from."""
-        assert self._exchange is not None  # for others there is no best set
+        """Return the sets that the method may select, up to a size; by default the size of the selection."""
+        assert self._exchange is not None  # best sets are searched only for methods with exact errors
         return SubsetSpace.of(self._exchange, self.found.size if size is None else size)
 
 
 def _difference(features: tuple[int, ...], errors: Floats, other_errors: Floats) -> SetDifference:
-    """Return the excess of a set, from the errors of each query by it and by another set.
+    """Return the excess error of a set over another set, from the errors of both sets in each query.
 
-    A set and its copy have the same error but for rounding, of which a test would make a finding.
+    A total within rounding is set to 0: a test could find the difference between a set and its copy
+    significant.
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())
@@ -543,7 +571,7 @@ def _difference(features: tuple[int, ...], errors: Floats, other_errors: Floats)
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:
-    """Return the method with a number of features to select, if it selects one after the other."""
+    """Return a copy of the method; if it selects step by step, it selects a number of features."""
     parameters = estimator.get_params(deep=False)
     if isinstance(estimator, GrowingSelector):
         parameters["n_features_to_select"] = n_features

@@ -47,7 +47,7 @@ class SetChanges:
     swapped: Floats
 
     def relative(self, error: float) -> float:
-        """Return the change from the set's own error to another as a share of it."""
+        """Return the change from the set's own error to another error, as a share of the set's own error."""
         return relative_excess(error, self.criterion)
 
 
@@ -115,9 +115,11 @@ def exchanged_changes(judge: ExactExchange, data: GivenData, features: Sequence[
     outside = np.setdiff1d(np.arange(n), columns)
     with STEADY:
         pairs = summed_rows(rows, judge.cost)
-        criterion, among, without, extended = swap_criteria(pairs, judge.regularization, columns, outside)
+        criterion, swap_errors, without, added_errors = swap_criteria(
+            pairs, judge.regularization, columns, outside
+        )
     added = np.full(n, np.nan)
     swapped = np.full((len(columns), n), np.nan)
-    added[outside] = extended
-    swapped[:, outside] = among
+    added[outside] = added_errors
+    swapped[:, outside] = swap_errors
     return SetChanges(columns, criterion, added, without, swapped)

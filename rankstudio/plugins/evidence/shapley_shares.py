@@ -118,8 +118,14 @@ def exchanged_shares(
         search = on_demand_search(narrow, judge.regularization, len(columns))
     errors = yield from _errors_of_subsets(search, len(columns))
     gains = errors[0] - errors
-    prefixes = gains[(1 << np.arange(len(columns) + 1)) - 1]
-    return ShapleyShares(columns, shapley_values(gains), np.diff(prefixes), float(gains[-1]))
+    # The index 2^i - 1 has the bits of the first i columns.
+    gains_of_prefixes = gains[(1 << np.arange(len(columns) + 1)) - 1]
+    return ShapleyShares(
+        features=columns,
+        values=shapley_values(gains),
+        in_order=np.diff(gains_of_prefixes),
+        gain=float(gains[-1]),
+    )
 
 
 def _columns_of_subset(
@@ -136,23 +142,26 @@ def _columns_of_subset(
 
 
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
-    """Return the leave-query-out error of each subset of k columns, by the bits of its number, (2^k,)."""
+    """Return the leave-query-out error of each subset of k columns, (2^k,).
+
+    The bits of a subset's index are its columns.
+    """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()
-    # Depth first, so that what comes next has the most features in common; those without later ones are
-    # known from the comparison before.
+    # The subsets are visited depth first, so that successive subsets have the most features in common. Each
+    # visit computes the errors with one later column added, so subsets with the last column need no visit.
     waiting: list[tuple[int, ...]] = [()]
     while waiting:
         subset = waiting.pop()
-        later = np.arange(subset[-1] + 1 if subset else 0, k)
+        later_columns = np.arange(subset[-1] + 1 if subset else 0, k)
         with STEADY:
             search.move_to(subset)
-            costs = search.costs(later)
-        number = sum(1 << column for column in subset)
-        errors[number + (1 << later)] = costs
-        waiting += [(*subset, column) for column in later[:-1].tolist()]
+            costs = search.costs(later_columns)
+        subset_index = sum(1 << column for column in subset)
+        errors[subset_index + (1 << later_columns)] = costs
+        waiting += [(*subset, column) for column in later_columns[:-1].tolist()]
         if len(subset) <= 2:
-            yield WorkProgress(_PROGRESS_TEXT, 1.0 - len(waiting) / k**2)
+            yield WorkProgress(_PROGRESS_TEXT, 1.0 - len(waiting) / k**2)  # a rough share
     return errors
 
 
@@ -169,12 +178,14 @@ def shapley_values(gains: Floats) -> Floats:
     >>> shapley_values(np.array([0.0, 1.0, 2.0, 4.0]))
     array([1.5, 2.5])
     """
-    numbers = np.arange(gains.size)
+    coalitions = np.arange(gains.size)
     k = int(gains.size).bit_length() - 1
-    sizes = np.array([int(number).bit_count() for number in numbers])
+    sizes = np.array([int(coalition).bit_count() for coalition in coalitions])
+    # Nobody can join the coalition of all k players; its weight is not used.
     weights = np.array([1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)])
     values = np.empty(k)
     for player in range(k):
-        without = numbers[numbers >> player & 1 == 0]
-        values[player] = weights[sizes[without]] @ (gains[without + (1 << player)] - gains[without])
+        lacking_player = coalitions[(coalitions >> player) & 1 == 0]
+        joined = lacking_player + (1 << player)
+        values[player] = weights[sizes[lacking_player]] @ (gains[joined] - gains[lacking_player])
     return values

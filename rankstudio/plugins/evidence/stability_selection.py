@@ -25,9 +25,9 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish, withou
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PROGRESS_TEXT = "selecting on halves of the queries"
-MOST_HALVES = 1_000_000  # pairs; a greater number is taken for a slip
-_AT_ONCE = 16  # halves between two partial results, where a path is fast
-_ROUNDING = 1e-9  # of a number of halves
+MOST_HALVES = 1_000_000  # pairs of halves; a greater number is taken for a typing error
+_AT_ONCE = 16  # halves between two partial results, if paths follow from sums
+_ROUNDING = 1e-9  # tolerance of a computed number of halves
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,8 @@ class StabilitySelection:
 
     Notes
     -----
-    All parameters, including λ, are those of the estimator on every half; a half has only half of the squared
-    errors. Features that are pinned count as selected.
+    All parameters, including λ, are those of the estimator on every half, although a half has only about half
+    of the squared errors. Pinned features count as selected.
     """
 
     counts: Ints
@@ -70,6 +70,7 @@ class StabilitySelection:
     @property
     def positions(self) -> Floats:
         """5, 50 and 95 % quantiles of each feature's position, shape (3, n); inf for not selected."""
+        # A quantile q is the ceil(q N)-th smallest position of the N halves.
         places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
         indices = np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(np.int64) - 1
         quantiles: Floats = places[indices]
@@ -85,9 +86,9 @@ class StabilitySelection:
         n_features : int, optional
             Number of steps; k by default.
         """
-        counts = self.counts[self._row(n_features)]
+        counts = self.counts[self._row_index(n_features)]
         order = np.argsort(-counts, kind="stable")
-        return tuple(order[counts[order] >= self._least(threshold)].tolist())
+        return tuple(order[counts[order] >= self._min_halves(threshold)].tolist())
 
     def bound(
         self, threshold: float = 0.75, *, unimodal: bool = False, n_features: int | None = None
@@ -110,16 +111,17 @@ class StabilitySelection:
         for B unimodal pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)). Queries must be
         independent.
         """
-        tau = self._least(threshold) / self.n_paths
-        selected = float(self.probability[self._row(n_features)].sum())
+        tau = self._min_halves(threshold) / self.n_paths
+        selected = float(self.probability[self._row_index(n_features)].sum())
         return selection_bound(tau, selected, self.n_candidates, self.n_paths // 2 if unimodal else None)
 
-    def _row(self, n_features: int | None) -> int:
+    def _row_index(self, n_features: int | None) -> int:
+        """Return the row of ``counts`` for a number of steps; None for all steps."""
         k = self.counts.shape[0]
         return k - 1 if n_features is None else between("n_features", n_features, 1, k) - 1
 
-    def _least(self, threshold: float) -> int:
-        """Return on how many halves at least a stable feature is selected."""
+    def _min_halves(self, threshold: float) -> int:
+        """Return the minimum number of halves that select a stable feature."""
         if not 0.5 < threshold <= 1:
             raise ParameterError("threshold", threshold, "a number greater than 0.5 and at most 1")
         return int(np.ceil(threshold * self.n_paths - _ROUNDING))
@@ -148,12 +150,13 @@ def selection_bound(tau: float, selected: float, n_candidates: int, n_pairs: int
     """
     theta = selected / n_candidates
     factor = 1.0 / (2.0 * tau - 1.0)
+    # C(τ, B) of equation (8), where the theorem allows this θ and τ.
     if n_pairs is not None and theta <= 1 / np.sqrt(3):
-        half = 0.5 / n_pairs
+        step = 0.5 / n_pairs  # 1 / (2 B)
         if tau > 0.75:
-            factor = min(factor, 4.0 * (1.0 - tau + half) / (1.0 + 2.0 * half))
-        elif tau > min(0.5 + theta**2, 0.5 + half + 0.75 * theta**2) and 2.0 * tau - 1.0 > half:
-            factor = min(factor, 0.5 / (2.0 * tau - 1.0 - half))
+            factor = min(factor, 4.0 * (1.0 - tau + step) / (1.0 + 2.0 * step))
+        elif tau > min(0.5 + theta**2, 0.5 + step + 0.75 * theta**2) and 2.0 * tau - 1.0 > step:
+            factor = min(factor, 0.5 / (2.0 * tau - 1.0 - step))
     return factor * theta * selected
 
 
@@ -179,8 +182,8 @@ def stability_selection(
     qid : array-like of shape (m,)
         Query of each document; at least four queries.
     n_halves : int, default 50
-        Number of divisions of the queries into halves, B; with an odd number of queries one is in neither
-        half.
+        Number of divisions of the queries into halves, B. If the number of queries is odd, each division
+        leaves one query out.
     seed : int, default 0
         Equal seeds give equal halves.
 
@@ -245,8 +248,8 @@ def stability_steps(
         raise ParameterError("known", stability.seed, f"a result for the same data with the seed {start}")
     halves = _Halves(rows.ptr.size - 1, start, range(stability.n_paths, count))
     add_up = estimator.paths_from_sums(rows)
-    learned = _learned_paths(estimator, rows, halves) if add_up is None else _summed_paths(add_up, halves)
-    for event in learned:
+    events = _learned_paths(estimator, rows, halves) if add_up is None else _summed_paths(add_up, halves)
+    for event in events:
         if isinstance(event, WorkProgress):
             yield event
         else:
@@ -261,7 +264,7 @@ Path = Sequence[tuple[int, ...]]
 
 @dataclass(frozen=True)
 class _Halves:
-    """The halves of some queries that are to be learned from, by their numbers."""
+    """The halves of the queries from which paths are still to be learned, given by their numbers."""
 
     n_queries: int
     seed: int
@@ -272,7 +275,16 @@ class _Halves:
 
 
 def without_paths(estimator: Selector, informative: Bools, seed: int) -> StabilitySelection:
-    """Return the empty result for features that vary within some query or not, (n,)."""
+    """Return the result before the first half.
+
+    Parameters
+    ----------
+    estimator : Selector
+    informative : ndarray of shape (n,)
+        Whether each feature varies within some query.
+    seed : int
+        Seed of the halves.
+    """
     n = informative.size
     k = min(estimator.n_steps(n), n) if isinstance(estimator, GrowingSelector) else n
     counts = np.zeros((k, n), dtype=np.int64)
@@ -281,7 +293,10 @@ def without_paths(estimator: Selector, informative: Bools, seed: int) -> Stabili
 
 
 def with_paths(stability: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
-    """Return the result extended by paths; one that ended early is extended by its last features."""
+    """Return the result extended by paths.
+
+    After the end of a path that ended early, its last features count for the remaining steps.
+    """
     counts = stability.counts.copy()
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
     for path_places, path in zip(places, paths, strict=True):
@@ -289,7 +304,7 @@ def with_paths(stability: StabilitySelection, paths: Sequence[Path]) -> Stabilit
             row[list(chosen)] += 1
         counts[len(path) :, list(path[-1])] += 1
         path_places[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
-        if len(path[-1]) > len(path):  # groups: their features come in at one step
+        if len(path[-1]) > len(path):  # with groups, all features of a step have its number as their place
             for step in range(len(path), 0, -1):
                 path_places[list(path[step - 1])] = step
     return StabilitySelection(
@@ -298,7 +313,7 @@ def with_paths(stability: StabilitySelection, paths: Sequence[Path]) -> Stabilit
 
 
 def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Iterator[list[Path]]:
-    """Yield the paths from sums over queries on some halves, a few at a time."""
+    """Yield the paths on some halves, a few at a time, computed from sums over queries."""
     with STEADY:
         paths = add_up()
     with pool() as (executor, workers):
@@ -306,9 +321,9 @@ def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Itera
             part = halves.numbers[first : first + _AT_ONCE]
             path_by_number: dict[int, Path] = {}
 
-            def learn(number: int, found: dict[int, Path] = path_by_number) -> None:
+            def learn(number: int, paths_of_part: dict[int, Path] = path_by_number) -> None:
                 steps = paths.path_of(halves.queries(number))
-                found[number] = [step.selected for step in steps]
+                paths_of_part[number] = [step.selected for step in steps]
 
             with STEADY:
                 share(executor, workers, learn, part)
@@ -318,7 +333,7 @@ def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Itera
 def _learned_paths(
     estimator: Selector, data: TrainingData, halves: _Halves
 ) -> Iterator[list[Path] | WorkProgress]:
-    """Yield the paths of any method on some halves, one at a time, and what it says in between."""
+    """Yield the paths of any method on some halves, one at a time, and the method's progress in between."""
     for number in halves.numbers:
         half = data.taken(halves.queries(number))
         fresh = type(estimator)(**estimator.get_params(deep=False))
@@ -327,7 +342,11 @@ def _learned_paths(
 
 
 def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
-    """Return the features after each step; for the model of an optimiser, by absolute weight."""
+    """Return the features after each step.
+
+    A method that does not add features step by step has one model: its features are ordered by absolute
+    weight, and the first 1, 2, … of them stand for the steps.
+    """
     if isinstance(estimator, GrowingSelector):
         return [step.selected for step in steps]
     last = steps[-1]

@@ -20,8 +20,8 @@ from rankstudio.engine.support.work import Waiting, finish
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PROGRESS_TEXT = "permuting residuals"
-_MAX_PERMUTATIONS = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
-_ROUNDING = 1e-12  # of the empty model's error, as in the test of a whole path
+_MAX_PERMUTATIONS = 10_000_000  # the smallest p is 1 / (1 + permutations); below 1e-7 it is of no use
+_ROUNDING = 1e-12  # tolerance as a share of the empty model's error, as in the test of a whole path
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class StepSignificance:
     drops : ndarray of shape (k,)
         Reduction of the leave-query-out error by each step.
     permuted : ndarray of shape (N, k)
-        Reduction by the best feature with permuted residuals.
+        Reduction by the best feature at each step, with each of N permutations of the residuals.
     empty : float
         Error of the empty model.
     """
@@ -113,7 +113,7 @@ def step_significance(
     Returns
     -------
     StepSignificance
-        Probability value of each step.
+        Reduction of the error by each step, with its p value.
 
     Notes
     -----
@@ -169,7 +169,7 @@ def significance_steps(
         test = prepare()
     no_drops = np.empty((0, test.drops.size))
     tests = StepSignificance(test.selected, test.drops, no_drops, test.empty) if earlier is None else earlier
-    # Several shards have threads of their own.
+    # Data in several shards use threads within each step.
     with pool(not rows.several) as (executor, workers):
         for first in range(tests.permuted.shape[0], count, test.at_once):
             numbers = range(first, min(first + test.at_once, count))

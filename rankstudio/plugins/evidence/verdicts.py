@@ -257,13 +257,14 @@ class FeatureEvidence:
 
 
 def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
-    """Return the verdict on a selected feature by the first rule that applies.
+    """Return the verdict on a selected feature by the first rule that applies; None without a probability.
 
-    1. Interchangeable: it has a partner, see :func:`partner_of`. 2. Secure: its probability is at least the
-    threshold, not all such features may be there by chance, and no feature outside the set has the same score
-    at its step. 3. Dispensable: the interval of the loss
-    without it includes or is below 0, and a set of k - 1 features without it is not significantly different
-    from the best set of k. 4. Uncertain: all other features.
+    1. Interchangeable: the feature has a partner, see :func:`partner_of`.
+    2. Secure: its probability is at least the threshold, not all such features may be there by chance, and no
+       feature outside the set has the same score at its step.
+    3. Dispensable: its probability is below the threshold, the interval of the loss without it includes or is
+       below 0, and a set of k - 1 features without it is not significantly different from the best set of k.
+    4. Uncertain: all other features.
 
     Parameters
     ----------
@@ -323,7 +324,7 @@ def partner_of(
         The exchange, and the share of the halves that select one of the two. Among several partners the one
         with the largest share.
     """
-    # Shares are multiples of one over the number of halves; a bound as 1 - 0.9 misses its multiple by eps.
+    # Shares are multiples of 1 / N for N halves; a computed bound such as 1 - 0.9 may miss one by rounding.
     selected = inside[:, column]
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []

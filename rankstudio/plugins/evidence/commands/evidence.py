@@ -55,7 +55,7 @@ Ctrl+C stops and prints the results so far."""
 
 CSV = "evidence.csv"
 HALVES = "halves.rankstudio"
-_MIN_ANNOUNCED_SECONDS = 5.0  # which are said beforehand
+_MIN_ANNOUNCED_SECONDS = 5.0  # estimates of shorter trainings are not announced
 _USUAL_SIZE = 5
 _NO_TIME_LIMIT = float("inf")
 _K_PARAMETER = "parameter_n_features_to_select"
@@ -129,7 +129,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     check_numbers(args, halves=1, permutations=1, seed=0)
-    _evidence_options(args, 0)  # which checks them
+    _evidence_options(args, 0)  # raises for invalid options before data are read
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
     judged, dataset, run = (
@@ -154,7 +154,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _advice(args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRun | None) -> str:
-    """Return advice on the sets of the path; "" without the validation measures of a run."""
+    """Return advice on the smallest set as good as the selection; "" without a run's validation measures."""
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
     if run is None:
@@ -167,7 +167,11 @@ def _advice(args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRu
 def _gathering_on_halves(
     args: argparse.Namespace, judged: JudgedSelection, staff: Workers
 ) -> Iterator[Gathering]:
-    """Provide the gathering; methods that learn anew on each half do so by workers, and in a study of OUT."""
+    """Provide the generator that gathers the evidence.
+
+    Methods that are trained again on each half use the workers, and a study in the folder of ``--out`` stores
+    the halves.
+    """
     seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
     if not seconds:
         yield judged.steps()
@@ -201,15 +205,16 @@ def _store_evidence(
     halves = evidence.stability
     tests = evidence.significance
     has_few_halves = halves is not None and halves.n_paths < 2 * usual.n_halves
-    fewer = tests is not None and len(tests.permuted) < usual.n_permutations
-    # What the window would compute more of, it goes on with.
-    missing = {
+    has_few_permutations = tests is not None and len(tests.permuted) < usual.n_permutations
+    # Parts of which the window computes more are not stored as done: the window continues them.
+    is_incomplete = {
         "stability": has_few_halves,
         "near_best": evidence.near_best is None,
-        "significance": fewer,
-        "repeated": fewer,
+        "significance": has_few_permutations,
+        "repeated": has_few_permutations,
     }
-    evidence = replace(evidence, done=tuple(part for part in evidence.done if not missing.get(part, False)))
+    done = tuple(part for part in evidence.done if not is_incomplete.get(part, False))
+    evidence = replace(evidence, done=done)
     model_key = model_place(run.fold(args.folds).chosen.unit.position, evidence.selected)
     try:
         with Study.open(args.study) as study:
@@ -219,7 +224,7 @@ def _store_evidence(
 
 
 def _n_parallel_halves(args: argparse.Namespace, staff: Workers) -> int:
-    """Return how many halves are learned from at a time, as far as that is known."""
+    """Return the number of halves that are learned from at a time, as expected before the workers start."""
     if staff.executor is None:
         return 1
     return int(args.workers) if args.workers is not None else available()
@@ -260,7 +265,7 @@ def _selection_of_study(args: argparse.Namespace) -> tuple[JudgedSelection, Fold
 
 
 def _selection_of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset]:
-    """Return the selection of a method on data."""
+    """Return the selection of a method on data, and the data."""
     from rankstudio.engine.methods.catalog.method import StepKind
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
@@ -288,7 +293,7 @@ class _Names:
 
 
 def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts | None:
-    """Return the costs of the plan, else those beside the data of a study."""
+    """Return the feature costs of the plan; without them, the feature costs of the data."""
     from rankstudio.engine.data.feature_costs import FeatureCosts
 
     return judged.plan.extension(FeatureCosts) or names.dataset.extension(FeatureCosts)
@@ -336,8 +341,8 @@ def _printed_lines(judged: JudgedSelection, evidence: SelectionEvidence, names: 
         evidence_text,
     )
 
-    many = len(names.dataset.folds) > 1
-    part = f", training part of fold {judged.fold}" if many else ""
+    has_folds = len(names.dataset.folds) > 1
+    part = f", training part of fold {judged.fold}" if has_folds else ""
     yield f"{judged.plan.title} on {names.dataset.name}{part}"
     halves = evidence.stability.n_paths if evidence.stability is not None else 0
     n = len(names.dataset.feature_ids)

@@ -89,24 +89,24 @@ def run(args: argparse.Namespace) -> int:
 
     check_numbers(args, repeats=1, seed=0)
     args.data = data_file(args.data)
-    looked = _model_of_file(args) if args.model is not None else _model_of_run(args)
+    model = _model_of_file(args) if args.model is not None else _model_of_run(args)
     if args.out is not None:
-        check_outputs([args.out / CSV], args, looked.recorded)
-    without = finish(looked.losses)
-    # Until some queries are done, there is nothing to print if it is stopped.
-    steps = (progress if isinstance(progress, PartialResult) else None for progress in looked.importance)
+        check_outputs([args.out / CSV], args, model.recorded)
+    without = finish(model.losses)
+    # Progress is None before the first partial result: a command stopped by then has nothing to print.
+    steps = (progress if isinstance(progress, PartialResult) else None for progress in model.importance)
     state, stopped = last_share(steps)
     if not stopped:
-        looked.keep(state.found)
+        model.keep(state.found)
     if args.json:
-        values = as_dict(without, state.found, looked.data, looked.convention)
-        bounds = {} if looked.bounds is None else {"bounds": asdict(looked.bounds)}
-        weighed = {"weighed": _weighed_as_dicts(looked)} if looked.weighed else {}
+        values = as_dict(without, state.found, model.data, model.convention)
+        bounds = {} if model.bounds is None else {"bounds": asdict(model.bounds)}
+        weighed = {"weighed": _weighed_as_dicts(model)} if model.weighed else {}
         tell(as_json({**values, **weighed, **bounds}))
     else:
-        tell(*_loss_lines(without, state.found, looked.data), *_weight_lines(looked))
+        tell(*_loss_lines(without, state.found, model.data), *_weight_lines(model))
     if args.out is not None:
-        _write_files(args, looked, without, state.found)
+        _write_files(args, model, without, state.found)
     return status(stopped, f"Stopped at {percentage(state.share)}.")
 
 
@@ -118,11 +118,11 @@ class Weighed:
     ----------
     column : int
     importance, of_negative : float
-        s of the feature, and of its negative.
+        Importance s of the feature, and of its negative.
     closest : int or None
-        Column of the most similar other feature of the model.
+        Column of the most similar other feature of the model; None for the only feature.
     similarity : float
-        A of the two; NaN for the only feature.
+        Similarity A of the two features; NaN for the only feature.
     """
 
     column: int
@@ -148,15 +148,16 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
         columns,
         columns,
     )
-    alike = np.where(np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity)
-    shows_closest = len(columns) > 1
+    # A feature is not compared with itself.
+    similarity = np.where(np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity)
+    has_others = len(columns) > 1
     return [
         Weighed(
             column,
-            float(penalties.importance[index]),
-            float(penalties.of_negative[index]),
-            columns[int(np.argmax(alike[index]))] if shows_closest else None,
-            float(alike[index].max()) if shows_closest else float("nan"),
+            importance=float(penalties.importance[index]),
+            of_negative=float(penalties.of_negative[index]),
+            closest=columns[int(np.argmax(similarity[index]))] if has_others else None,
+            similarity=float(similarity[index].max()) if has_others else float("nan"),
         )
         for index, column in enumerate(columns)
     ]
@@ -172,8 +173,12 @@ def _fsmrank_bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBo
 
 
 @dataclass(frozen=True, eq=False)
-class _Looked:
-    """A model with documents, and its losses."""
+class _ModelToMeasure:
+    """A model with documents, and the work that measures its losses on them.
+
+    ``losses`` measures the losses without each feature, and ``importance`` those with each feature permuted;
+    ``keep`` stores the latter with the run of a study. ``recorded`` are files that are not to be overwritten.
+    """
 
     title: str
     data: RankingDataset
@@ -187,7 +192,7 @@ class _Looked:
     bounds: FSMRankBounds | None = None
 
 
-def _model_of_file(args: argparse.Namespace) -> _Looked:
+def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
     """Return a model of a file, with documents of another one."""
     from rankstudio.engine.data.known_datasets import identify
     from rankstudio.engine.export.model_files import model_and_data, other_names
@@ -203,14 +208,21 @@ def _model_of_file(args: argparse.Namespace) -> _Looked:
     convention = args.convention or identify(args.data, data).convention
     losses = model_importance(model, data, metric, convention, None)
     work = model_importance(model, data, metric, convention, args.repeats, args.seed)
-    return _Looked(args.model.name, data, args.data.name, convention, losses, work)
+    return _ModelToMeasure(
+        title=args.model.name,
+        data=data,
+        part=args.data.name,
+        convention=convention,
+        losses=losses,
+        importance=work,
+    )
 
 
 _OPTION_NAMES = {"number": "run", "folds": "fold"}
 
 
-def _model_of_run(args: argparse.Namespace) -> _Looked:
-    """Return the model of a run of a study, with documents that it was not learned from, if any."""
+def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
+    """Return the model of a run of a study, with the validation part, or without one the training part."""
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
     from rankstudio.plugins.evidence.model_importance import (
@@ -242,7 +254,18 @@ def _model_of_run(args: argparse.Namespace) -> _Looked:
     title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
     weighed = _weighed_features(run, result, fold)
     bounds = _fsmrank_bounds(run, result, fold)
-    return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed, bounds)
+    return _ModelToMeasure(
+        title=title,
+        data=part,
+        part=name,
+        convention=convention,
+        losses=losses,
+        importance=work,
+        keep=keep,
+        recorded=run.recorded,
+        weighed=weighed,
+        bounds=bounds,
+    )
 
 
 def as_dict(
@@ -265,7 +288,10 @@ def as_dict(
 
 
 def _write_files(
-    args: argparse.Namespace, looked: _Looked, without: PermutationImportance, permuted: PermutationImportance
+    args: argparse.Namespace,
+    model: _ModelToMeasure,
+    without: PermutationImportance,
+    permuted: PermutationImportance,
 ) -> None:
     """Write the table and the figure into a folder."""
     from rankstudio.engine.export.figures.files import figure_files
@@ -273,7 +299,7 @@ def _write_files(
     from rankstudio.plugins.evidence.evidence_figures import importance_figure
     from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 
-    data = looked.data
+    data = model.data
     header = [
         "feature",
         "name",
@@ -286,16 +312,17 @@ def _write_files(
             value for importance in (without, permuted) for value in _loss_as_dict(importance, index).values()
         ]
         rows.append([int(data.feature_ids[column]), data.feature_names[column], *losses])
-    measured = MeasuredImportance(permuted, looked.part, looked.convention, len(permuted.groups))
-    figure = importance_figure(measured, looked.title, lambda column: data.feature_names[column])
+    measured = MeasuredImportance(permuted, model.part, model.convention, len(permuted.groups))
+    figure = importance_figure(measured, model.title, lambda column: data.feature_names[column])
     table = args.out / CSV, csv_text(header, rows).encode()
-    write_new([table, *figure_files((figure,), args.out)], args.out, args, looked.recorded)
+    write_new([table, *figure_files((figure,), args.out)], args.out, args, model.recorded)
 
 
 _COLUMN_ENDINGS = ("", "_low", "_high")
 
 
 def _order_by_loss(without: PermutationImportance) -> list[int]:
+    """Return the positions of the features, the greatest loss without a feature first."""
     order: list[int] = (-without.mean).argsort(kind="stable").tolist()
     return order
 
@@ -325,9 +352,9 @@ def _loss_lines(
     yield as_text(["feature", "loss without", "loss permuted"], rows, left_columns=(0,))
 
 
-def _weighed_as_dicts(looked: _Looked) -> list[dict[str, Any]]:
+def _weighed_as_dicts(model: _ModelToMeasure) -> list[dict[str, Any]]:
     """Return the importance and similarity of the model's features as plain values."""
-    ids = looked.data.feature_ids
+    ids = model.data.feature_ids
     return [
         {
             "feature": int(ids[feature.column]),
@@ -339,32 +366,32 @@ def _weighed_as_dicts(looked: _Looked) -> list[dict[str, Any]]:
                 else {"closest": int(ids[feature.closest]), "similarity": feature.similarity}
             ),
         }
-        for feature in looked.weighed
+        for feature in model.weighed
     ]
 
 
-def _weight_lines(looked: _Looked) -> Iterator[str]:
-    """Yield the table of importance and similarity, where the method weighs features by them."""
-    if not looked.weighed:
+def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
+    """Yield the table of importance and similarity, if the method weighs features by them."""
+    if not model.weighed:
         return
     yield ""
     yield "Importance and similarity by which the method weighs the features, on the training part"
     rows = []
-    for feature in looked.weighed:
+    for feature in model.weighed:
         closest = (
             [""] * 2
             if feature.closest is None
-            else [_id_and_name(looked.data, feature.closest), f"{feature.similarity:.4f}"]
+            else [_id_and_name(model.data, feature.closest), f"{feature.similarity:.4f}"]
         )
         rows.append(
             [
-                _id_and_name(looked.data, feature.column),
+                _id_and_name(model.data, feature.column),
                 f"{feature.importance:.4f}",
                 f"{feature.of_negative:.4f}",
                 *closest,
             ]
         )
-    bounds = looked.bounds
+    bounds = model.bounds
     header = ["feature", "importance s", "s of negative", "most similar of the model", "similarity A"]
     yield as_text(header, rows, left_columns=(0, 3))
     if bounds is not None:

@@ -1,4 +1,4 @@
-"""How far the selection is from the best set of its size, in sentences, and what to do with that set."""
+"""The panel on the best set of the selection's size: how far the selection is from it, and what to do."""
 
 from __future__ import annotations
 
@@ -21,24 +21,23 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import SizedSubset
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 
-_MIN_DIFFERENCE = 5e-6  # share of the error, below which two sets are equally good
-_MAX_USEFUL_GAP = 0.5  # share of the error: a greater gap says nothing, as in the engine's sentences
+_MIN_DIFFERENCE = 5e-6  # relative difference of errors up to which two sets are equally good
+_MAX_USEFUL_GAP = 0.5  # relative gap; a greater one is not shown, as in the engine's sentences
 _SEARCH_HELP = tr("Compare all sets of this size by their exact leave-query-out error.")
 
 
 def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
-    """Return the best known set of the size of a selection."""
-    best = evidence.best if evidence is not None else None
-    sized = (
-        [subset for subset in best.sizes if subset.size == evidence.size]
-        if best is not None and evidence is not None
-        else []
-    )
+    """Return the best known set of the size of a selection; None if no set is known."""
+    if evidence is None or evidence.best is None:
+        return None
+    sized = [subset for subset in evidence.best.sizes if subset.size == evidence.size]
     return sized[0] if sized and sized[0].features else None
 
 
 class BestSetPanel(Panel):
-    """Sentences on the best set, and three buttons.
+    """Sentences on the best set of the selection's size, with buttons.
+
+    The buttons run the best set, compare it with the selection, and list the best set of each size.
 
     Parameters
     ----------
@@ -82,13 +81,13 @@ class BestSetPanel(Panel):
         Parameters
         ----------
         evidence : SelectionEvidence
-            Of the shown selection.
+            Evidence for the shown selection.
         criterion : float
-            Its leave-query-out error.
+            Leave-query-out error of the selection.
         ids : sequence of int
-            Of the data's columns.
+            Feature ids of the data's columns.
         missing : str
-            Why there is no best set, if there is none.
+            Reason shown if no best set is known.
         """
         sized = best_of_size(evidence)
         title = tr("Best set of {k}")
@@ -96,30 +95,29 @@ class BestSetPanel(Panel):
             title = trn("Best group", "Best set of {k} groups", evidence.size)
         self.set_title(title.format(k=evidence.size))
         if sized is None:
-            self._say("", "", missing, "")
+            self._show_texts(gap="", best="", near=missing, caption="")
             return
         sentences = evidence.best_sentences(lambda column: str(ids[column]))
-        other = (
-            set(sized.features) != set(evidence.selected)
-            and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
-        )
+        is_other_set = set(sized.features) != set(evidence.selected)
+        is_better = is_other_set and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
         near_sentence = sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
         texts = [sentence for sentence in sentences if sentence != near_sentence]
-        self._say(
-            texts[0] if texts else "",
-            texts[1] if other and texts[1:] else "",
-            near_sentence,
-            _search_text(sized),
+        self._show_texts(
+            gap=texts[0] if texts else "",
+            best=texts[1] if is_better and texts[1:] else "",
+            near=near_sentence,
+            caption=_search_text(sized),
         )
         for button in (self.use, self.compare):
-            button.setVisible(other)
+            button.setVisible(is_better)
 
     def clear(self) -> None:
         """Show nothing."""
         self.set_title(tr("Best set"))
-        self._say("", "", "", "")
+        self._show_texts(gap="", best="", near="", caption="")
 
-    def _say(self, gap: str, best: str, near: str, caption: str) -> None:
+    def _show_texts(self, gap: str, best: str, near: str, caption: str) -> None:
+        """Show the sentences that are not empty, and hide the buttons for another set."""
         texts = (self.gap, gap), (self.best, best), (self.near, near)
         for label, text in texts:
             label.setText(text)
@@ -130,7 +128,10 @@ class BestSetPanel(Panel):
 
 
 def gap_so_far(evidence: SelectionEvidence | None) -> str:
-    """Return by how much a set may be better than the best one known by now; "" where hardly anything is."""
+    """Return the text on how much better a set may be than the best known one.
+
+    It is "" if the best set is proved, or if hardly anything is known.
+    """
     sized = best_of_size(evidence)
     if sized is None or sized.proved or sized.relative_gap > _MAX_USEFUL_GAP:
         return ""
@@ -139,7 +140,7 @@ def gap_so_far(evidence: SelectionEvidence | None) -> str:
 
 
 def _search_text(sized: SizedSubset) -> str:
-    """Return of how many sets it is the best one, and how that is known."""
+    """Return the text on the number of sets, and the time of the proof or the share that is searched."""
     if sized.proved:
         text = trn("{n:,} set · proved in {time}", "{n:,} sets · proved in {time}", sized.n_sets)
         seconds = sized.seconds

@@ -60,15 +60,18 @@ _DOING = {
 _RANKS = tr(
     "This method uses all features. Permute them to see what the model loses without the values of each."
 )
-_LEAST_QUERIES = 3  # with which there is a best set
+_LEAST_QUERIES = 3  # minimum number of queries for which a best set is defined
 _LOSS = "regularization", "cost", "ties", "weighting"
 """Parameters of greedy RankRLS that RankRLS has, too."""
-_SOON_MILLISECONDS = 60  # between two times that what grows is drawn
-_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
+_SOON_MILLISECONDS = 60  # interval at which growing results are drawn
+_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}  # state of a feature after a click
 
 
 class EvidenceController(PageController):
     """Feeds the panels of the Evidence page.
+
+    The panels show the evidence for the shown selection. The controller also runs the sets that the user
+    chooses on the page.
 
     Parameters
     ----------
@@ -77,9 +80,9 @@ class EvidenceController(PageController):
     """
 
     queriesAsked = Signal(int, object)
-    """Some queries of a fold's training part are to be listed: their positions there."""
+    """The user lists queries: number of the fold, and positions of the queries in its training part."""
     comparisonShown = Signal(int)
-    """Two runs are compared: the Compare page is to be seen, with the run of this number in sight."""
+    """Two runs are ticked for comparison: the Compare page shows the run with this key."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -108,8 +111,8 @@ class EvidenceController(PageController):
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
         self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
-        self._wanted: dict[int, int] = {}  # what is asked of features in the sets, by their ids
-        self._wanted_of: object = None
+        self._wanted: dict[int, int] = {}  # REQUIRED or EXCLUDED in the sets, by feature id
+        self._wanted_key: object = None  # of the selection to which these wishes belong
         self._constrained: SizedSubset | None = None
         for panel in (self.panel, self.probability):
             panel.inspected.connect(self._session.inspectAsked)
@@ -121,26 +124,26 @@ class EvidenceController(PageController):
         self.best.use.clicked.connect(self.use_best)
         self.best.compare.clicked.connect(self.compare_best)
         self.best.sizes.clicked.connect(self.show_sizes)
-        self._rows = {
+        self._work_rows = {
             Package.FEATURES: self.panel.work,
             Package.BEST: self.best.work,
             Package.NEAR: self.sets.work,
             Package.STOP: self.stop.work,
         }
-        for package, line in self._rows.items():
-            line.button.clicked.connect(lambda _=False, package=package: self.evidence.start(package))
-            line.stop.clicked.connect(lambda _=False: self.evidence.stop())
+        for package, work_row in self._work_rows.items():
+            work_row.button.clicked.connect(lambda _=False, package=package: self.evidence.start(package))
+            work_row.stop.clicked.connect(lambda _=False: self.evidence.stop())
         self.panel.permuting.button.clicked.connect(lambda _=False: self.importance.start())
         self.panel.permuting.stop.clicked.connect(lambda _=False: self.importance.stop())
         self.importance.changed.connect(self._ask)
         self.importance.failed.connect(self.failed)
         self.evidence.changed.connect(self.importance.look)
         self._best_with = OnDemand(
-            self,
-            models.task_worker,
-            self._asked_key,
-            self._search,
-            self.failed.emit,
+            parent=self,
+            worker=models.task_worker,
+            key=self._asked_key,
+            compute=self._search,
+            failed=self.failed.emit,
             slot="best-with",
             panel=self.sets,
         )
@@ -149,7 +152,7 @@ class EvidenceController(PageController):
         self.evidence.failed.connect(self.failed)
         self._session.inspected.connect(self._mark)
         models.absence.changed.connect(self._ask)
-        self._shown: dict[str, tuple[object, ...]] = {}  # what each panel shows
+        self._shown: dict[str, tuple[object, ...]] = {}  # state that each panel shows, by name of the panel
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
@@ -171,7 +174,7 @@ class EvidenceController(PageController):
             self.show_deciding(row.feature)
 
     def show_deciding(self, feature: int) -> None:
-        """Have the queries listed that decide the step of a feature."""
+        """Ask for a list of the queries that decide the step of a feature."""
         queries = self._deciding(feature)
         model = self.evidence.model
         if queries and model is not None:
@@ -179,7 +182,8 @@ class EvidenceController(PageController):
 
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature."""
-        evidence, (ids, _) = self.evidence.found, self._columns
+        evidence = self.evidence.found
+        ids, _ = self._columns
         steps = evidence.deciding if evidence is not None else None
         return next((step.queries for step in steps or () if ids[step.feature] == feature), ())
 
@@ -204,7 +208,7 @@ class EvidenceController(PageController):
 
     @Slot()
     def _ask(self) -> None:
-        """Show soon what is known by then: what is found in a moment is shown at once."""
+        """Draw the panels soon: all results that are known by then are drawn together."""
         if not self._soon.isActive():
             self._soon.start()
 
@@ -221,9 +225,10 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_smallest(self) -> None:
-        """Show the smallest set that is not significantly worse than the best, beside the chosen one."""
+        """Show the smallest set that is not significantly worse than the best, beside the chosen set."""
         if self.panel.isVisible():
-            model, (ids, _) = self._current.model, self._columns
+            model = self._current.model
+            ids, _ = self._columns
             sets = None if model is None else smallest_set_of(model, self._current.shown.record)
             self.panel.smallest.show_sets(sets, ids)
 
@@ -236,15 +241,15 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_work(self) -> None:
-        """Show how far everything is, and which panels there are."""
+        """Show the progress of each package, and the panels that apply, with placeholders before results."""
         if not self.panel.isVisible():
             return
         evidence = self.evidence
         model = self.evidence.model
         gap = gap_so_far(evidence.found)
-        for package, line in self._rows.items():
+        for package, work_row in self._work_rows.items():
             text = gap if package is Package.BEST and gap else _DOING[package]
-            line.show_state(
+            work_row.show_state(
                 evidence.progress(package),
                 evidence.seconds(package),
                 evidence.share,
@@ -255,28 +260,30 @@ class EvidenceController(PageController):
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")
         self.panel.permuting.show_state(progress, permuted.seconds, permuted.share, doing)
-        selects = evidence.whole or (model is None and not self._ranks)
-        self.stop.show_steps(evidence.steps_tested or (model is None and not self._ranks))
-        self.best.setVisible(selects)
-        self.sets.setVisible(selects and not evidence.too_many)
+        # Without evidence for the model, all panels of a selection are shown with their placeholders.
+        shows_placeholders = model is None and not self._ranks
+        shows_sets = evidence.whole or shows_placeholders
+        self.stop.show_steps(evidence.steps_tested or shows_placeholders)
+        self.best.setVisible(shows_sets)
+        self.sets.setVisible(shows_sets and not evidence.too_many)
         self._place_stop()
         self.probability.setVisible(not self._ranks)
         self._right.setVisible(not self._ranks or self.stop.isVisibleTo(self._right))
         if evidence.found is None or model is None:
-            offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
+            is_offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
             reason = self._why_none() if model is None else tr("Computing …")
             self._shown.clear()
             if not self._show_importance():
-                self.panel.clear(tr("The evidence has not been computed.") if offered else reason)
-            for other in (self.best, self.probability, self.stop):
-                other.clear()
+                self.panel.clear(tr("The evidence has not been computed.") if is_offered else reason)
+            for panel in (self.best, self.probability, self.stop):
+                panel.clear()
             self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
         self.best.sizes.setText(tr("Sizes 1 to {most}…").format(most=evidence.most_size))
         self.best.sizes.setVisible(evidence.whole and model is not None)
 
     @property
     def _permutes(self) -> bool:
-        """Whether the features of the model are permuted: no losses without them can be known."""
+        """Whether the features of the model are permuted, because losses without them cannot be computed."""
         evidence = self.evidence
         model = self._current.model
         if model is None or preferences_of(model.plan):
@@ -289,7 +296,7 @@ class EvidenceController(PageController):
 
     @property
     def _ranks(self) -> bool:
-        """Whether the model is one of a method that selects no features."""
+        """Whether the model's method selects no features, so that they can only be permuted."""
         return self._permutes and self.evidence.model is None
 
     def _show_importance(self) -> bool:
@@ -300,18 +307,26 @@ class EvidenceController(PageController):
         self.panel.show_importance(importance, *self._columns, by_validation=self.importance.by_validation)
         return True
 
-    def _known(self, description: str, *parts: object) -> SelectionEvidence | None:
-        """Return the evidence, where some parts of it differ from those that a panel shows."""
+    def _changed_evidence(self, panel_name: str, *parts: object) -> SelectionEvidence | None:
+        """Return the evidence if a panel does not show it yet, otherwise None.
+
+        Parameters
+        ----------
+        panel_name : str
+            Key under which the state that the panel shows is remembered.
+        *parts : object
+            What the panel depends on: names of attributes of the evidence, or values.
+        """
         evidence = self.evidence.found
         model = self.evidence.model
         if evidence is None or model is None or not self.panel.isVisible():
             return None
         state = self.evidence.key, evidence.rules, *(getattr(evidence, str(part), part) for part in parts)
-        before = self._shown.get(description, ())
-        is_same = len(before) == len(state) and all(
-            a is b or a == b for a, b in zip(before, state, strict=True)
+        shown_state = self._shown.get(panel_name, ())
+        is_same = len(shown_state) == len(state) and all(
+            a is b or a == b for a, b in zip(shown_state, state, strict=True)
         )
-        self._shown[description] = state
+        self._shown[panel_name] = state
         return None if is_same else evidence
 
     @property
@@ -324,7 +339,7 @@ class EvidenceController(PageController):
     def _show_features(self) -> None:
         permuted = self.importance.found if self._permutes else None
         costs = self._session.plan.extension(FeatureCosts)
-        evidence = self._known(
+        evidence = self._changed_evidence(
             "features",
             "stability",
             "losses",
@@ -338,14 +353,14 @@ class EvidenceController(PageController):
         )
         if evidence is not None:
             self.panel.show_evidence(evidence, *self._columns, self._session.measure, permuted, costs)
-        evidence = self._known("probability", "stability")
+        evidence = self._changed_evidence("probability", "stability")
         if evidence is not None:
             self.probability.show_probability(evidence, *self._columns)
 
     @Slot()
     def _show_best(self) -> None:
         is_done = self.evidence.progress(Package.BEST) is Progress.DONE
-        evidence = self._known("best", "best", "near_best", self.evidence.whole, is_done)
+        evidence = self._changed_evidence("best", "best", "near_best", self.evidence.whole, is_done)
         model = self.evidence.model
         if evidence is not None and model is not None and self.evidence.whole:
             missing = TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
@@ -355,7 +370,9 @@ class EvidenceController(PageController):
     def _show_sets(self) -> None:
         self._forget_wishes()
         wishes = tuple(sorted(self._wanted.items()))
-        evidence = self._known("sets", "best", "near_best", wishes, self._constrained, self.evidence.whole)
+        evidence = self._changed_evidence(
+            "sets", "best", "near_best", wishes, self._constrained, self.evidence.whole
+        )
         model = self.evidence.model
         if evidence is not None and self.evidence.too_many:
             self.sets.clear(TOO_MANY)
@@ -367,18 +384,18 @@ class EvidenceController(PageController):
     def _show_stop(self) -> None:
         progress = self.evidence.progress(Package.STOP)
         has_steps = self.evidence.steps_tested
-        final = progress is not Progress.RUNNING
+        is_final = progress is not Progress.RUNNING
         is_done = progress is Progress.DONE
-        evidence = self._known("stop", "significance", "repeated", final, has_steps, is_done)
+        evidence = self._changed_evidence("stop", "significance", "repeated", is_final, has_steps, is_done)
         if evidence is not None:
-            self.stop.show_stop(
-                evidence, self._columns[0], whole_path=has_steps, final=final, is_done=is_done
-            )
+            ids, _ = self._columns
+            self.stop.show_stop(evidence, ids, whole_path=has_steps, final=is_final, is_done=is_done)
 
     def _place_stop(self) -> None:
-        """Show the panel where there is something to say of steps or of the whole path."""
-        selects = self.evidence.steps_tested or (self.evidence.model is None and not self._ranks)
-        self.stop.setVisible(selects or self.stop.path_possible())
+        """Show the panel "Where to stop" if it applies to the steps or to the whole path."""
+        shows_placeholder = self.evidence.model is None and not self._ranks
+        shows_steps = self.evidence.steps_tested or shows_placeholder
+        self.stop.setVisible(shows_steps or self.stop.path_possible())
 
     def _why_none(self) -> str:
         model = self._current.model
@@ -396,10 +413,10 @@ class EvidenceController(PageController):
 
     @Slot(int)
     def _toggle(self, feature: int) -> None:
-        """Require a feature, exclude it, or neither.
+        """Require a free feature, exclude a required one, or free an excluded one.
 
-        As the page appears it may still show the sets of another selection, perhaps of other data, for a
-        moment: a click on those asks nothing.
+        For a moment after the page appears, it may still show the sets of another selection. Clicks on these
+        sets are ignored.
         """
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
             return
@@ -412,16 +429,17 @@ class EvidenceController(PageController):
         self._ask()
 
     def _forget_wishes(self) -> None:
-        """Forget the wishes for features once another selection is shown."""
-        if self._wanted_of != self.evidence.key:
-            self._wanted_of = self.evidence.key
+        """Forget the required and excluded features once another selection is shown."""
+        if self._wanted_key != self.evidence.key:
+            self._wanted_key = self.evidence.key
             self._wanted.clear()
             self._constrained = None
             self._best_with.forget()
 
     def _asked_key(self) -> Key | None:
+        """Return the key of the search under the user's conditions; None without conditions."""
         key = self.evidence.key
-        if key is None or key != self._wanted_of or not self._wanted:
+        if key is None or key != self._wanted_key or not self._wanted:
             return None
         return (*key, *sorted(self._wanted.items()))
 
@@ -507,19 +525,19 @@ class EvidenceController(PageController):
     def run_set(
         self, columns: Sequence[int], name: str, *, is_shown: bool = True, all_folds: bool = False
     ) -> RunRecord | None:
-        """Run exactly some features on the shown fold, unless there is such a run.
+        """Run exactly some features on the shown fold, unless there is such a run; return the run.
 
         Parameters
         ----------
         columns : sequence of int
-            Of the data, 0-based.
+            0-based columns of the data.
         name : str
-            Of the run.
+            Name of the run.
         is_shown : bool
-            Whether the run is shown from now on.
+            Whether the window shows the run from now on.
         all_folds : bool
-            Whether the run has all folds of the run whose model is shown: on one fold alone the two could
-            not be compared.
+            Whether the new run has all folds of the run whose model is shown, so that the two runs can be
+            compared.
         """
         model = self.evidence.model
         dataset = self._session.dataset
@@ -532,14 +550,15 @@ class EvidenceController(PageController):
             values |= _greedy_grids(model)
         settings = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
-        before = model.plan.extension(HandChoices)
-        looked_at = HandChoice(model.plan.fold_origin, model.fold.number)
-        choices = {*(before.choices if before is not None else ()), looked_at}
+        # The user has seen this fold when choosing the features.
+        earlier_choices = model.plan.extension(HandChoices)
+        choice = HandChoice(model.plan.fold_origin, model.fold.number)
+        choices = {*(earlier_choices.choices if earlier_choices is not None else ()), choice}
         plan = model.plan.changed(
             method=GREEDY_RANKRLS.key,
             parameters={**values, **settings},
             **({} if model.plan.method == GREEDY_RANKRLS.key else {"ranker": "", "ranker_parameters": {}}),
-            groups={tr("set"): ids},  # as a whole: a path has this one model
+            groups={tr("set"): ids},  # the features are one group, so that the path has this one model
             folds=model.plan.folds if all_folds else one_fold,
             rule="best",
             hand_chosen=hand_choices_text(tuple(choices)),
@@ -558,7 +577,10 @@ class EvidenceController(PageController):
 
 
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:
-    """Return greedy RankRLS's parameters with the loss of a model: that of RankRLS after another selector."""
+    """Return the parameters of greedy RankRLS with the loss and λ of a model.
+
+    For another selector, these are the parameters of the RankRLS that ranks with its features.
+    """
     chosen = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:
         values = dict(chosen.parameters)
@@ -572,7 +594,7 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
 
 
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
-    """Return the values of λ that the plan of a model tries; the usual ones after another loss."""
+    """Return the values of λ that the plan of a model tries; the default values if it tries none."""
     plan = model.plan
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters

@@ -40,18 +40,18 @@ if TYPE_CHECKING:
 N_HALVES = 100
 THRESHOLD = 0.9
 AT_ONCE_SECONDS = 2.0
-"""A package that takes no longer begins by itself."""
+"""A package that takes no longer than this begins by itself."""
 MOST_SHARED = 15
-"""Features of a selection whose shares of the gain the engine computes."""
+"""Maximum size of a selection whose shares of the gain the engine computes."""
 MOST_SECONDS = 20.0
-"""Limit of a search for the best set, which then has a gap."""
+"""Time limit of a search for the best set; a set that is not proved by then has a gap."""
 SETTLED_MILLISECONDS = 150
-"""After which a slider that moved is at rest."""
-_KEPT = 200
-_MOST_SETS = 80_000_000  # of a list of all sizes
-_MOST_SIZE = 12
-_FEW_SEARCHED = 0.01  # share of sets from which it is known how long the others take
-_FEW_SETS = 1_000_000  # that are searched by the way
+"""Milliseconds without a change after which a slider counts as at rest."""
+_KEPT = 200  # selections whose evidence is kept in memory
+_MOST_SETS = 80_000_000  # sets of a size that can be compared in about a minute
+_MOST_SIZE = 12  # largest size in the list of the best sets
+_FEW_SEARCHED = 0.01  # share of the sets that must be searched before the remaining time is estimated
+_FEW_SETS = 1_000_000  # limit of searches in the other packages than Package.NEAR
 
 
 class Package(Enum):
@@ -69,11 +69,11 @@ PARTS = {
     Package.NEAR: ("near_best",),
     Package.STOP: ("significance", "repeated"),
 }
-"""The engine's parts of each package. Alternatives are compared with the best set where that is known."""
+"""The engine's parts of each package. Alternatives are compared again once the best set is known."""
 
 
 class Progress(Enum):
-    """How far a package is."""
+    """State of the computation of a package."""
 
     ABSENT = "absent"
     """It does not apply to the method."""
@@ -85,7 +85,7 @@ class Progress(Enum):
 
 
 Place = tuple["Study", "RunKey", int, str]
-"""Study, run, fold and name under which evidence is kept."""
+"""Study, run, fold and name under which evidence is stored."""
 
 Found = TypeVar("Found")
 
@@ -100,10 +100,13 @@ class Known:
     Attributes
     ----------
     found : SelectionEvidence or None
+        The evidence so far.
     done : set of Package
+        Complete packages.
     stopped : set of Package
+        Packages that were interrupted or failed.
     asked : set of Package
-        What the user wants, however long it takes.
+        Packages that the user has started: they are computed however long they take.
     measured : tuple of str
         Measure and convention of the losses.
     """
@@ -117,36 +120,38 @@ class Known:
     @classmethod
     def nothing(cls) -> Known:
         """Return the state of a selection without evidence."""
-        return cls(None, set(), set(), set())
+        return cls(found=None, done=set(), stopped=set(), asked=set())
 
 
 class Evidence(QObject):
     """Gathers the evidence for the shown selection, while a view of it is visible.
 
-    What takes a moment begins by itself, package by package; the rest when it is asked for. Another selection
-    ends what is computed for the one before, and what that had found stays.
+    The evidence is computed package by package. Packages that take only a moment begin by themselves, the
+    others when the user starts them. If another selection is shown, the computation for the former one stops,
+    and its evidence so far is kept.
 
     Parameters
     ----------
     session, runs, current
         The shown model.
     worker : Worker
-        Which has other tasks between two steps.
+        Worker that computes the evidence, with other tasks between two steps.
     fold_cache : FoldCache
     study_store : StudyStore
-        Whose study keeps what is found with its run.
+        Store of the study in which the evidence is kept with its run.
 
     Attributes
     ----------
     tasks : EvidenceTasks
     seen : callable
-        Returns whether a view is visible: only then a package begins. One that has begun is finished.
+        Returns whether a view of the evidence is visible. A package begins only then, but is finished also
+        when the view has been hidden.
     """
 
     changed = Signal()
     """Another selection is shown, or a package begins, ends or is offered."""
     grew = Signal()
-    """More is known."""
+    """The evidence has grown, or is judged by another threshold."""
     failed = Signal(str)
 
     def __init__(
@@ -173,7 +178,8 @@ class Evidence(QObject):
         self._working: tuple[_Key, Package] | None = None
         self._share = 0.0
         self.rules: VerdictRules | None = None
-        self._judged: tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None = None
+        # Evidence, rules, and the evidence with these rules, which is computed once.
+        self._last_judged: tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None = None
         self._work = BackgroundSimulation(worker, tr("Gathering evidence"), "evidence", self)
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
@@ -198,13 +204,11 @@ class Evidence(QObject):
 
     @property
     def whole(self) -> bool:
-        """Whether all evidence applies to the method, rather than what any selector has."""
+        """Whether all evidence applies to the method, not only the parts that apply to any selector."""
         model = self._current.model
-        if (
-            model is None
-            or preferences_of(model.plan)
-            or "exact_exchange" not in model.plan.entry.capabilities
-        ):
+        if model is None or preferences_of(model.plan):
+            return False
+        if "exact_exchange" not in model.plan.entry.capabilities:
             return False
         return bool(model.parameters.get("pairs", "query") == "query")
 
@@ -225,19 +229,19 @@ class Evidence(QObject):
 
     @property
     def steps_tested(self) -> bool:
-        """Whether the steps are tested: their statistics are sums over queries, and each adds a feature."""
+        """Whether the steps can be tested: by sums over queries, with one feature added by each."""
         model = self._current.model
         if model is None or not self.whole:
             return False
-        tested = {"paths_from_sums", "step_test"} <= set(model.plan.entry.capabilities)
+        has_step_test = {"paths_from_sums", "step_test"} <= set(model.plan.entry.capabilities)
         defaults = {"search": "forward", "fitting": "pre"}
         parameters = model.parameters
-        forward = all(parameters.get(name, value) == value for name, value in defaults.items())
-        return tested and forward and not self._groups
+        is_forward = all(parameters.get(name, value) == value for name, value in defaults.items())
+        return has_step_test and is_forward and not self._groups
 
     @property
     def _groups(self) -> tuple[tuple[int, ...], ...]:
-        """Columns that are selected jointly; a set that was made by hand is judged without its group."""
+        """Columns that are selected jointly; () for a set that was made by hand, which is one group."""
         model = self._current.model
         dataset = self._session.dataset
         if model is None or dataset is None or not feature_groups_of(model.plan):
@@ -251,24 +255,29 @@ class Evidence(QObject):
 
     @property
     def found(self) -> SelectionEvidence | None:
-        """The evidence found by now, judged by the present rules."""
+        """The evidence found so far, judged by the present rules."""
         state = self._known.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
         if evidence is None or self.rules is None:
             return evidence
-        if self._judged is None or self._judged[0] is not evidence or self._judged[1] is not self.rules:
-            self._judged = evidence, self.rules, replace(evidence, rules=self.rules)
-        return self._judged[2]
+        if self._last_judged is not None:
+            last_evidence, last_rules, judged = self._last_judged
+            if last_evidence is evidence and last_rules is self.rules:
+                return judged
+        judged = replace(evidence, rules=self.rules)
+        self._last_judged = evidence, self.rules, judged
+        return judged
 
     @property
     def threshold(self) -> float:
-        """The selection probability from which a feature is secure."""
+        """The minimum selection probability of a secure feature."""
         return self.rules.threshold if self.rules is not None else THRESHOLD
 
     def as_code(self) -> dict[str, str]:
         """Return a command, a program and a notebook, by suffix, that gather the evidence again.
 
-        There is nothing where nothing is known, and for a set that was made by hand: no method selects it.
+        The result is empty if there is no evidence, with preferences or groups, and for a set made by
+        hand, which no method selects.
         """
         model = self.model
         if model is None or self.found is None or feature_groups_of(model.plan) or preferences_of(model.plan):
@@ -285,11 +294,11 @@ class Evidence(QObject):
             parameters["n_features_to_select"] = len(model.step.selected)
         plan = single_plan(model.plan, parameters, model.fold.number)
         measure = self._session.measure
-        with_these = {"RankStudio": rankstudio.__version__}
+        versions = {"RankStudio": rankstudio.__version__}
         return {
             ".sh": evidence_as_command(plan, measure) + "\n",
-            ".py": evidence_as_python(plan, measure, with_these),
-            ".ipynb": evidence_as_notebook(plan, measure, with_these),
+            ".py": evidence_as_python(plan, measure, versions),
+            ".ipynb": evidence_as_notebook(plan, measure, versions),
         }
 
     def set_threshold(self, threshold: float) -> None:
@@ -302,17 +311,18 @@ class Evidence(QObject):
     # What is computed
 
     def progress(self, package: Package) -> Progress:
-        """Return how far a package is."""
+        """Return the state of the computation of a package for the shown selection."""
         state = self._known.get(self._key) if self._key else None
         key = self._key
         if state is None or key is None or (package is not Package.FEATURES and not self.whole):
             return Progress.ABSENT
         if package is Package.STOP and not self.steps_tested:
             return Progress.ABSENT
-        if package is Package.NEAR and (
-            self.too_many or (Package.BEST in state.done and not self._proved(state))
-        ):
-            return Progress.ABSENT
+        if package is Package.NEAR:
+            # Sets can only be as good as a best set that is proved.
+            ended_unproved = Package.BEST in state.done and not self._proved(state)
+            if self.too_many or ended_unproved:
+                return Progress.ABSENT
         if package in state.done:
             return Progress.DONE
         if self._working == (key, package):
@@ -325,7 +335,7 @@ class Evidence(QObject):
 
     @property
     def share(self) -> float:
-        """How much of the package that is being computed is done."""
+        """Share of the running package that is done, from 0 to 1."""
         return self._share
 
     def seconds(self, package: Package) -> float:
@@ -333,18 +343,19 @@ class Evidence(QObject):
         model = self.model
         if model is None:
             return inf
-        # Measured on two cores with MQ2008 and the sample; a path copies and adds up a matrix of each query,
-        # and shares of the gain are those of all subsets.
+        # For q queries, n candidates and k selected features. The factors were measured on two cores with
+        # MQ2008 and the sample. A path copies and adds up a matrix of each query; the shares of the gain need
+        # all subsets of the selection.
         q = model.fold.train.n_queries
         k = len(model.step.selected)
-        shares = 2.0**k * (8e-5 + 8e-8 * q) if k <= MOST_SHARED else 0.0
+        shares_seconds = 2.0**k * (8e-5 + 8e-8 * q) if k <= MOST_SHARED else 0.0
         if package is Package.FEATURES and not self.steps_tested:
-            return self._refit_seconds(model) + shares
+            return self._refit_seconds(model) + shares_seconds
         n = self._n_candidates(model)
         steps = self._n_steps(model)
         sets = float(self._n_sets(model))
         seconds: dict[Package, float] = {
-            Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2 + shares,
+            Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2 + shares_seconds,
             Package.BEST: self._search_seconds(sets),
             Package.NEAR: 2e-8 * sets * q,
             Package.STOP: q * (4e-4 * steps + 5e-9 * q * n**2) + steps * (0.05 + 5e-6 * q * n),
@@ -352,27 +363,32 @@ class Evidence(QObject):
         return seconds[package]
 
     def is_bound(self, package: Package) -> bool:
-        """Return whether the time of a package is a bound: units that share a selection took most of it."""
+        """Return whether the estimated time of a package is only an upper bound.
+
+        This is the case if units of the run shared a selection, so that the time of one is not known exactly.
+        """
         record = self._current.shown.record
         if package is not Package.FEATURES or self.steps_tested or record is None or not record.paths:
             return False
         return n_selections(record.plan, record.paths) < len(record.paths)
 
     def _search_seconds(self, sets: float) -> float:
-        """Estimate the seconds of a search for the best of ``sets`` sets, from its pace so far."""
+        """Estimate the seconds of a search among ``sets`` sets, from the pace of an unfinished search."""
         best = self.found.best if self.found is not None else None
         if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
             return min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3))
-        searched = sum(size.share * size.n_sets for size in best.sizes) / sum(
-            size.n_sets for size in best.sizes
-        )
-        return sum(size.seconds for size in best.sizes) / searched if searched > _FEW_SEARCHED else inf
+        n_searched = sum(size.share * size.n_sets for size in best.sizes)
+        share_searched = n_searched / sum(size.n_sets for size in best.sizes)
+        if share_searched <= _FEW_SEARCHED:
+            return inf
+        return sum(size.seconds for size in best.sizes) / share_searched
 
     def start(self, package: Package) -> None:
-        """Compute a package of the shown selection, or go on with it."""
+        """Compute a package of the shown selection, or continue its computation."""
         if self._key is None:
             return
         state = self._known[self._key]
+        # Near-best sets are compared with the best set.
         packages = {package, Package.BEST} if package is Package.NEAR else {package}
         state.stopped -= packages
         state.asked |= packages
@@ -424,7 +440,7 @@ class Evidence(QObject):
             self._settled.start()
 
     def _measure_anew(self, state: Known) -> None:
-        """Forget losses by another measure than the shown one; other methods have none."""
+        """Forget losses by another measure than the shown one, so that they are computed again."""
         measured = self._session.measure, self._session.convention
         if self.whole and state.measured != measured:
             if state.found is not None and self._working is None:
@@ -436,22 +452,26 @@ class Evidence(QObject):
 
     @staticmethod
     def _proved(state: Known) -> bool:
+        """Return whether the best set of each size is proved."""
         best = state.found.best if state.found is not None else None
         return best is not None and bool(best.sizes) and all(size.proved for size in best.sizes)
 
     @Slot()
     def _go_on(self) -> None:
-        """Begin the next package that is asked for or takes a moment."""
+        """Begin the next waiting package: one that the user has started, or one that takes only a moment.
+
+        During a run, only packages that the user has started begin.
+        """
         model = self.model
         key = self._key
-        idle = self._working is None and self._reading != key
-        if not idle or model is None or key is None or not self.seen():
+        is_idle = self._working is None and self._reading != key
+        if not is_idle or model is None or key is None or not self.seen():
             self.changed.emit()
             return
         for package in Package:
-            if self.progress(package) is Progress.WAITING and (
-                package in self._known[key].asked or not self._runs.busy
-            ):
+            if self.progress(package) is not Progress.WAITING:
+                continue
+            if package in self._known[key].asked or not self._runs.busy:
                 self._begin(key, package, model)
                 break
         self.changed.emit()
@@ -459,31 +479,33 @@ class Evidence(QObject):
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
         self._working = (key, package)
         self._share = 0.0
-        specification = self._wanted(model, package)
+        request = self._request(model, package)
         evidence = self._known[key].found
         if evidence is not None and package is Package.BEST:
             evidence = _without(_without(evidence, "alternatives"), "best")
-        self._work.start(lambda: self.tasks.evidence(specification, evidence))
+        self._work.start(lambda: self.tasks.evidence(request, evidence))
 
-    def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
+    def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
+        """Return the request for a package of the evidence for a model's selection."""
         parts = PARTS[package]
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
         state = self._known[self._key] if self._key is not None else Known.nothing()
         is_continued = package in state.asked and state.found is not None and state.found.best is not None
-        seconds = inf if is_continued else MOST_SECONDS  # a search that goes on is for the proof
+        # A search that the user continues has no time limit, as it is to prove the best set.
+        max_seconds = inf if is_continued else MOST_SECONDS
         return EvidenceWanted(
-            model.plan,
-            model.fold,
-            model.values,
-            model.step.selected,
-            self._n_steps(model),
-            parts,
-            self._session.measure,
-            self._session.convention,
-            max_sets,
-            seconds,
+            plan=model.plan,
+            fold=model.fold,
+            values=model.values,
+            selected=model.step.selected,
+            n_steps=self._n_steps(model),
+            parts=parts,
+            measure=self._session.measure,
+            convention=self._session.convention,
+            most_sets=max_sets,
+            max_seconds=max_seconds,
         )
 
     @property
@@ -502,25 +524,27 @@ class Evidence(QObject):
 
     @property
     def wanted(self) -> EvidenceWanted | None:
-        """Request of a search among the sets that are as large as the selection."""
-        return self._wanted(self.model, Package.BEST) if self.model is not None else None
+        """Request for a search among the sets that are as large as the selection; None without a model."""
+        return self._request(self.model, Package.BEST) if self.model is not None else None
 
     @Slot(object)
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
         """Take a partial result of the work in progress, and store it when it has a new half-sample."""
         if self._working is None:
             return
-        state = self._known[self._working[0]]
-        before, (self._share, evidence) = state.found, update
+        key, _ = self._working
+        state = self._known[key]
+        before = state.found
+        self._share, evidence = update
         if before is not None and "alternatives" in before.done and "alternatives" not in evidence.done:
-            # They are compared anew, with the best set; until then those with the selection are shown.
+            # The alternatives are compared again, with the best set; until then the former ones are shown.
             parts = (*evidence.done, "alternatives")
             evidence = replace(evidence, exchanges=before.exchanges, smaller=before.smaller, done=parts)
         has_new_half = _n_halves(evidence) > _n_halves(before)
         state.found = evidence
         if has_new_half and not self.whole:
-            # Each half is learned anew, which may take long: what ends the program loses one at most.
-            self._keep(self._working[0], state, tell=False)
+            # Training on a half may take long: if the program ends unexpectedly, at most one half is lost.
+            self._keep(key, state, tell=False)
         self.grew.emit()
 
     @Slot()
@@ -528,7 +552,8 @@ class Evidence(QObject):
         """Note that a package is done, or has failed, and begin the next one."""
         if self._working is None or self._work.busy:
             return
-        (key, package), self._working = self._working, None
+        key, package = self._working
+        self._working = None
         is_done = self._work.state is SimulationState.DONE
         state = self._known[key]
         (state.done if is_done else state.stopped).add(package)
@@ -539,10 +564,10 @@ class Evidence(QObject):
         self._go_on()
 
     def _note_best(self, state: Known) -> None:
-        """Note how far the best set is known: what ended by the time may be searched for on."""
-        proved = self._proved(state)
-        (state.done if proved else state.stopped).add(Package.BEST)
-        if not proved:
+        """Note whether the search for the best sets is done; one that hit its time limit can be continued."""
+        is_proved = self._proved(state)
+        (state.done if is_proved else state.stopped).add(Package.BEST)
+        if not is_proved:
             state.done.discard(Package.BEST)
             state.asked.discard(Package.BEST)
 
@@ -553,7 +578,7 @@ class Evidence(QObject):
     # What the study keeps
 
     def place(self) -> Place | None:
-        """Return where the study keeps the evidence of the shown selection."""
+        """Return where the study stores the evidence for the shown selection; None if it does not."""
         study = self._study_store.study
         record = self._current.shown.record
         model = self._current.model
@@ -564,7 +589,7 @@ class Evidence(QObject):
         return study, record.stored, model.fold.number, model_place(model.key, model.step.selected)
 
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
-        """Store the evidence of a selection that is of a stored run and measured as its plan says."""
+        """Store the evidence for the shown selection if it is of a stored run and has its convention."""
         location = self.place()
         evidence = state.found
         model = self.model
@@ -576,25 +601,26 @@ class Evidence(QObject):
     def store(
         self, address: Place, evidence: SelectionEvidence | MeasuredImportance, *, tell: bool = True
     ) -> None:
-        """Have a study store the evidence for a model, unless the study is read-only.
+        """Have the worker store the evidence for a model in a study, unless the study is read-only.
 
         Parameters
         ----------
         address : Place
         evidence : SelectionEvidence or MeasuredImportance
         tell : bool
-            Whether `Runs.kept` is emitted then.
+            Whether `Runs.kept` is emitted once the evidence is stored.
         """
         on_done = self._note_kept if tell else ignore
         text = tr("Storing the evidence")
         if not address[0].read_only:
-            self._study_store.note(partial(_store, *address, evidence))  # at the latest before it is closed
+            # The store writes the note at the latest before the study is closed.
+            self._study_store.note(partial(_store, *address, evidence))
             self._worker.task(text, self._study_store.write_notes, on_done=on_done, on_error=self.failed.emit)
 
     def fetch(
         self, address: Place, unpack: Callable[[bytes, int], Found], take: Callable[[Found | None], None]
     ) -> None:
-        """Have a study read the stored evidence for a model, which the worker unpacks."""
+        """Have the worker read and unpack the stored evidence for a model; ``take`` gets it, or None."""
         text = tr("Reading the evidence")
         self._worker.task(text, _read, *address, unpack, on_done=take, on_error=lambda _: take(None))
 
@@ -602,7 +628,7 @@ class Evidence(QObject):
         self._runs.note_kept()
 
     def _read(self, key: _Key) -> None:
-        """Have it read what the study knows of a selection."""
+        """Read the stored evidence for a selection from its study, in the background."""
         location = self.place()
         model = self._current.model
         if location is None or model is None:
@@ -624,42 +650,46 @@ class Evidence(QObject):
 
         self.fetch(location, _unpacked, take)
 
-    # What it takes
+    # Estimates of the work
 
     def _at_once(self, package: Package) -> bool:
+        """Return whether a package takes so little time that it begins by itself."""
         return self.whole and self.seconds(package) <= AT_ONCE_SECONDS
 
     def _n_candidates(self, model: SelectedModel) -> int:
+        """Return the number of features that vary within a query; all features if that is not yet known."""
         evidence = self.found
         if evidence is not None and evidence.stability is not None:
             return evidence.stability.n_candidates
         return int(model.fold.train.n_features)
 
     def _n_sets(self, model: SelectedModel) -> int:
-        """Return how many sets are as large as the selection; a group counts as one feature."""
+        """Return the number of sets that are as large as the selection; a group counts as one feature."""
         groups = self._groups
         selected = set(model.step.selected)
-        joint = sum(len(group) - 1 for group in groups)
-        joint_selected = sum(len(group) - 1 for group in groups if group[0] in selected)
-        return comb(max(1, self._n_candidates(model) - joint), len(selected) - joint_selected)
+        n_joined = sum(len(group) - 1 for group in groups)
+        n_joined_selected = sum(len(group) - 1 for group in groups if group[0] in selected)
+        return comb(max(1, self._n_candidates(model) - n_joined), len(selected) - n_joined_selected)
 
     def _n_steps(self, model: SelectedModel) -> int:
-        """Return how far paths go on the halves."""
+        """Return the number of steps of the paths on the halves."""
         return path_length(len(model.step.selected), int(model.fold.train.n_features))
 
     def _refit_seconds(self, model: SelectedModel) -> float:
-        """Return how long a method takes that learns anew on each half, by how long the run took."""
+        """Estimate the seconds of training again on the missing halves, from the time of the run."""
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
         if record is None or isinf(seconds_once):
             return inf
-        halves = N_HALVES - _n_halves(self.found)
+        missing_halves = N_HALVES - _n_halves(self.found)
         entry = record.plan.entry
-        decided = "compared_by_query" in entry.capabilities or "paths_from_sums" in entry.capabilities
-        refits = 0 if entry.origin is None or decided or preferences_of(record.plan) else MOST_REFITS
-        return (halves / 2 + refits) * seconds_once
+        has_faster_way = "compared_by_query" in entry.capabilities or "paths_from_sums" in entry.capabilities
+        needs_no_refits = entry.origin is None or has_faster_way or preferences_of(record.plan)
+        refits = 0 if needs_no_refits else MOST_REFITS  # for deciding queries
+        return (missing_halves / 2 + refits) * seconds_once  # a half has half of the documents
 
     def _key_now(self) -> _Key | None:
+        """Return the key of the shown selection; None if no evidence applies to it."""
         dataset = self._session.dataset
         model = self._current.model
         if dataset is None or model is None or not self._session.has_documents:
@@ -677,7 +707,7 @@ _LAST = {
     Package.NEAR: "near_best",
     Package.STOP: "repeated",
 }
-"""The part that is there where a package is whole."""
+"""The last part of each package: a stored package with this part is complete."""
 
 
 def _store(
@@ -699,7 +729,8 @@ def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
     from rankstudio.plugins.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
     evidence = unpack_evidence(content, n_features)
-    _ = evidence.losses and evidence.losses.losses  # which takes a while: not in the window
+    # The property is cached. Computing it takes a while, so it is computed here instead of in the window.
+    _ = evidence.losses and evidence.losses.losses
     return evidence
 
 
@@ -708,7 +739,10 @@ def _n_halves(evidence: SelectionEvidence | None) -> int:
 
 
 def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
-    """Return the evidence without a part, which is then computed again."""
-    named: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
-    values = named.get(part, {"exchanges": None, "smaller": None})
+    """Return the evidence without "losses", "best" or "alternatives", so that this part is computed again.
+
+    The best sets found so far stay: only the part is not done any longer.
+    """
+    cleared_fields: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
+    values = cleared_fields.get(part, {"exchanges": None, "smaller": None})
     return replace(evidence, done=tuple(name for name in evidence.done if name != part), **values)

@@ -1,4 +1,4 @@
-"""The table of a selection's features with all that says how sure each is."""
+"""The panel with the table of a selection's features and the evidence for each."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 NOTHING = tr("Run a method to see how sure its selection is.")
 _SHOWN_BY_CLICK = tr("Click to list these queries")
 _TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "muted", "dispensable": "error"}
-"""Colours of the verdicts: red for what speaks against a feature, and no colour for what is not known."""
-_NUMBER = 42  # pixels of "100 %" beside its bar
-_LOSS = 56  # of a loss beside its interval
-_GRAB = 5  # pixels beside the line in which the mouse takes it
+"""Colors of the verdicts: red if the evidence is against a feature, and none if the verdict is uncertain."""
+_NUMBER = 42  # pixels of the text "100 %" beside its bar
+_LOSS = 56  # pixels of the text of a loss beside its interval
+_GRAB = 5  # pixels on each side of the threshold line within which the mouse grabs it
 _BOUNDS = (0.51, 1.0)
 """Range of the threshold τ: the bound on selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
-_NAMES = 116  # pixels for names, for which other columns give way
-_GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # the first one first
+_NAMES = 116  # pixels for names; in a narrow table, other columns are hidden to keep them
+_GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # hidden in this order
 DECIDING = "deciding"
 """Key of the column with the numbers of deciding queries."""
 _PROBABILITY = "probability"
@@ -51,24 +51,26 @@ _PER_MILLISECOND = "per_millisecond"
 
 @dataclass(frozen=True, eq=False)
 class EvidenceRow:
-    """A feature, as the table shows it.
+    """A row of the table: a feature with its evidence.
 
     Attributes
     ----------
     feature : int
-        Id.
+        Id of the feature.
     name : str
+        Name of the feature.
     found : FeatureEvidence
+        Evidence for the feature.
     verdict : str
-        "secure", or what it is instead of selected.
+        Verdict, such as "secure"; "not selected" or "pinned" for features without one.
     reason : str
-        Of the verdict; "" without one.
+        Reason for the verdict, and the best substitute; "" without them.
     tone : str
-        Role of the colour of the verdict.
+        Role of the verdict's color.
     substitute : str
-        Id of the best exchange, with what it does to the error; "" without one.
+        Id of the best substitute with the change of the error; "" without one.
     per_millisecond : float or None
-        Loss per millisecond of its cost; None where one of them is not known.
+        Loss per millisecond of the feature's cost; None if the loss or the cost is unknown.
     """
 
     feature: int
@@ -104,9 +106,9 @@ def evidence_rows(
     ----------
     evidence : SelectionEvidence
     ids, names : sequence of length n
-        Of the data's columns.
+        Ids and names of the data's columns.
     permuted : PermutationImportance, optional
-        Its losses are shown where there are none without a feature.
+        Importance whose losses are shown for features without a loss of their own.
     costs : FeatureCosts, optional
     """
     from rankstudio.plugins.evidence.evidence_table import (  # noqa: PLC0415 - brings kernels
@@ -122,9 +124,9 @@ def evidence_rows(
 
     rows = []
     for row in evidence.rows:
-        verdict = ""  # tooltips do not wrap
+        verdict = ""
         tone = "muted"
-        reason = row.reason(called).replace(". ", ".\n")
+        reason = row.reason(called).replace(". ", ".\n")  # one sentence a line: tooltips do not wrap
         if row.verdict is not None:
             verdict = row.verdict.label
             tone = _TONES[row.verdict.value]
@@ -133,17 +135,24 @@ def evidence_rows(
         elif row.column in evidence.required:
             verdict = tr("pinned")
         shown_row = replace(row, loss=losses.get(row.column)) if row.loss is None else row
-        other = ""
+        substitute = ""
         if row.substitute is not None and row.price is not None:
-            other = f"{ids[row.substitute]} ({signed(100 * row.price)} %)"
+            substitute = f"{ids[row.substitute]} ({signed(100 * row.price)} %)"
             sentence = tr("Best substitute: {other}, which changes the left-out error by {price} %.").format(
                 other=called(row.substitute), price=signed(100 * row.price)
             )
             reason = f"{reason}\n{sentence}" if reason else sentence
-        per_ms = loss_per_millisecond(shown_row, milliseconds)
-        feature = int(ids[row.column])
-        name = names[row.column]
-        rows.append(EvidenceRow(feature, name, shown_row, verdict, reason, tone, other, per_ms))
+        evidence_row = EvidenceRow(
+            feature=int(ids[row.column]),
+            name=names[row.column],
+            found=shown_row,
+            verdict=verdict,
+            reason=reason,
+            tone=tone,
+            substitute=substitute,
+            per_millisecond=loss_per_millisecond(shown_row, milliseconds),
+        )
+        rows.append(evidence_row)
     return tuple(rows)
 
 
@@ -164,25 +173,28 @@ def permuted_losses(importance: PermutationImportance) -> dict[int, Loss]:
 def importance_rows(
     importance: PermutationImportance, ids: Sequence[int], names: Sequence[str]
 ) -> tuple[EvidenceRow, ...]:
-    """Return the rows of a model that selects no features: those that it uses, the greatest loss first."""
+    """Return a row for each feature that a model uses, the greatest loss first; they have no verdicts."""
     from rankstudio.plugins.evidence.verdicts import FeatureEvidence  # noqa: PLC0415 - brings kernels
 
     losses = permuted_losses(importance)
     return tuple(
         EvidenceRow(
-            int(ids[column]),
-            names[column],
-            FeatureEvidence(column, True, loss=losses[column]),
-            "",
-            "",
-            "muted",
+            feature=int(ids[column]),
+            name=names[column],
+            found=FeatureEvidence(column, True, loss=losses[column]),
+            verdict="",
+            reason="",
+            tone="muted",
         )
         for column in sorted(losses, key=lambda column: (-losses[column].value, column))
     )
 
 
 class EvidenceTable(TableView):
-    """The table, with a threshold that can be dragged in one of its columns.
+    """A table of features and their evidence, with numbers, small plots and verdicts.
+
+    The user can drag the threshold line in the column of the selection probability, or move it by the keys
+    Left and Right.
 
     Parameters
     ----------
@@ -191,7 +203,7 @@ class EvidenceTable(TableView):
     Attributes
     ----------
     thresholdMoved : Signal(float)
-        From 0.51 to 1.
+        The threshold to which the user moved the line, from 0.51 to 1.
     lists_queries : bool
         Whether there is a page that lists the deciding queries.
     """
@@ -203,8 +215,8 @@ class EvidenceTable(TableView):
         self.threshold = 0.9
         self.k = 1
         self.n_steps = 12
-        self._reach = 1.0
-        self._dragged = False
+        self._largest_loss = 1.0  # right end of the scale of losses
+        self._is_dragging_line = False
         about = tr("Evidence for each selected feature, with its verdict.")
         super().__init__(
             theme,
@@ -228,91 +240,96 @@ class EvidenceTable(TableView):
         permuted: bool = False,
         by_margins: bool = False,
     ) -> None:
-        """Show features.
+        """Show features with the columns that apply to them.
 
         Parameters
         ----------
         rows : sequence of EvidenceRow
         measure : str
-            By which losses are measured.
+            Measure of the losses.
         k, n_steps : int
-            Features of the selection, and of the paths on the halves.
+            Number of features of the selection, and number of steps of the paths on the halves.
         permuted : bool
-            Whether losses are those of permuted features.
+            Whether the losses are those of permuted features.
         by_margins : bool
             Whether the numbers of deciding queries are approximate.
         """
         self.k = k
         self.n_steps = n_steps
         losses = [row.found.loss for row in rows if row.found.loss is not None]
-        self._reach = max((abs(end) for loss in losses for end in (loss.low, loss.high)), default=1.0) or 1.0
+        interval_ends = [abs(end) for loss in losses for end in (loss.low, loss.high)]
+        self._largest_loss = max(interval_ends, default=1.0) or 1.0
         columns = self._columns(measure, permuted=permuted, by_margins=by_margins)
-        visible = [column for column in columns if column.key not in _absent(rows)]
+        visible = [column for column in columns if column.key not in _empty_columns(rows)]
         if [(c.key, c.title) for c in visible] != [(c.key, c.title) for c in self.rows_model.columns]:
             self.set_columns(visible)
         self.set_rows(rows)
         self.horizontalHeader().setVisible(bool(rows))
 
     def move_threshold(self, threshold: float) -> None:
-        """Draw the line elsewhere."""
+        """Draw the threshold line at a new position."""
         self.threshold = threshold
         self.viewport().update()
 
     # The threshold
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take the line."""
-        if event.button() == Qt.MouseButton.LeftButton and self._at_line(event.position()):
-            self._dragged = True
+        """Begin to drag the threshold line if the mouse is on it."""
+        if event.button() == Qt.MouseButton.LeftButton and self._is_on_line(event.position()):
+            self._is_dragging_line = True
             event.accept()
             return
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag the line."""
-        if self._dragged:
-            bar = self._bar()
+        """Drag the threshold line, or show by the cursor that it can be dragged."""
+        if self._is_dragging_line:
+            bar = self._probability_bar()
             share = (event.position().x() - bar.left()) / max(1.0, bar.width())
-            self._ask(round(share, 2))
+            self._set_threshold(round(share, 2))
             return
-        is_over_line = self._at_line(event.position())
+        is_over_line = self._is_on_line(event.position())
         self.viewport().setCursor(Qt.CursorShape.SplitHCursor if is_over_line else Qt.CursorShape.ArrowCursor)
         super().mouseMoveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let the line go."""
-        if self._dragged:
-            self._dragged = False
+        """End the drag of the threshold line."""
+        if self._is_dragging_line:
+            self._is_dragging_line = False
             return
         super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the line by a hundredth."""
+        """Move the threshold line by a hundredth with Left and Right."""
         move = {Qt.Key.Key_Left: -0.01, Qt.Key.Key_Right: 0.01}.get(Qt.Key(event.key()))
         if move is not None and self.rows():
-            self._ask(round(self.threshold + move, 2))
+            self._set_threshold(round(self.threshold + move, 2))
             return
         super().keyPressEvent(event)
 
-    def _ask(self, threshold: float) -> None:
-        new_threshold = min(max(threshold, _BOUNDS[0]), _BOUNDS[1])
+    def _set_threshold(self, threshold: float) -> None:
+        """Move the threshold within its bounds, and emit the new one."""
+        lowest, highest = _BOUNDS
+        new_threshold = min(max(threshold, lowest), highest)
         if new_threshold != self.threshold:
             self.move_threshold(new_threshold)
             self.thresholdMoved.emit(new_threshold)
 
-    def _bar(self) -> QRectF:
-        """Return where the bars of the probability are, in the first row."""
+    def _probability_bar(self) -> QRectF:
+        """Return the rectangle of the probability's bar in the first row; empty without this column."""
         for number, column in enumerate(self.rows_model.columns):
             if column.key == _PROBABILITY:
                 room = self.visualRect(self.rows_model.index(0, number)).adjusted(PAD, 0, -PAD, 0)
                 return QRectF(_bar_room(room))
         return QRectF()
 
-    def _at_line(self, point: QPointF) -> bool:
+    def _is_on_line(self, point: QPointF) -> bool:
+        """Return whether a point is on the threshold line, in any row."""
         if not self.rows():
             return False
-        bar = self._bar()
-        return bar.width() > 0 and abs(point.x() - bar.left() - self.threshold * bar.width()) <= _GRAB
+        bar = self._probability_bar()
+        line_x = bar.left() + self.threshold * bar.width()
+        return bar.width() > 0 and abs(point.x() - line_x) <= _GRAB
 
     # The columns
 
@@ -321,22 +338,25 @@ class EvidenceTable(TableView):
     ) -> tuple[Column, ...]:
         """Return the columns of the table of features and their evidence."""
         lost_title = tr("{measure} lost").format(measure=measure) if measure else tr("lost")
-        without = tr(
+        without_tip = tr(
             "What the left-out queries lose if the feature is left out and the model learned again, "
             "with the paired 95 % interval"
         )
-        exactly = tr(
+        exact_queries_tip = tr(
             "Minimum number of queries to leave out before the step selects another feature. Click a number "
             "to list them on Queries."
         )
-        about = tr(
+        approximate_queries_tip = tr(
             "Approximate number of queries to leave out before the step selects another feature, by the "
             "margins of the scores. Click a number to list them on Queries."
         )
-        shuffled = tr(
+        permuted_tip = tr(
             "What the model loses if the feature is permuted among the documents of each query, "
             "with the 95 % interval over queries"
         )
+        loss_width = 118
+        if permuted:  # a model without selection (k = 0) has few other columns
+            loss_width = 190 if self.k else 460
         return (
             Column("feature", tr("id"), "right", width=42, tone="muted", full_title="feature"),
             Column("name", tr("feature"), stretch=True, tone=_tone),
@@ -381,8 +401,8 @@ class EvidenceTable(TableView):
                 "right",
                 lambda value: fixed(value, 3),
                 value=lambda row: row.found.loss.value if row.found.loss is not None else None,
-                tooltip=shuffled if permuted else without,
-                width=(190 if self.k else 460) if permuted else 118,
+                tooltip=permuted_tip if permuted else without_tip,
+                width=loss_width,
                 tone=_faint,
                 paint=self._paint_loss,
                 hint=_loss_hint,
@@ -402,7 +422,7 @@ class EvidenceTable(TableView):
                 tr("≈ queries") if by_margins else tr("queries"),
                 "right",
                 value=lambda row: row.found.n_deciding,
-                tooltip=about if by_margins else exactly,
+                tooltip=approximate_queries_tip if by_margins else exact_queries_tip,
                 width=72 if by_margins else 56,
                 hint=lambda row: _SHOWN_BY_CLICK if self.lists_queries and row.found.n_deciding else "",
                 tone=_faint,
@@ -427,7 +447,7 @@ class EvidenceTable(TableView):
         )
 
     def _paint_probability(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
-        """Draw the share as a bar with the threshold; its number follows."""
+        """Draw the probability as a bar with the threshold; return the room for the number."""
         bar = QRectF(_bar_room(room))
         share = row.found.probability
         painter.setPen(Qt.PenStyle.NoPen)
@@ -447,36 +467,37 @@ class EvidenceTable(TableView):
     def _paint_position(
         self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect | None:
-        """Draw the median place, and the line from the 5 to the 95 % quantile."""
+        """Draw the median position and a line from the 5 to the 95 % quantile; return the room for a text."""
         position = row.found.position
         if position is None or isinf(position[0]):
             return room
+        low, median, high = position
         last_step = max(2, self.n_steps)
 
-        def x(position: float) -> float:
-            share = (min(position, last_step + 0.6) - 1) / (last_step - 1)
+        def x(step: float) -> float:
+            share = (min(step, last_step + 0.6) - 1) / (last_step - 1)
             return room.left() + 4 + min(share, 1.0) * (room.width() - 8)
 
         y = room.center().y() + 0.5
         color = colors.q("accent" if row.selected else "bar")
         painter.setPen(QPen(color, 1.5))
-        painter.drawLine(QPointF(x(position[0]), y), QPointF(x(position[2]), y))
+        painter.drawLine(QPointF(x(low), y), QPointF(x(high), y))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
-        if not isinf(position[1]):
-            painter.drawEllipse(QPointF(x(position[1]), y), 3.5, 3.5)
+        if not isinf(median):
+            painter.drawEllipse(QPointF(x(median), y), 3.5, 3.5)
         return None
 
     def _paint_loss(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
-        """Draw the loss with its interval, and zero; its number follows."""
+        """Draw the loss with its interval and a line at zero; return the room for the number."""
         loss = row.found.loss
         bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
             return room
-        low = min(0.0, -0.25 * self._reach)
+        scale_start = min(0.0, -0.25 * self._largest_loss)
 
         def x(value: float) -> float:
-            share = (max(value, low) - low) / (self._reach - low)
+            share = (max(value, scale_start) - scale_start) / (self._largest_loss - scale_start)
             return bar.left() + min(share, 1.0) * bar.width()
 
         y = bar.center().y() + 0.5
@@ -510,8 +531,8 @@ def _percent(value: float) -> str:
     return tr("{share} %").format(share=fixed(round(100 * value), 0))
 
 
-def _absent(rows: Sequence[EvidenceRow]) -> set[str]:
-    """Return the columns that have nothing to say of any feature."""
+def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
+    """Return the keys of the columns without a value for any feature; none if there are no rows."""
     selected = [row.found for row in rows if row.selected]
     has_values = {
         _PROBABILITY: any(feature.probability is not None for feature in selected),
@@ -552,7 +573,7 @@ def _loss_hint(row: EvidenceRow) -> str:
 
 
 def _paint_verdict(painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
-    """Draw a dot before the verdict."""
+    """Draw a dot before the verdict of a selected feature; return the room for the text."""
     if row.selected and row.verdict:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q(row.tone))
@@ -561,7 +582,10 @@ def _paint_verdict(painter: QPainter, room: QRect, colors: Colors, row: Evidence
 
 
 class EvidencePanel(Panel):
-    """A row a feature: those of the selection, then those that are selected most often besides.
+    """A table with a row for each selected feature, then the other features that halves select most often.
+
+    Above the table are the sets of the path and the buttons that compute the evidence, and below it a
+    sentence on the threshold. For a model without selection, the table shows the losses by permutation.
 
     Parameters
     ----------
@@ -599,7 +623,7 @@ class EvidencePanel(Panel):
         )
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
         self.smallest = SmallestSetRow()
-        # Above the table: messages stand over the foot of a page, and must not hide its first button.
+        # The buttons are above the table, because messages of the window cover the bottom of a page.
         work = fill(QVBoxLayout(), self.work, self.permuting, margins=(12, 4, 12, 4), spacing=0)
         foot = fill(QVBoxLayout(), self.foot, margins=(12, 4, 12, 6), spacing=4)
         fill(self.body, self.smallest, work, (self.table, 1), foot, spacing=0)
@@ -614,7 +638,7 @@ class EvidencePanel(Panel):
         *,
         by_validation: bool,
     ) -> None:
-        """Show the losses of a model without selection, on queries of the validation or training part."""
+        """Show the losses of a model without selection, measured on the validation or the training part."""
         self.table.placeholder = ""
         self.table.show_rows(
             importance_rows(importance, ids, names), importance.measure.name, 0, 0, permuted=True
@@ -640,7 +664,7 @@ class EvidencePanel(Panel):
         permuted: PermutationImportance | None = None,
         costs: FeatureCosts | None = None,
     ) -> None:
-        """Show the evidence of a selection; columns of the data are called by ``ids`` and ``names``."""
+        """Show the evidence for a selection; ``ids`` and ``names`` are those of the data's columns."""
         stability = evidence.stability
         self.table.placeholder = ""
         steps = stability.counts.shape[0] if stability is not None else evidence.k
@@ -670,16 +694,16 @@ class EvidencePanel(Panel):
         self.foot.setText(bound_sentence(evidence))
 
     def clear(self, reason: str) -> None:
-        """Show no selection, but a sentence."""
+        """Show a sentence instead of a selection."""
         self.table.placeholder = reason
         self.table.set_rows(())
-        self.table.horizontalHeader().hide()  # of columns that may not apply
+        self.table.horizontalHeader().hide()  # its columns may not apply to the next selection
         self.set_caption("")
         self.foot.setText("")
 
 
 def bound_sentence(evidence: SelectionEvidence) -> str:
-    """Return how many of the features above the threshold are expected to be there by chance at most."""
+    """Return the sentence on how many features above the threshold may be there by chance; "" if unknown."""
     stability = evidence.stability
     bound = evidence.false_bound if stability is not None and stability.n_paths > 1 else None
     if bound is None:

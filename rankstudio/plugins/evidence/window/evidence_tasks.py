@@ -21,31 +21,31 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
     from rankstudio.plugins.evidence.set_changes import SetChanges
 
-_MAX_EXCHANGE_SECONDS = 10.0  # of all exchanges of a set, before they are not computed
+_MAX_EXCHANGE_SECONDS = 10.0  # exchanges of a set are not computed if the estimate is longer
 
 
 @dataclass(frozen=True, eq=False)
 class EvidenceWanted:
-    """The evidence to gather, and its selection.
+    """A request for evidence: the selection, and the parts to compute.
 
     Attributes
     ----------
     plan : Plan
     fold : Fold
     values : tuple
-        On the plan's axes.
+        Values on the plan's axes, which identify the model.
     selected : tuple of int
-        0-based columns of the selection, in its order.
+        0-based columns of the selection, in the order of selection.
     n_steps : int
-        Length of the paths beyond it.
+        Length of the paths, which go beyond the selection.
     parts : tuple of str
-        Of :data:`rankstudio.plugins.evidence.selection_evidence.PARTS`.
+        Some of :data:`rankstudio.plugins.evidence.selection_evidence.PARTS`.
     measure, convention : str
-        Of what the selection loses without a feature.
+        Measure of the loss without a feature.
     most_sets : int
-        Sets of a size that are searched for others that are as good.
+        Maximum number of sets of a size that are searched for sets as good as the best.
     max_seconds : float
-        Of a search for the best set.
+        Time limit of a search for the best set.
     """
 
     plan: Plan
@@ -61,12 +61,12 @@ class EvidenceWanted:
 
 
 class EvidenceTasks:
-    """Gathers evidence and searches for sets. It is called on one worker alone.
+    """Gathers evidence and searches for sets. All calls are made on one worker.
 
     Parameters
     ----------
     folds : FoldCache
-        The folds that are prepared for paths, too.
+        Prepared folds, shared with the computation of paths.
     """
 
     def __init__(self, folds: FoldCache) -> None:
@@ -75,11 +75,12 @@ class EvidenceTasks:
     def evidence(
         self, request: EvidenceWanted, earlier: SelectionEvidence | None
     ) -> Iterator[tuple[float, SelectionEvidence]]:
-        """Yield how far the evidence for a selection is, and what is known by then."""
+        """Yield the share of the work that is done, and the evidence so far."""
         from rankstudio.plugins.evidence.judged_selection import refits_of  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
 
-        plan, data = request.plan, self._folds.prepared(request.plan, request.fold).train
+        plan = request.plan
+        data = self._folds.prepared(request.plan, request.fold).train
         method = self._method(request)
         judge = self._judge(request)
         options = EvidenceOptions(
@@ -97,11 +98,15 @@ class EvidenceTasks:
         for update in evidence_steps(method, data, options, earlier):
             evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
-                _ = evidence.losses and evidence.losses.losses  # which takes a while: not in the window
+                # The property is cached. Computing it takes a while, so it is computed here.
+                _ = evidence.losses and evidence.losses.losses
                 yield update.share, evidence
 
     def set_changes(self, request: EvidenceWanted, columns: tuple[int, ...]) -> SetChanges | None:
-        """Return the error of a set after each change by one feature; None where that is not known."""
+        """Return the error of a set after each change by one feature.
+
+        None without a judge, or if the computation would take too long.
+        """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
 
@@ -113,60 +118,68 @@ class EvidenceTasks:
         return changes_of(judge, data, columns)
 
     def _judge(self, request: EvidenceWanted) -> RankRLS | None:
-        """Return the RankRLS that ranks with a selection; None where another method does."""
+        """Return the RankRLS that ranks with a selection; None if another method ranks with it."""
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
 
-        plan, combination = request.plan, request.plan.combination(request.values)
-        ranked = combination.ranker if plan.ranker_entry else combination.parameters
-        regularization = regularization_of(plan, ranked, self._folds.prepared(plan, request.fold).train)
-        losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
-        return None if regularization is None else RankRLS(regularization, **losses)
+        plan = request.plan
+        combination = request.plan.combination(request.values)
+        parameters = combination.ranker if plan.ranker_entry else combination.parameters
+        regularization = regularization_of(plan, parameters, self._folds.prepared(plan, request.fold).train)
+        loss = {name: parameters[name] for name in ("cost", "ties", "weighting") if name in parameters}
+        return None if regularization is None else RankRLS(regularization, **loss)
 
     def best_with(
         self, request: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
     ) -> SizedSubset:
-        """Return the best set of the size of a selection with some columns and without others, if any."""
+        """Return the best set of the selection's size that has some columns and not others, or NO_SUBSET."""
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
 
-        base = self._subsets(request)
-        units = ColumnGroups.of(request.fold.train.n_features, base.groups).containing
+        base = self._subset_space(request)
+        units_of = ColumnGroups.of(request.fold.train.n_features, base.groups).containing
         all_required = tuple(dict.fromkeys((*base.required, *required)))
-        excluded = (*base.excluded, *excluded)
-        if len(units(all_required)) > base.n_features or set(units(all_required)) & set(units(excluded)):
+        all_excluded = (*base.excluded, *excluded)
+        has_too_many = len(units_of(all_required)) > base.n_features
+        if has_too_many or set(units_of(all_required)) & set(units_of(all_excluded)):
             return NO_SUBSET
-        space = replace(base, required=all_required, excluded=excluded)
+        space = replace(base, required=all_required, excluded=all_excluded)
         last = NO_SUBSET
         for update in find_best_subset(self._folds.prepared(request.plan, request.fold).train, space):
             last = update.found.sizes[-1]
         return last
 
     def best_sets(self, request: EvidenceWanted, max_size: int) -> Iterator[BestSubset]:
-        """Yield the best set of each size, as far as they are known."""
+        """Yield the best sets of each size that are known so far."""
         from rankstudio.plugins.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
 
-        space = replace(self._subsets(request), n_features=max_size)
+        space = replace(self._subset_space(request), n_features=max_size)
         for update in find_best_subset(self._folds.prepared(request.plan, request.fold).train, space):
             yield update.found
 
-    def _subsets(self, request: EvidenceWanted) -> SubsetSpace:
-        """Return the sets of the size of a selection by exact left-out errors; a group counts as one."""
+    def _subset_space(self, request: EvidenceWanted) -> SubsetSpace:
+        """Return the sets that the method may select, up to the selection's size; a group counts as one."""
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
 
         judge = self._method(request).exact_exchange()
-        assert judge is not None  # the window offers best sets of such methods only
+        assert judge is not None  # the window offers best sets only for methods with exact left-out errors
         units = ColumnGroups.of(request.fold.train.n_features, judge.groups)
         return SubsetSpace.of(judge, len(units.containing(request.selected)))
 
     def _method(self, request: EvidenceWanted) -> LinearRanker:
-        """Return the method of a selection, free to select: a set that was given whole is judged as any."""
+        """Return the method of a selection.
+
+        If all features of the selection were pinned, as in a run of a set made by hand, nothing is pinned in
+        the returned method: the set is then judged as if the method had selected it.
+        """
         from rankstudio.engine.experiment.plan.plan import estimator  # noqa: PLC0415 - on the worker only
 
-        plan, combination = request.plan, request.plan.combination(request.values)
+        plan = request.plan
+        combination = request.plan.combination(request.values)
         parameters = dict(combination.parameters)
         ids = request.fold.train.feature_ids
         if set(parameters.get("pinned", ())) == {int(ids[column]) for column in request.selected}:
-            parameters["pinned"], plan = (), plan.changed(groups={})
+            parameters["pinned"] = ()
+            plan = plan.changed(groups={})
         return estimator(plan, plan.entry, parameters, ids)

@@ -1,4 +1,4 @@
-"""Loss of a model when its features are permuted within queries: on demand, kept for each model."""
+"""Loss of the shown model when its features are permuted within queries, computed on demand."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
 
 N_REPEATS = 10
-_SECONDS_PER_VALUE = 3e-7  # a document, feature and permutation; linear models, on one core
-_MAX_MODELS = 50
+_SECONDS_PER_VALUE = 3e-7  # per document, feature and permutation, for linear models on one core
+_MAX_MODELS = 50  # models whose state is kept
 
 _Key = tuple[int, int, str, str]
 """Identities of the model and of the part, measure and convention."""
@@ -39,14 +39,18 @@ _Key = tuple[int, int, str, str]
 
 @dataclass(eq=False)
 class _Known:
-    """State of a model on a part; both stay alive: their ids would be those of others later."""
+    """State of the importance of a model on a part.
+
+    The model and the part are kept alive, because the key of the state has their ids, which Python would give
+    to other objects later.
+    """
 
     step: Step
     part: RankingDataset
     seed: int
     found: PermutationImportance | None = None
     stopped: bool = False
-    read: bool = False  # or being read, from the study
+    read: bool = False  # whether the study was asked for the stored importance
 
 
 class Importance(QObject):
@@ -57,14 +61,14 @@ class Importance(QObject):
     session, runs, current
         The shown model.
     worker : Worker
-        Which has other tasks between two steps.
+        Worker that permutes the features, with other tasks between two steps.
     evidence : Evidence
-        Which knows where the study keeps what is found of a model.
+        Reads and stores the importance in the study.
 
     Attributes
     ----------
     wanted : callable
-        Returns whether a view that judges models so is visible.
+        Returns whether a view of the importance is visible.
     """
 
     changed = Signal()
@@ -90,7 +94,7 @@ class Importance(QObject):
         self._reading: _Known | None = None
         self._working: _Known | None = None
         self.share = 0.0
-        self._last: PermutationImportance | None = None
+        self._latest: PermutationImportance | None = None
         self._work = BackgroundSimulation(worker, tr("Permuting features"), "importance", self)
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
@@ -101,7 +105,7 @@ class Importance(QObject):
 
     @property
     def part(self) -> RankingDataset | None:
-        """The documents: those of the validation part, where there is one."""
+        """The documents: the validation part, or the training part if there is no validation part."""
         model = self._current.model
         if model is None or not self._session.has_documents:
             return None
@@ -109,13 +113,13 @@ class Importance(QObject):
 
     @property
     def by_validation(self) -> bool:
-        """Whether these are documents that the model was not learned from."""
+        """Whether the documents are those of the validation part."""
         model = self._current.model
         return model is not None and self.part is model.fold.vali
 
     @property
     def _known(self) -> _Known | None:
-        """State of the shown model, on the part and by the measure; None for no model."""
+        """State of the shown model on the part and by the measure; None if it cannot be measured."""
         model = self._current.model
         part = self.part
         if model is None or part is None or not model.step.learned or part.n_queries < 2:
@@ -172,14 +176,17 @@ class Importance(QObject):
         analysis.stopped = False
         self._working = analysis
         self.share = 0.0
-        self._last = None
-        measured = self._session.measure, self._session.convention
-        self._work.start(lambda: _importance_steps(analysis.step, analysis.part, *measured, analysis.seed))
+        self._latest = None
+        measure = self._session.measure
+        convention = self._session.convention
+        self._work.start(
+            lambda: _importance_steps(analysis.step, analysis.part, measure, convention, analysis.seed)
+        )
         self.changed.emit()
 
     @Slot()
     def stop(self) -> None:
-        """End it."""
+        """Stop the permutations."""
         if self._working is not None:
             self._working.stopped = True
             self._working = None
@@ -188,19 +195,22 @@ class Importance(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether features are permuted just now, or soon."""
-        waits = self._settled.isActive() or self._reading is not None
-        return self._working is not None or waits
+        """Whether features are being permuted, or may be soon."""
+        is_waiting = self._settled.isActive() or self._reading is not None
+        return self._working is not None or is_waiting
 
     @Slot()
     def _begin_alone(self) -> None:
-        idle = self._working is None and self._reading is None and not self._runs.busy
-        if idle and self.wanted() and self.progress is Progress.OFFERED and self.seconds <= AT_ONCE_SECONDS:
+        """Begin without being asked, if nothing else runs and the permutations take only a moment."""
+        is_idle = self._working is None and self._reading is None and not self._runs.busy
+        if not is_idle or not self.wanted():
+            return
+        if self.progress is Progress.OFFERED and self.seconds <= AT_ONCE_SECONDS:
             self.start()
 
     @Slot(object)
     def _grow(self, update: tuple[float, PermutationImportance | None]) -> None:
-        self.share, self._last = update
+        self.share, self._latest = update
         self.changed.emit()
 
     @Slot()
@@ -210,8 +220,9 @@ class Importance(QObject):
             return
         analysis = self._working
         self._working = None
-        if self._last is not None and self._work.state is SimulationState.DONE and analysis is self._known:
-            analysis.found = self._last
+        is_done = self._work.state is SimulationState.DONE
+        if self._latest is not None and is_done and analysis is self._known:
+            analysis.found = self._latest
             self._keep(analysis.step, analysis.found)
         else:
             analysis.stopped = True
@@ -220,22 +231,23 @@ class Importance(QObject):
     # What the study keeps
 
     def _place(self) -> Place | None:
-        """Return where the study keeps the importance of the shown model."""
+        """Return where the study stores the importance of the shown model; None if it does not."""
         location = self._evidence.place()
         if location is None:
             return None
         from rankstudio.plugins.evidence.model_importance import importance_place  # noqa: PLC0415 - brings kernels
 
-        return *location[:3], importance_place(
-            self._part_name, self._session.measure, self._session.convention, location[3]
-        )
+        study, run, fold, model = location
+        measure = self._session.measure
+        name = importance_place(self._part_name, measure, self._session.convention, model)
+        return study, run, fold, name
 
     @property
     def _part_name(self) -> str:
         return "validation" if self.by_validation else "training"
 
     def _keep(self, step: Step, importance: PermutationImportance) -> None:
-        """Have the study store what was found, where it is of a stored run."""
+        """Have the study store the importance, if the model is of a stored run."""
         location = self._place()
         if location is None:
             return
@@ -247,15 +259,12 @@ class Importance(QObject):
         )
 
     def _read(self) -> None:
-        """Have it read what the study knows of the shown model, once."""
-        analysis, location = self._known, self._place()
-        if (
-            analysis is None
-            or location is None
-            or analysis.found is not None
-            or analysis.read
-            or analysis is self._working
-        ):
+        """Read the stored importance of the shown model from its study, in the background, once."""
+        analysis = self._known
+        location = self._place()
+        if analysis is None or location is None:
+            return
+        if analysis.found is not None or analysis.read or analysis is self._working:
             return
         analysis.read = True
         self._reading = analysis
@@ -273,7 +282,7 @@ class Importance(QObject):
 def _importance_steps(
     step: Step, part: RankingDataset, measure: str, convention: str, seed: int
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
-    """Yield how far it is, and what is known by then."""
+    """Yield the share of the work that is done, and the importance so far."""
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.partial_result import PartialResult  # noqa: PLC0415 - on the worker only
@@ -282,7 +291,7 @@ def _importance_steps(
     for update in step_importance(step, part, find_measure(measure), convention, N_REPEATS, seed):
         if isinstance(update, PartialResult):
             importance = update.found
-            _ = importance.intervals  # which takes a while: not in the window
+            _ = importance.intervals  # cached here, on the worker, because computing them takes a while
         yield update.share, importance
 
 
@@ -290,5 +299,5 @@ def _unpacked_importance(content: bytes, n_features: int) -> PermutationImportan
     from rankstudio.plugins.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
     importance = unpack_importance(content, n_features).found
-    _ = importance.intervals  # which takes a while: not in the window
+    _ = importance.intervals  # cached here, on the worker, because computing them takes a while
     return importance

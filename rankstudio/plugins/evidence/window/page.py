@@ -1,6 +1,6 @@
-"""The Evidence page: how sure the selection is, below the tray of the set that is edited.
+"""The Evidence page: how sure the selection is, below a tray with the set of features that the user edits.
 
-The Features page has a tray, too, and features are dragged there from any page.
+The Features page has a tray, too. Features can be dragged to a tray from the tables of any page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 class EvidencePage(EvidenceController):
-    """Connects the evidence with the tray, and both with other pages.
+    """The Evidence page: connects its panels with the trays of the set, and both with other pages.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class EvidencePage(EvidenceController):
             self.panel.table.lists_queries = True
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield the evidence for the shown selection as code that gathers it again."""
+        """Yield a command, a program and a notebook that gather the evidence for the shown selection."""
         if self.evidence.model is not None:
             labels = {
                 ".sh": tr("Evidence as a command"),

@@ -1,4 +1,4 @@
-"""How the selection probability of each feature grows with the size of the selection."""
+"""The panel of the selection probability of each feature by the size of the selection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _MAX_NAMED_CURVES = 8
 
 
 class ProbabilityPanel(Panel):
-    """One curve for each feature; the curves of selected features are named.
+    """A plot of the selection probability by the number of features, with one curve for each feature.
+
+    The curves of the first selected features are named. A click on a curve inspects its feature.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ class ProbabilityPanel(Panel):
         self.set_caption("")
 
     def show_probability(self, evidence: SelectionEvidence, ids: Sequence[int], names: Sequence[str]) -> None:
-        """Show the curves; columns of the data are called by ``ids`` and ``names``."""
+        """Show the curves; ``ids`` and ``names`` are those of the data's columns."""
         stability = evidence.stability
         if stability is None or not stability.n_paths:
             self.clear()

@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.set_changes import SetChanges
 
 NEGLIGIBLE = 5e-6
-"""Share of the error, up to which two are the same."""
-_MAX_SWAPS = 8  # in a box, the best ones
+"""Relative difference up to which two errors count as equal."""
+_MAX_SWAPS = 8  # swaps in a readout, the best ones
 
 
 @dataclass(frozen=True)
 class FeatureChange:
-    """The error of a set with one feature more or less.
+    """Change of the error of a set by adding, removing or exchanging one feature.
 
     Attributes
     ----------
     column : int
-        Of the feature.
+        Column of the feature.
     inside : bool
-        Whether it is in the set.
+        Whether the feature is in the set.
     alone : float
-        Relative change of the error with the feature added, or removed.
+        Relative change of the error with the feature removed from the set, or added to it.
     swaps : tuple of (int, float)
         Columns of the members that the feature can replace, or of the features that can replace it, with the
-        relative change of the error; the least error first.
+        relative change of the error; the smallest error first.
     """
 
     column: int
@@ -60,7 +60,7 @@ class FeatureChange:
         return cls(column, inside, changes.relative(changed_error), swaps)
 
     def sentence(self, called: Callable[[int], str]) -> str:
-        """Return the change in words; features are those that ``called`` returns for columns."""
+        """Return the change in words; ``called`` returns the name of a column."""
         feature = called(self.column)
         change = signed_percent(self.alone)
         if not self.inside:
@@ -72,13 +72,14 @@ class FeatureChange:
             return tr("Without {feature} the error changes by {change}.").format(
                 feature=feature, change=change
             )
-        other, swapped = self.swaps[0]
+        best_column, best_share = self.swaps[0]
+        swapped = signed_percent(best_share)
         return tr(
             "Without {feature} the error changes by {change}, with {other} in its place by {swapped}."
-        ).format(feature=feature, change=change, other=called(other), swapped=signed_percent(swapped))
+        ).format(feature=feature, change=change, other=called(best_column), swapped=swapped)
 
     def lines(self, called: Callable[[int], str]) -> list[Line]:
-        """Return the change as lines of a box, with the best swaps."""
+        """Return the change and the best swaps as lines of a plot's readout."""
         first = tr("left-out error without it") if self.inside else tr("left-out error if added")
         text = tr("{feature} in its place") if self.inside else tr("replacing {feature}")
         return [

@@ -1,4 +1,4 @@
-"""The set of features as an object: chips to take out and put in, with the exact error of each change."""
+"""The trays with a set of features that the user edits, and the exact left-out error of each change."""
 
 from __future__ import annotations
 
@@ -53,20 +53,21 @@ if TYPE_CHECKING:
 
 FEATURE = "application/x-rankstudio-feature"
 """Type of a drag that carries the id of a feature."""
-_CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set, with the id of its feature
+_CHIP = "application/x-rankstudio-chip"
+"""Type of a drag that carries a chip of the set, by the id of its feature."""
 _MAX_OFFERED = 10
 """Changes in a menu, the best ones first."""
-_MAX_NAMED_FEATURES = 3
-_MAX_CHIPS = 16
-"""Chips with names, and chips at all: the others are counted."""
-_MAX_CHIPS_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
-_NAMED_CHIP_WIDTH = 220  # pixels of chips with a name, with an id alone, and besides
-_NUMBERED_CHIP_WIDTH = 52
-_CROSS = 40
+_MAX_NAMED_FEATURES = 3  # a larger set has chips with ids alone
+_MAX_CHIPS = 16  # the other features of the set are only counted
+_MAX_CHIPS_BESIDE = 6  # chips in a tray that shares its line; a table below it shows the names
+_NAMED_CHIP_WIDTH = 220  # maximum width of a chip with a name, in pixels
+_NUMBERED_CHIP_WIDTH = 52  # minimum width of a chip with an id alone
+_CROSS = 40  # width of the cross and the margins of a chip
 _TARGET_LINE = 1.6  # pixels of the line around the tray while a feature is dragged
 _RUN_HELP = tr("Run RankRLS with this set on all folds of this run, and compare the two runs")
-_CHIP_SPACING = 4  # pixels between chips, and of the sentence on the error
+_CHIP_SPACING = 4  # pixels between chips
 LEAST_SAID = 210
+"""Minimum width of the sentence on the error, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,11 @@ class ShownSet:
     features : tuple of (int, str)
         Ids and names, in the order of the set.
     edited : bool
-        Whether it is not the selection any more.
+        Whether the set differs from the selection.
     said : str
-        On its error, or on the inspected feature.
+        Sentence on the error of the set, or on the inspected feature.
     swaps : mapping of int to float
-        Of members, by their ids: relative change of the error if the feature under the mouse replaces them.
+        Relative change of the error if the feature under the mouse replaces a member, by the member's id.
     """
 
     features: tuple[tuple[int, str], ...]
@@ -92,12 +93,12 @@ class ShownSet:
 
 
 class SetChip(FeatureChip):
-    """A feature of the set: a click inspects it, a drag out of the tray removes it.
+    """A chip for a feature of the set: a click inspects the feature, a drag out of the tray removes it.
 
     Attributes
     ----------
     inspected, pointed : Signal(int)
-        Clicked, and under the pointer; 0 where the pointer has left.
+        Id of the feature that was clicked, and that is under the pointer; 0 once the pointer has left.
     menuAsked : Signal(int, QPoint)
     """
 
@@ -105,38 +106,42 @@ class SetChip(FeatureChip):
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
 
-    feature_id = 0  # until it is built: Qt may change the font before
+    # Defaults for changeEvent, which Qt may call before __init__ has finished.
+    feature_id = 0
     name = ""
     _shows_name = False
     _error_change: float | None = None
 
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
         super().__init__(theme, feature_id, name, shows_name=shows_name)
-        self._take_width()
+        self._fit_width()
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._pressed: QPoint | None = None
+        self._press_position: QPoint | None = None
 
     def changeEvent(self, event: QEvent) -> None:
-        """Take as much room as another text size needs."""
+        """Fit the width to another text size."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
-            self._take_width()
+            self._fit_width()
 
-    def _take_width(self) -> None:
+    def _fit_width(self) -> None:
         advance = self.fontMetrics().horizontalAdvance
         named_width = min(advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH)
-        numbered = max(advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED_CHIP_WIDTH)
-        self.setFixedWidth(named_width if self._shows_name else numbered)
+        numbered_width = max(advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED_CHIP_WIDTH)
+        self.setFixedWidth(named_width if self._shows_name else numbered_width)
 
     def show_swap(self, share: float | None) -> None:
-        """Show how the error changes if the feature under the mouse replaces this one; None for none."""
+        """Show the relative change of the error if the feature under the mouse replaces this one.
+
+        None shows the chip as usual.
+        """
         if share != self._error_change:
             self._error_change = share
             self._cross.setVisible(share is None)
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the chip, or how much a swap of its feature would change the error."""
+        """Draw the chip, or instead the change of the error by a swap of its feature."""
         if self._error_change is None:
             super().paintEvent(event)
             return
@@ -161,7 +166,7 @@ class SetChip(FeatureChip):
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Tell that it is not any more."""
+        """Emit that no feature is under the pointer."""
         self.pointed.emit(0)
         super().leaveEvent(event)
 
@@ -172,16 +177,17 @@ class SetChip(FeatureChip):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Inspect the feature."""
         if event.button() is Qt.MouseButton.LeftButton:
-            self._pressed = event.position().toPoint()
+            self._press_position = event.position().toPoint()
             self.inspected.emit(self.feature_id)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Begin to drag the feature out of the set."""
-        if self._pressed is None:
+        if self._press_position is None:
             return
-        if (event.position().toPoint() - self._pressed).manhattanLength() < QApplication.startDragDistance():
+        moved = event.position().toPoint() - self._press_position
+        if moved.manhattanLength() < QApplication.startDragDistance():
             return
-        self._pressed = None
+        self._press_position = None
         drag = QDrag(self)
         data = QMimeData()
         data.setText(f"{self.feature_id} {self.name}")
@@ -192,13 +198,18 @@ class SetChip(FeatureChip):
 
 
 class SetTray(QFrame):
-    """One line: the set as chips, what its error is, and what can be done with it.
+    """A line that shows a set of features as chips, with its left-out error and buttons.
+
+    The user removes a feature by the cross of its chip, adds features from a menu or by dropping them, takes
+    changes back, and runs the set. A long set shows its first chips and the number of the others.
 
     Parameters
     ----------
     theme : Theme
     name : str
-        For the program and its tests: there is one on each of two pages.
+        Object name, which differs between the trays of the two pages.
+    shares_line : bool
+        Whether the tray shares its line with other controls, and therefore shows fewer chips.
 
     Attributes
     ----------
@@ -223,9 +234,8 @@ class SetTray(QFrame):
     def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
         super().__init__()
         named(self, name, tr("Set of features"), role="panel")
-        self._most_named, self._most = (
-            (0, _MAX_CHIPS_BESIDE) if shares_line else (_MAX_NAMED_FEATURES, _MAX_CHIPS)
-        )
+        self._max_named_chips = 0 if shares_line else _MAX_NAMED_FEATURES
+        self._max_chips = _MAX_CHIPS_BESIDE if shares_line else _MAX_CHIPS
         self.setAcceptDrops(True)
         self._theme = theme
         self.chips: list[SetChip] = []
@@ -239,7 +249,7 @@ class SetTray(QFrame):
         self.run = named(QToolButton(), f"{name}-run", tip=_RUN_HELP)
         self.run.setText(tr("Run this set"))
         self._title = named(PlainLabel(tr("Set")), role="title")
-        self._target = ""  # what a drop here does, while a feature is dragged
+        self._drop_text = ""  # effect of a drop here, while a feature is dragged
         self._is_under_drag = False
         fill(
             QHBoxLayout(self),
@@ -262,7 +272,7 @@ class SetTray(QFrame):
         self._shown = feature_set
         if before is None or before.features != feature_set.features:
             self._make_chips(feature_set.features)
-        self._say()
+        self._show_sentence()
         for chip in self.chips:
             chip.show_swap(feature_set.swaps.get(chip.feature_id))
         self.undo.setEnabled(undoable)
@@ -270,21 +280,21 @@ class SetTray(QFrame):
             button.setEnabled(feature_set.edited)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Ask for the changes that came while the tray was hidden."""
+        """Ask for an update, as changes are not shown while the tray is hidden."""
         super().showEvent(event)
         self.appeared.emit()
 
     def show_target(self, text: str) -> None:
-        """Show the effect of a drop here on the dragged feature; "" once the drag has ended."""
-        self._target = text
+        """Show the effect of dropping the dragged feature here; "" once the drag has ended."""
+        self._drop_text = text
         self._is_under_drag = False
-        self._say()
+        self._show_sentence()
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw where a dragged feature can be dropped."""
         super().paintEvent(event)
-        if not self._target:
+        if not self._drop_text:
             return
         colors = self._theme.colors
         painter = QPainter(self)
@@ -295,7 +305,7 @@ class SetTray(QFrame):
         painter.drawRoundedRect(self.rect().toRectF().adjusted(1.5, 1.5, -1.5, -1.5), 6.5, 6.5)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take features of tables, and chips back that are dropped over the tray."""
+        """Accept features from tables, and chips of the set, which stay in the set."""
         if any(event.mimeData().hasFormat(kind) for kind in (_CHIP, FEATURE)):
             event.acceptProposedAction()
             self._is_under_drag = True
@@ -324,16 +334,17 @@ class SetTray(QFrame):
             self._fit()
         return super().event(event)
 
-    def _say(self) -> None:
-        """Say the effect of a drop, else the error of the set."""
-        self.said.setText(self._target or (self._shown.said if self._shown is not None else ""))
+    def _show_sentence(self) -> None:
+        """Show the effect of a drop during a drag, otherwise the sentence on the set."""
+        self.said.setText(self._drop_text or (self._shown.said if self._shown is not None else ""))
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
-        """Replace the chips by one for each feature, as many as are shown at most."""
+        """Replace the chips by new ones for the features, up to the maximum number of chips."""
         emptied(self._row)
         self.chips = []
-        for feature, name in features[: self._most]:
-            chip = SetChip(self._theme, feature, name, shows_name=len(features) <= self._most_named)
+        shows_names = len(features) <= self._max_named_chips
+        for feature, name in features[: self._max_chips]:
+            chip = SetChip(self._theme, feature, name, shows_name=shows_names)
             for signal, target in (
                 (chip.removed, self.removed),
                 (chip.inspected, self.inspected),
@@ -346,17 +357,15 @@ class SetTray(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """Hide the last chips where they would leave no room for the sentence, and count them."""
+        """Hide the last chips that would leave no room for the sentence, and show their number."""
         features = () if self._shown is None else self._shown.features
         metrics = self._others.fontMetrics()
         count_width = metrics.horizontalAdvance(tr("and {n} more").format(n=len(features)))
         buttons = (self.add, self.undo, self.reset, self.run)
         room = self.width() - sum(button.sizeHint().width() for button in buttons) - self._title.width()
-        room -= LEAST_SAID + 8 * (len(buttons) + 4)
-        if (
-            len(features) > len(self.chips)
-            or sum(chip.minimumWidth() + _CHIP_SPACING for chip in self.chips) > room
-        ):
+        room -= LEAST_SAID + 8 * (len(buttons) + 4)  # 8 pixels between the parts of the line
+        has_too_many = len(features) > len(self.chips)
+        if has_too_many or sum(chip.minimumWidth() + _CHIP_SPACING for chip in self.chips) > room:
             room -= count_width
         n_shown = 0
         for chip in self.chips:
@@ -375,40 +384,47 @@ class SetTray(QFrame):
 
 
 class _SetChange(QUndoCommand):
-    """One change of the set of a selection."""
+    """A change of the set, to do and to undo; ``selection_key`` identifies the selection of the set."""
 
     def __init__(
-        self, sets: SetTrayController, of: object, before: tuple[int, ...], after: tuple[int, ...]
+        self,
+        controller: SetTrayController,
+        selection_key: object,
+        columns_before: tuple[int, ...],
+        columns_after: tuple[int, ...],
     ) -> None:
         super().__init__(tr("changing the set"))
-        self._sets = sets
-        self.of = of
-        self._before = before
-        self._after = after
+        self._controller = controller
+        self.selection_key = selection_key
+        self._columns_before = columns_before
+        self._columns_after = columns_after
 
     def redo(self) -> None:
-        self._sets.put(self.of, self._after)
+        self._controller.put(self.selection_key, self._columns_after)
 
     def undo(self) -> None:
-        self._sets.put(self.of, self._before)
+        self._controller.put(self.selection_key, self._columns_before)
 
 
 class SetTrayController(Controller):
-    """Feeds the trays of two pages, and makes runs of their set.
+    """Holds the set of features that the user edits, shows it in the trays of two pages, and runs it.
+
+    The set starts as the shown selection. Each selection keeps its edited set while the program runs.
 
     Parameters
     ----------
     theme : Theme
     models : Models
     evidence : EvidenceController
-        Which runs sets.
+        Controller that runs sets and knows the shown selection.
 
     Attributes
     ----------
     pointedAt : Signal(str)
-        What the feature under the mouse changes, on pages without a tray; "" where the mouse has left it.
+        Sentence on the feature under the mouse, on pages without a tray; "" once the mouse has left the
+        feature.
     known : Signal()
-        The changes of the set are computed.
+        The changes of the set have been computed.
     """
 
     pointedAt = Signal(str)
@@ -422,12 +438,12 @@ class SetTrayController(Controller):
         self._session = models.session
         self._evidence = evidence
         self._columns: tuple[int, ...] = ()
-        self._sets: dict[object, tuple[int, ...]] = {}  # that were edited, by what identifies the selection
-        self._of: object = None
+        self._edited_sets: dict[object, tuple[int, ...]] = {}  # by the key of the selection
+        self._selection_key: object = None
         self._changes: SetChanges | None = None
-        self._pointed = 0
-        self._looked_at = 0
-        self._status_text = ""  # of the feature under the mouse, while no tray is visible
+        self._hovered_feature = 0
+        self._inspected_feature = 0
+        self._status_text = ""  # sentence on the hovered feature, while no tray is visible
         self._menu: QMenu | None = None
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
         self.panels = self.trays
@@ -435,7 +451,7 @@ class SetTrayController(Controller):
             tray.removed.connect(self.remove)
             tray.dropped.connect(self.add)
             tray.inspected.connect(self._session.inspectAsked)
-            tray.pointed.connect(self._point)
+            tray.pointed.connect(self._on_hovered)
             tray.menuAsked.connect(self._show_menu)
             tray.addAsked.connect(self._offer)
             tray.undo.clicked.connect(self.undo)
@@ -504,7 +520,10 @@ class SetTrayController(Controller):
 
     @Slot()
     def run(self) -> None:
-        """Run the set on the folds of its run, and compare the two; the form and what is shown stay."""
+        """Run the set on the folds of the shown run, and compare the two runs.
+
+        The form of the next run and the shown run stay.
+        """
         labels = {record.label.name for record in self._models.runs.records}
         number = next(n for n in range(1, len(labels) + 2) if tr("Set {n}").format(n=n) not in labels)
         self._evidence.compare_set(self._columns, tr("Set {n}").format(n=number))
@@ -519,16 +538,16 @@ class SetTrayController(Controller):
         return [RowAction(tr("Add to the set"), partial(self.add, feature))]
 
     def surround(self, area: QWidget) -> None:
-        """Remove chips that are dropped over an area, the trays in it apart.
+        """Remove features whose chips are dropped on an area outside the trays.
 
-        Only a drop there removes a chip. Escape, and a drop outside of the window, cancel the drag: both
-        look alike to where it began.
+        Escape and a drop outside of the window cancel the drag. The chip cannot tell these two apart, so only
+        a drop on the area removes its feature.
         """
         area.setAcceptDrops(True)
         area.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take chips that are dragged out of the set."""
+        """Accept chips that are dragged over the area, and remove the feature of a dropped chip."""
         if isinstance(event, QDragEnterEvent | QDropEvent) and event.mimeData().hasFormat(_CHIP):
             event.acceptProposedAction()
             if event.type() is QEvent.Type.Drop:
@@ -537,68 +556,68 @@ class SetTrayController(Controller):
         return super().eventFilter(watched, event)
 
     def serve(self, page: QWidget) -> None:
-        """Say the changes by the feature under the mouse, in all plots and tables of a page.
+        """Show the changes by the feature under the mouse for all plots and tables of a page.
 
-        Rows of its tables can be dragged into the set.
+        Rows of the page's tables can then be dragged into the set.
         """
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
-            plot.pointed.connect(self._point)
+            plot.pointed.connect(self._on_hovered)
             self.known.connect(plot.say_again)
         for table in page.findChildren(TableView):
             if table.feature_of is not None:
                 self._serve_table(table, table.feature_of)
 
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
-        table.pointed.connect(lambda row: self._point(0 if row is None else feature_of(row)))
+        table.pointed.connect(lambda row: self._on_hovered(0 if row is None else feature_of(row)))
         table.dragged = lambda row: feature_data(feature_of(row))
         table.dragging.connect(lambda row: self._show_target(0 if row is None else feature_of(row)))
 
     def _show_target(self, feature: int) -> None:
-        """Show that a feature which is dragged can be dropped on the trays; 0 for none."""
+        """Show in the trays the effect of dropping a feature; 0 once no feature is dragged."""
         text = ""
         if feature in self.features:
-            text = tr("{feature} is in the set already.").format(feature=self._said(feature))
+            text = tr("{feature} is in the set already.").format(feature=self._id_and_name(feature))
         elif feature:
-            text = tr("Drop here to add {feature}").format(feature=self._said(feature))
+            text = tr("Drop here to add {feature}").format(feature=self._id_and_name(feature))
         for tray in self.trays:
             tray.show_target(text)
 
     def lines(self, feature: int) -> list[Line]:
-        """Return the lines of a box on a feature: its changes, and each swap."""
+        """Return the lines of a plot's readout on a feature: the change by the feature, and each swap."""
         change = self._change_of(feature)
         return [] if change is None else change.lines(lambda column: str(self._id(column)))
 
     @Slot(int)
     def look_at(self, feature: int) -> None:
-        """Say the changes by the inspected feature."""
-        self._looked_at = feature
+        """Show the changes by the inspected feature."""
+        self._inspected_feature = feature
         self._ask()
 
     # What is shown
 
     @property
     def _is_editable(self) -> bool:
-        """Whether the selection is one whose changes are known exactly."""
+        """Whether the exact left-out errors of the selection's changes can be computed."""
         evidence = self._evidence.evidence
         return evidence.model is not None and (evidence.whole or evidence.judged)
 
     def _change(self, columns: tuple[int, ...]) -> None:
-        self._session.undo.push(_SetChange(self, self._of, self._columns, columns))
+        self._session.undo.push(_SetChange(self, self._selection_key, self._columns, columns))
 
-    def put(self, of: object, columns: tuple[int, ...]) -> None:
+    def put(self, selection_key: object, columns: tuple[int, ...]) -> None:
         """Make some columns the set of a selection (called by the undo commands only)."""
-        self._sets[of] = columns
-        if of == self._of:
+        self._edited_sets[selection_key] = columns
+        if selection_key == self._selection_key:
             self._columns = columns
         self._ask()
 
     @property
     def _undoable(self) -> bool:
-        """Whether the last thing done is a change of this set."""
+        """Whether the last command that can be undone is a change of this set."""
         stack = self._session.undo
         last = stack.command(stack.index() - 1) if stack.index() else None
-        return isinstance(last, _SetChange) and last.of == self._of
+        return isinstance(last, _SetChange) and last.selection_key == self._selection_key
 
     @Slot()
     def _ask(self) -> None:
@@ -610,34 +629,36 @@ class SetTrayController(Controller):
         evidence = self._evidence.evidence
         dataset = self._session.dataset
         model = evidence.model
-        if evidence.key != self._of:
-            self._of = evidence.key
+        if evidence.key != self._selection_key:
+            self._selection_key = evidence.key
             self._changes = None
             selected = () if model is None else tuple(model.step.selected)
-            self._columns = self._sets.get(self._of, selected)
+            self._columns = self._edited_sets.get(self._selection_key, selected)
         for tray in self.trays:
             tray.setVisible(self._is_editable)
-        if self._is_editable and (self._pointed or any(tray.isVisible() for tray in self.trays)):
+        if self._is_editable and (self._hovered_feature or any(tray.isVisible() for tray in self.trays)):
             self._computed.update()
-        self._tell_elsewhere()
+        self._show_in_status()
         if not self._is_editable or dataset is None:
             return
         names = dataset.feature_names
         features = tuple((int(dataset.feature_ids[c]), names[c]) for c in self._columns)
-        change = self._change_of(self._pointed)
-        swaps = {self._id(c): share for c, share in change.swaps} if change and not change.inside else {}
+        change = self._change_of(self._hovered_feature)
+        swaps = {}
+        if change is not None and not change.inside:
+            swaps = {self._id(c): share for c, share in change.swaps}
         shown_set = ShownSet(features, self.edited, self._sentence(), swaps)
         for tray in self.trays:
             tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
-        """Return the sentence on the error of the set, or on the feature that is pointed at."""
+        """Return the sentence on the hovered feature, an inspected feature outside the set, or the set."""
         model = self._evidence.evidence.model
-        changes = self._found
+        changes = self._known_changes
         if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
-        change = self._change_of(self._pointed or self._looked_at)
-        if change is not None and (self._pointed or not change.inside):
+        change = self._change_of(self._hovered_feature or self._inspected_feature)
+        if change is not None and (self._hovered_feature or not change.inside):
             return self._in_words(change)
         error = tr("left-out error {error} per document").format(
             error=fixed(changes.criterion / model.path.divisor, 5)
@@ -656,33 +677,33 @@ class SetTrayController(Controller):
         return text.format(error=error, share=percent(abs(above)))
 
     @property
-    def _found(self) -> SetChanges | None:
-        """The changes of the set; None where they are not known yet."""
+    def _known_changes(self) -> SetChanges | None:
+        """The changes of the present set; None while they are not computed."""
         changes = self._changes
         return changes if changes is not None and set(changes.features) == set(self._columns) else None
 
     def _change_of(self, feature: int) -> FeatureChange | None:
-        """Return the changes by a feature, by its id; None before they are known."""
-        changes = self._found
+        """Return the changes by a feature, by its id; None while they are not computed, and for id 0."""
+        changes = self._known_changes
         column = self._session.column_of(feature) if feature else None
         return None if changes is None or column is None else FeatureChange.of(changes, column)
 
     def _in_words(self, change: FeatureChange) -> str:
         return change.sentence(lambda column: str(self._id(column)))
 
-    def _tell_elsewhere(self) -> None:
-        """Say the changes by the feature under the mouse in the window's line, where no tray is visible."""
-        unseen = self._pointed and not any(tray.isVisible() for tray in self.trays)
-        change = self._change_of(self._pointed) if unseen else None
+    def _show_in_status(self) -> None:
+        """Show the changes by the hovered feature in the window's status line while no tray is visible."""
+        needs_status = self._hovered_feature and not any(tray.isVisible() for tray in self.trays)
+        change = self._change_of(self._hovered_feature) if needs_status else None
         text = "" if change is None else self._in_words(change)
         if text != self._status_text:
             self._status_text = text
             self.pointedAt.emit(text)
 
     @Slot(int)
-    def _point(self, feature: int) -> None:
-        if feature != self._pointed:
-            self._pointed = feature
+    def _on_hovered(self, feature: int) -> None:
+        if feature != self._hovered_feature:
+            self._hovered_feature = feature
             self._ask()
 
     # Menus
@@ -691,11 +712,11 @@ class SetTrayController(Controller):
     def _offer(self, position: QPoint) -> None:
         """Offer features to add, the best ones first."""
         menu = self._new_menu()
-        changes = self._found
+        changes = self._known_changes
         if changes is not None:
             for column in _best(changes.added):
                 change = signed_percent(changes.relative(changes.added[column]))
-                action = menu.addAction(f"{self._said(self._id(column))}\t{change}")
+                action = menu.addAction(f"{self._id_and_name(self._id(column))}\t{change}")
                 action.triggered.connect(lambda _=False, column=column: self.add(self._id(column)))
             menu.addSeparator()
         menu.addAction(tr("Another feature…"), self._ask_feature)
@@ -705,17 +726,17 @@ class SetTrayController(Controller):
     def _show_menu(self, feature: int, position: QPoint) -> None:
         """Offer the actions on a feature of the set."""
         menu = self._new_menu()
-        changes = self._found
+        changes = self._known_changes
         column = self._session.column_of(feature)
         menu.addAction(tr("Remove from the set"), lambda: self.remove(feature))
         if changes is not None and column in changes.features:
-            row = changes.swapped[changes.features.index(column)]
-            inner = menu.addMenu(tr("Replace with"))
-            for other in _best(row):
-                change = signed_percent(changes.relative(row[other]))
-                action = inner.addAction(f"{self._said(self._id(other))}\t{change}")
+            errors = changes.swapped[changes.features.index(column)]
+            replace_menu = menu.addMenu(tr("Replace with"))
+            for other in _best(errors):
+                change = signed_percent(changes.relative(errors[other]))
+                action = replace_menu.addAction(f"{self._id_and_name(self._id(other))}\t{change}")
                 action.triggered.connect(lambda _=False, other=other: self.exchange(feature, self._id(other)))
-            inner.setEnabled(not inner.isEmpty())
+            replace_menu.setEnabled(not replace_menu.isEmpty())
         menu.popup(position)
 
     @Slot()
@@ -724,11 +745,11 @@ class SetTrayController(Controller):
         if dataset is None:
             return
         columns = [c for c in range(len(dataset.feature_names)) if c not in self._columns]
-        offered = [self._said(self._id(column)) for column in columns]
-        name, agreed = QInputDialog.getItem(
+        offered = [self._id_and_name(self._id(column)) for column in columns]
+        name, is_accepted = QInputDialog.getItem(
             self.trays[0].window(), tr("Add to the set"), tr("Feature:"), offered, 0, False
         )
-        if agreed and name in offered:
+        if is_accepted and name in offered:
             self.add(self._id(columns[offered.index(name)]))
 
     def _new_menu(self) -> QMenu:
@@ -760,7 +781,7 @@ class SetTrayController(Controller):
         assert self._session.dataset is not None
         return int(self._session.dataset.feature_ids[column])
 
-    def _said(self, feature: int) -> str:
+    def _id_and_name(self, feature: int) -> str:
         """Return a feature's id and name."""
         dataset = self._session.dataset
         column = self._session.column_of(feature)
@@ -782,7 +803,7 @@ def _carried(data: QMimeData, kind: str) -> int:
 
 
 def _best(errors: Floats) -> list[int]:
-    """Return the columns with the least errors, the least first."""
+    """Return the columns with the smallest errors, the smallest first; NaN is left out."""
     order = [int(column) for column in np.argsort(errors, kind="stable")]
     return [column for column in order if not np.isnan(errors[column])][:_MAX_OFFERED]
 

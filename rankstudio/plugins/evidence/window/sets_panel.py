@@ -1,4 +1,4 @@
-"""The sets of features that are as good as the best one, by which features they have."""
+"""The panel of the sets of features that are as good as the best set of their size."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ _UNPROVED_TEXT = tr("The best set of this size is not proved, so the sets as goo
 
 
 class SetsPanel(Panel):
-    """A row a set, a column a feature.
+    """A matrix of the sets that are not significantly different from the best set of the selection's size.
+
+    Each row is a set and each column a feature; a cell is filled if the set has the feature. A click on a
+    feature requires it, excludes it, or neither. A sentence shows how much error these conditions cost.
 
     Parameters
     ----------
@@ -74,17 +77,17 @@ class SetsPanel(Panel):
         criterion : float
             Error of the selection.
         ids, names : sequence
-            Of the data's columns.
+            Ids and names of the data's columns.
         choices : mapping of int to int
-            What is asked of features, by their ids.
+            REQUIRED or EXCLUDED for the features with a condition, by their ids.
         constrained : SizedSubset, optional
-            The best set that has what is asked for; None while that is searched.
+            The best set under these conditions; None while it is searched.
         """
         near_best = evidence.near_best_of_k
         if near_best is None:
             best = evidence.best
-            unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
-            self.clear(_UNPROVED_TEXT if unproved else NOTHING)
+            is_unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
+            self.clear(_UNPROVED_TEXT if is_unproved else NOTHING)
             return
         column_of = {int(feature): column for column, feature in enumerate(ids)}
         required, excluded = (
@@ -100,20 +103,26 @@ class SetsPanel(Panel):
             listed.append((criterion, evidence.selected))  # last, as it is not as good as the best
         selection = frozenset(int(ids[column]) for column in evidence.selected)
         rows = [
-            _matrix_row(relative_excess(error, lowest), columns, ids, selection, not index)
+            _matrix_row(relative_excess(error, lowest), columns, ids, selection, is_first=index == 0)
             for index, (error, columns) in enumerate(listed)
         ]
         shares = np.zeros(len(ids))
         for subset in sets:
             shares[list(subset.features)] += 1 / len(sets)
-        always = {*evidence.selected, *required, *excluded, *(constrained.features if constrained else ())}
-        self.plot.show_sets(
-            _matrix_columns(shares, always, evidence.selected, ids, names, choices), rows, len(sets)
-        )
+        always_shown = {
+            *evidence.selected,
+            *required,
+            *excluded,
+            *(constrained.features if constrained else ()),
+        }
+        matrix_columns = _matrix_columns(shares, always_shown, evidence.selected, ids, names, choices)
+        self.plot.show_sets(matrix_columns, rows, len(sets))
         self.set_caption(tr("click a feature to require it, again to exclude it"))
-        self._say(constrained, lowest, len(sets), bool(choices))
+        self._show_sentence(constrained, lowest, len(sets), bool(choices))
 
-    def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, is_constrained: bool) -> None:
+    def _show_sentence(
+        self, constrained: SizedSubset | None, lowest: float, n_sets: int, is_constrained: bool
+    ) -> None:
         """Show how much error the user's conditions cost; nothing without conditions."""
         text = ""
         if is_constrained and constrained is None:
@@ -121,7 +130,7 @@ class SetsPanel(Panel):
         elif is_constrained and constrained is not None and not constrained.features:
             text = tr("No set of this size meets these conditions.")
         elif is_constrained and constrained is not None:
-            above = f"{100 * relative_excess(constrained.criterion, best):.2g}"
+            above = f"{100 * relative_excess(constrained.criterion, lowest):.2g}"
             text = trn(
                 "The error of the best set under these conditions is {above} % above the lowest; "
                 "{n} set is as good.",
@@ -141,17 +150,22 @@ class SetsPanel(Panel):
 
 
 def _matrix_row(
-    above: float, columns: Sequence[int], ids: Sequence[int], selection: frozenset[int], first: bool
+    above: float, columns: Sequence[int], ids: Sequence[int], selection: frozenset[int], *, is_first: bool
 ) -> MatrixRow:
-    """Return the row of a set, by how much its error is above the lowest one."""
+    """Return the row of a set, whose error is ``above`` the lowest error by this share."""
     features = frozenset(int(ids[column]) for column in columns)
-    label = tr("best", "set") if first else tr("selection") if features == selection else ""
-    return MatrixRow(above, features, label, features == selection)
+    is_selection = features == selection
+    label = ""
+    if is_first:
+        label = tr("best", "set")
+    elif is_selection:
+        label = tr("selection")
+    return MatrixRow(above, features, label, is_selection)
 
 
 def _matrix_columns(
     shares: Floats,
-    always: Collection[int],
+    always_shown: Collection[int],
     selected: Collection[int],
     ids: Sequence[int],
     names: Sequence[str],
@@ -159,7 +173,7 @@ def _matrix_columns(
 ) -> list[MatrixColumn]:
     """Return the features that are in some set or always shown, the most frequent first.
 
-    What is asked for stands before all, so that it can be taken back where it is in no set.
+    Required and excluded features precede all others, so that the user can free them also if no set has them.
     """
     columns = [
         MatrixColumn(
@@ -170,6 +184,6 @@ def _matrix_columns(
             choices.get(int(ids[column]), FREE),
         )
         for column in (-shares).argsort(kind="stable").tolist()
-        if shares[column] > 0 or column in always
+        if shares[column] > 0 or column in always_shown
     ]
     return sorted(columns, key=lambda column: column.wanted == FREE)

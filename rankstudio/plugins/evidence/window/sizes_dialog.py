@@ -23,28 +23,29 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import BestSubset, SizedSubset
 
 _DIALOG_SIZE = 720, 420
-_MIN_EXCESS = (
-    5e-6  # half of the last digit of a percentage with three decimals: less is 0.000, without a minus
-)
+# Half of the last digit of a percentage with three decimals; smaller numbers are shown as 0.000 without sign.
+_MIN_EXCESS = 5e-6
 
 
 @dataclass(frozen=True, eq=False)
 class SizeRow:
-    """The best set of one size.
+    """A row of the table: the best set of one size.
 
     Attributes
     ----------
     size : int
     listed : str
-        Ids of its features.
+        Ids of the set's features.
     above : float
-        By what share the error of the greedy set is higher.
+        Relative excess error of the greedy set over this set.
     n_sets : int
+        Number of sets of the size.
     n_evaluated : int
-        Computed exactly; the others were excluded by bounds.
+        Number of sets whose error was computed exactly; the others were excluded by bounds.
     state : str
-        "proved", or how far a better set may be below at most.
+        "proved", or the gap: by how much a better set may be better.
     seconds : float
+        Duration of the search.
     found : SizedSubset
     """
 
@@ -59,17 +60,17 @@ class SizeRow:
 
 
 def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
-    """Return the rows of the sizes of which a set is known; columns of the data are called by ``ids``."""
+    """Return a row for each size of which a set is known; ``ids`` are those of the data's columns."""
     return [
         SizeRow(
-            subset.size,
-            "  ".join(str(i) for i in sorted(int(ids[column]) for column in subset.features)),
-            subset.greedy_gap,
-            subset.n_sets,
-            subset.n_evaluated,
-            _state_text(subset),
-            subset.seconds,
-            subset,
+            size=subset.size,
+            listed="  ".join(str(i) for i in sorted(int(ids[column]) for column in subset.features)),
+            above=subset.greedy_gap,
+            n_sets=subset.n_sets,
+            n_evaluated=subset.n_evaluated,
+            state=_state_text(subset),
+            seconds=subset.seconds,
+            found=subset,
         )
         for subset in best.sizes
         if subset.features
@@ -115,15 +116,15 @@ class SizesDialog(QDialog):
     theme : Theme
     worker : Worker
     search : callable
-        Returns a generator of what is known; called on the worker.
+        Returns a generator of the best sets known so far; called on the worker.
     ids : sequence of int
-        Of the data's columns.
+        Feature ids of the data's columns.
     parent : QWidget, optional
 
     Attributes
     ----------
     chosen : Signal(object)
-        A set that is to be used (SizedSubset).
+        The set that the user wants to use (SizedSubset).
     """
 
     chosen = Signal(object)
@@ -178,14 +179,14 @@ class SizesDialog(QDialog):
             sum(subset.share * subset.n_sets for subset in best.sizes) / n_sets if n_sets else 1.0
         )
         self.table.set_rows(size_rows(best, self._ids))
-        proved = sum(subset.proved for subset in best.sizes)
-        self.status.setText(tr("{proved} of {n} sizes proved").format(proved=proved, n=len(best.sizes)))
+        n_proved = sum(subset.proved for subset in best.sizes)
+        self.status.setText(tr("{proved} of {n} sizes proved").format(proved=n_proved, n=len(best.sizes)))
 
     @Slot()
     def _show(self) -> None:
-        running = self.search.state is SimulationState.RUNNING
-        self.stop.setVisible(running)
-        self.bar.setVisible(running)
+        is_running = self.search.state is SimulationState.RUNNING
+        self.stop.setVisible(is_running)
+        self.bar.setVisible(is_running)
         self.use.setEnabled(self.table.current() is not None)
 
     @Slot()

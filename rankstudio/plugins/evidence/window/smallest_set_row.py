@@ -1,4 +1,4 @@
-"""The smallest set not significantly worse than the best, beside the chosen one, and which to show."""
+"""A row to switch between the smallest set not significantly worse than the best, and another set."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 
 class _SetButton(QWidget):
-    """A button that chooses a set, with its measure and its features.
+    """A button that chooses a set, with the measure and the features of the set beside it.
 
     Parameters
     ----------
     name : str
-        Name of the button for the program and its tests.
+        Object name of the button.
     tip : str
+        Tooltip of the button.
 
     Attributes
     ----------
@@ -52,12 +53,15 @@ class _SetButton(QWidget):
 
 
 class SmallestSetRow(QWidget):
-    """A sentence that says which set is shown, and the two sets; nothing where none is tested.
+    """A sentence on the smallest set as good as the best, and a button for each of two sets of the path.
+
+    A click on the other set's button asks for its evidence. The row is hidden if the sets of the path are not
+    tested.
 
     Attributes
     ----------
     asked : Signal(int)
-        The user wants to see the evidence for another set: where it stands on the path.
+        The user wants to see the evidence for another set, given by its x value on the path.
     """
 
     asked = Signal(int)
@@ -85,7 +89,7 @@ class SmallestSetRow(QWidget):
         ----------
         smallest_set : SmallestSet or None
         ids : sequence of int
-            Of the data's columns.
+            Feature ids of the data's columns.
         """
         self._found = smallest_set
         self.setVisible(smallest_set is not None)
@@ -105,12 +109,14 @@ class SmallestSetRow(QWidget):
         self._other.show_set(title, smallest_set.other, smallest_set.measure, ids, is_chosen=not is_smallest)
 
     def _ask(self, *, smallest: bool) -> None:
+        """Ask for the evidence for one of the two sets, unless it is the chosen set."""
         sets = self._found
         if sets is None:
             return
         target = sets.smallest if smallest else sets.other
+        # Qt has checked the clicked button; the chosen set stays checked until the page shows the other one.
         is_smallest = sets.chosen.size == sets.smallest.size
-        self._smallest.button.setChecked(is_smallest)  # until the page is about the other one
+        self._smallest.button.setChecked(is_smallest)
         self._other.button.setChecked(not is_smallest)
         if target.size != sets.chosen.size:
             self.asked.emit(target.x_value)

@@ -41,7 +41,9 @@ _TOO_LONG_TEXT = tr("Not possible with this number of queries: the time grows wi
 
 
 class StopPanel(Panel):
-    """The p of each step or the left-out curve, a sentence, and what an ability says of the whole path.
+    """Shows where to stop: the p value of each step or the left-out curve, with a sentence.
+
+    The user switches between the two plots. A page may add a third view, about the whole path.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class StopPanel(Panel):
     Attributes
     ----------
     path_possible : callable
-        Returns whether there is something to see of the whole path.
+        Returns whether the view of the whole path has something to show.
     view : Segmented
     work : WorkRow
     """
@@ -83,7 +85,7 @@ class StopPanel(Panel):
         fill(QVBoxLayout(self._steps), self.work, self.advice, self.optimism, margins=(0, 0, 0, 0), spacing=4)
         fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps)
         self.body.setSpacing(4)
-        self._whole = True
+        self._shows_steps = True  # otherwise only the view of the whole path
         self._path_ids: tuple[int, ...] = ()
         for plot in (self.p_plot, self.curve):
             plot.feature_at = self._selected_at
@@ -97,9 +99,9 @@ class StopPanel(Panel):
         ----------
         widget : QWidget
         title : str
-            What the panel is called where it shows nothing else.
+            Title of the panel if it shows only this view.
         possible : callable
-            Returns whether there is something to see.
+            Returns whether the view has something to show.
         """
         self._path = widget
         self._path_title = title
@@ -123,11 +125,11 @@ class StopPanel(Panel):
         ----------
         evidence : SelectionEvidence
         ids : sequence of int
-            Of the data's columns.
+            Feature ids of the data's columns.
         whole_path : bool
-            Whether there is something to know: of other methods than greedy RankRLS there is not.
+            Whether the steps of the method can be tested: only those of greedy RankRLS can.
         final : bool
-            Whether no more permutations are on their way, so that it can be said where to stop.
+            Whether no more permutations are computed, so that the advice where to stop is final.
         is_done : bool
             Whether the steps were tested, as far as that is possible.
         """
@@ -135,19 +137,18 @@ class StopPanel(Panel):
         tests = evidence.significance
         repeated = evidence.repeated
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
-        neither = tests is None and repeated is None
-        self.p_plot.placeholder = (
-            (TOO_LARGE if neither else _NO_TIES_TEXT) if is_done and tests is None else _EMPTY_STEPS_TEXT
-        )
-        reason = TOO_LARGE if neither else _TOO_LONG_TEXT
-        self.curve.placeholder = reason if is_done and repeated is None else _EMPTY_CURVE_TEXT
+        has_neither = tests is None and repeated is None
+        no_tests_reason = TOO_LARGE if has_neither else _NO_TIES_TEXT
+        no_curve_reason = TOO_LARGE if has_neither else _TOO_LONG_TEXT
+        self.p_plot.placeholder = no_tests_reason if is_done and tests is None else _EMPTY_STEPS_TEXT
+        self.curve.placeholder = no_curve_reason if is_done and repeated is None else _EMPTY_CURVE_TEXT
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         if tests is not None and tests.permuted.shape[0]:
             p = tests.p_values
             level = Level(tr("level"), evidence.rules.stop_level)
-            filled = np.arange(1, p.size + 1) <= tests.n_steps(evidence.rules.stop_level)
-            curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE_NUMBER, filled)
+            is_accepted = np.arange(1, p.size + 1) <= tests.n_steps(evidence.rules.stop_level)
+            curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE_NUMBER, is_accepted)
             self.p_plot.set_curves([curve], level, evidence.k)
         if repeated is not None and repeated.repeated.shape[0]:
             count = repeated.repeated.shape[0]
@@ -160,13 +161,13 @@ class StopPanel(Panel):
         self.advice.setText(evidence.stop.sentence if final and evidence.stop is not None else "")
         self.optimism.setText(optimism_sentence(evidence))
         self._show_view()
-        self._say_permutations(tests)
+        self._show_n_permutations(tests)
 
     def show_steps(self, whole_path: bool) -> None:
-        """Show the plots of greedy RankRLS; else the panel is that of the whole path alone, if any."""
-        self._whole = whole_path or self._path is None
-        self.set_title(tr("Where to stop") if self._whole else self._path_title)
-        self.view.setVisible(self._whole)
+        """Show the plots of the steps if ``whole_path``, otherwise only the view of the whole path."""
+        self._shows_steps = whole_path or self._path is None
+        self.set_title(tr("Where to stop") if self._shows_steps else self._path_title)
+        self.view.setVisible(self._shows_steps)
         self._show_view()
 
     def show_path(self) -> None:
@@ -176,26 +177,27 @@ class StopPanel(Panel):
 
     def clear(self) -> None:
         """Show nothing."""
-        self.p_plot.placeholder, self.curve.placeholder = _EMPTY_STEPS_TEXT, _EMPTY_CURVE_TEXT
+        self.p_plot.placeholder = _EMPTY_STEPS_TEXT
+        self.curve.placeholder = _EMPTY_CURVE_TEXT
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         self.advice.setText("")
         self.optimism.setText("")
-        self._say_permutations(None)
+        self._show_n_permutations(None)
         self._show_view()
 
-    def _say_permutations(self, tests: StepSignificance | None) -> None:
-        """Say in the title of the plot how many permutations p follows from."""
+    def _show_n_permutations(self, tests: StepSignificance | None) -> None:
+        """Show in the title of the plot from how many permutations the p values follow."""
         n = 0 if tests is None else tests.permuted.shape[0]
         title = tr("p of each step, {n} permutations").format(n=n) if n else tr("p of each step")
         self.p_plot.set_axes(replace(self.p_plot.axes, title=title))
 
     def _selected_at(self, _: int, step: int) -> int:
-        """Return the feature that a step selects, as far as the selection goes."""
+        """Return the id of the feature that a step selects; 0 for steps beyond the selection."""
         return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
     def _show_view(self) -> None:
-        view = self.view.value() if self._whole else PATH
+        view = self.view.value() if self._shows_steps else PATH
         self.p_plot.setVisible(view == P)
         self.curve.setVisible(view == CURVE)
         self._steps.setVisible(view != PATH)
@@ -203,13 +205,13 @@ class StopPanel(Panel):
         self.optimism.setVisible(view == CURVE and bool(self.optimism.text()))
         if self._path is not None:
             self._path.setVisible(view == PATH)
-        figure = self.findChild(QToolButton, "figure-button")  # of the page; there is no plot then
-        if figure is not None:
-            figure.setVisible(view != PATH)
+        figure_button = self.findChild(QToolButton, "figure-button")  # added by the page
+        if figure_button is not None:
+            figure_button.setVisible(view != PATH)  # the view of the whole path has no plot to export
 
 
 def optimism_sentence(evidence: SelectionEvidence) -> str:
-    """Return how much of the gain is lost with repeated selection; "" where that is not known."""
+    """Return the sentence on the share of the gain that is lost with repeated selection; "" if unknown."""
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:
         return ""

@@ -1,4 +1,4 @@
-"""A line that offers to compute something, says how far it is, and stops it."""
+"""A row that starts a computation, shows its progress and stops it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _BAR = 96  # pixels
 class WorkRow(QWidget):
     """A button that starts a computation; during the computation, its progress and *Stop*.
 
-    Nothing is seen where there is nothing to do.
+    The row is hidden if there is nothing to compute.
 
     Parameters
     ----------
     name : str
-        For the program and its tests.
+        Object name.
     offer : str
-        Text of the button where the duration is unknown: "Find the sets".
+        Text of the button if the duration is unknown: "Find the sets".
     timed : str
-        What it says otherwise, with a place for the time: "Find the sets (about {time})".
+        Text of the button with the estimated duration: "Find the sets (about {time})".
     tip : str
-        What comes of it.
+        Tooltip of the button.
     bounded : str
-        What it says where the time is a bound: "Find the sets (at most {time})".
+        Text of the button if the estimate is an upper bound: "Find the sets (at most {time})".
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class WorkRow(QWidget):
     def show_state(
         self, progress: Progress, seconds: float, share: float, doing: str, *, is_bound: bool = False
     ) -> None:
-        """Show how far the work is.
+        """Show the state of the computation.
 
         Parameters
         ----------
@@ -76,21 +76,21 @@ class WorkRow(QWidget):
         seconds : float
             Estimated duration; infinity without an estimate.
         share : float
-            How much is done, while it runs.
+            Share that is done, while the computation runs.
         doing : str
-            What is said then.
+            Text shown while the computation runs.
         is_bound : bool
-            Whether it may take much less time.
+            Whether the estimate is an upper bound.
         """
-        running = progress is Progress.RUNNING
-        waiting = progress is Progress.WAITING
-        offered = progress in (Progress.OFFERED, Progress.STOPPED)
-        self.setVisible(running or offered or waiting)
-        self.button.setVisible(offered)
-        self.stop.setVisible(running)
-        self.bar.setVisible(running)
-        self.bar.set_share(share if running else 0.0)
-        if offered:
+        is_running = progress is Progress.RUNNING
+        is_waiting = progress is Progress.WAITING
+        is_offered = progress in (Progress.OFFERED, Progress.STOPPED)
+        self.setVisible(is_running or is_offered or is_waiting)
+        self.button.setVisible(is_offered)
+        self.stop.setVisible(is_running)
+        self.bar.setVisible(is_running)
+        self.bar.set_share(share if is_running else 0.0)
+        if is_offered:
             text = self._bounded if is_bound else self._timed
             self.button.setText(self._offer if isinf(seconds) else text.format(time=duration(seconds)))
         states = {
