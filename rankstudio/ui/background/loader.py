@@ -25,19 +25,19 @@ class Loader(QObject):
     ----------
     worker : Worker
     names : Path, optional
-        Folder of what the user calls the features of some data.
+        Folder of the user's names for the features of datasets.
     """
 
     started = Signal(str)
-    """Data begin to be opened: their name."""
+    """A dataset is being opened (its name)."""
     progressed = Signal(float)
-    """Share that is read, 0 to 1."""
+    """Share of the data that is read, 0 to 1."""
     opened = Signal(object, str, object)
-    """The FoldedDataset, the path it was asked for by, and the Plan to go on with or None."""
+    """Data were opened (FoldedDataset, the requested path, and the Plan to go on with or None)."""
     refused = Signal(str, object, object)
-    """Data were not opened: path, the Plan to open them with, and the Outcome; open data stay open."""
+    """Data could not be opened (path, Plan to open them with, Outcome); the previous data stay open."""
     ended = Signal()
-    """It is opened, failed or cancelled."""
+    """Opening has ended: it succeeded, failed or was cancelled."""
 
     def __init__(self, worker: Worker, names: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -57,9 +57,9 @@ class Loader(QObject):
         ----------
         path : str
         options : Plan
-            Says what becomes of missing values, and whether to normalise.
+            Plan that determines how the data are read and divided.
         plan : Plan, optional
-            To go on with, once the data are there.
+            Plan to go on with once the data are open.
         """
         self.fetch(path, options, lambda dataset: self.opened.emit(dataset, path, plan))
 
@@ -79,11 +79,11 @@ class Loader(QObject):
         options : Plan
             As for :meth:`open`.
         handle : callable
-            Called with the data.
+            Called with the dataset.
         end : callable, optional
-            Called at the end, in place of `refused`.
+            Called with the outcome, also of success; then `refused` is not emitted.
         recorded : RecordedData, optional
-            What they have to be; other data are refused.
+            Record that the data have to agree with; other data are refused.
         """
         if self._job is not None:
             self._job.abandon()

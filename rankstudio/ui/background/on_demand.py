@@ -19,12 +19,12 @@ Arguments = TypeVarTuple("Arguments")
 
 @dataclass(frozen=True, eq=False)
 class Computation:
-    """A function to compute, and the one that shows its outcome.
+    """Work for the worker's thread, and the function that shows its results.
 
     Attributes
     ----------
     what : str
-        "Estimating densities": the beginning of the sentence that tells of a failure.
+        Beginning of the sentence on a failure, such as "Estimating densities".
     work : JobFunction
         Called on the worker's thread; see `computation` for a plain function.
     show : callable
@@ -42,7 +42,7 @@ def computation(
     function: Callable[[*Arguments], Found],
     *arguments: *Arguments,
 ) -> Computation:
-    """Return the computation that calls a function once, and shows what it returns."""
+    """Return a computation that calls a function once, and shows the value that the function returns."""
 
     def work(_: CancelFlag) -> Iterator[Found]:
         yield function(*arguments)
@@ -53,7 +53,7 @@ def computation(
 class OnDemand(QObject):
     """Starts a computation when its key differs from the last one, and its panel is visible.
 
-    A computation whose key is out of date is abandoned: neither its outcome nor its failure is shown. A
+    A computation whose key is out of date is abandoned, and neither its results nor its failure is shown. A
     computation that failed is not repeated before its key changes or :meth:`forget` is called.
 
     Parameters
@@ -61,26 +61,27 @@ class OnDemand(QObject):
     parent : QObject
     worker : Worker
     key : callable
-        Returns what the computation depends on; None if nothing can be computed. It is called often.
+        Returns a tuple of everything that the computation depends on; None if nothing can be computed. It is
+        called often.
     compute : callable
-        Called if the key has changed: returns the `Computation`. It may show known values at once, and
-        returns None if these are all.
+        Called if the key has changed; returns the `Computation`. It may show known values at once, and return
+        None if nothing remains to be computed.
     failed : callable
         Called with a sentence if the computation fails.
     slot : str
         Of two waiting jobs of one slot only the later is carried out.
     panel : QWidget, optional
-        Panel of the outcome: nothing is computed while it is hidden.
+        The panel that shows the results; nothing is computed while it is hidden.
     on : iterable of SignalInstance
-        Signals after which the key is compared.
+        Signals after which the key is compared with the last one.
     clear : callable, optional
         Called if nothing can be computed.
     settled : int
-        Milliseconds without one of the signals, before the key is compared.
+        Milliseconds that have to pass without any of the signals before the key is compared.
     stops_when_hidden : bool
         Whether the computation is abandoned once the panel is hidden.
     gives_way : bool
-        Whether jobs that come meanwhile are carried out between two messages.
+        Whether jobs that arrive meanwhile are carried out between two messages.
     """
 
     def __init__(
@@ -127,12 +128,12 @@ class OnDemand(QObject):
 
     @property
     def waits(self) -> bool:
-        """Whether it looks soon what is wanted: the signals have just come."""
+        """Whether a signal has come and the key will be compared soon."""
         return self._settled.isActive()
 
     @Slot()
     def update(self) -> None:
-        """Start the computation of the present key, where its panel is visible and the key has changed."""
+        """Start the computation of the present key if the panel is visible and the key has changed."""
         if self._panel is not None and not self._panel.isVisible():
             if self._stops_when_hidden:
                 self.stop()
@@ -146,7 +147,8 @@ class OnDemand(QObject):
             self.forget()
             self._key = key
             request = self._compute()
-            if request is not None and self._key is key:  # else it led to another one being wanted
+            # `_compute` may have emitted signals that changed the key; then another request is under way.
+            if request is not None and self._key is key:
                 self._submit(request)
 
     def forget(self) -> None:
@@ -158,7 +160,7 @@ class OnDemand(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """Abandon the computation; its last outcome stays."""
+        """Abandon the computation; the results shown last stay."""
         if self._job is not None:
             self.forget()
 

@@ -1,4 +1,4 @@
-"""A simulation beside the window: a generator asked for one step a task, so that others get a turn."""
+"""Simulations on a worker: each task asks a generator for one step, so that other tasks come between."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rankstudio.ui.background.worker import Job, Worker
 
 Steps = Iterator[Any]
 
-_MAX_SECONDS_WITHOUT_STEP = 0.1  # of steps that bring nothing, before other tasks get a turn
+_MAX_SECONDS_WITHOUT_STEP = 0.1  # a task that gets only None from the generator ends after this time
 _END = object()
 
 
 class SimulationState(Enum):
-    """How far a simulation is."""
+    """State of a simulation."""
 
     NEW = "new"
     RUNNING = "running"
@@ -28,25 +28,25 @@ class SimulationState(Enum):
 
 
 class BackgroundSimulation(QObject):
-    """Asks a generator step by step on a worker's thread. To pause is to ask later, to stop is not to ask.
+    """Runs a generator step by step on a worker's thread; it can be paused and stopped between two steps.
 
     Parameters
     ----------
     worker : Worker
-        Which may have other tasks between two steps.
+        The worker, which may carry out other tasks between two steps.
     description : str
-        "Simulating estimates": the beginning of the sentence that tells of a failure.
+        Beginning of the sentence on a failure, such as "Simulating estimates".
     slot : str
-        Of its tasks.
+        Slot of the simulation's tasks; see `Job`.
 
     Attributes
     ----------
     grew : Signal(object)
-        What a step brought.
+        A step is done (the value that the generator yielded).
     changed : Signal()
-        The state is another.
+        The state has changed.
     failed : Signal(str)
-        A sentence.
+        The generator has failed (a sentence).
     """
 
     grew = Signal(object)
@@ -78,8 +78,8 @@ class BackgroundSimulation(QObject):
         Parameters
         ----------
         make : callable
-            Returns it; called on the worker's thread. It may yield None where it has nothing new, and can be
-            left.
+            Returns the generator; called on the worker's thread. The generator may yield None without a new
+            result, so that other tasks can come between.
         """
         self._drop()
         self._steps = _generator_made_on_first_use(make)

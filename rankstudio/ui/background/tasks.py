@@ -1,6 +1,6 @@
-"""The tasks of the second worker: load data, recompute one path, test a model, describe a feature.
+"""Tasks for workers: load data, compute a path, test a model, assess features, warm up.
 
-Everything here runs on that worker's thread; the engine's heavy modules are imported there.
+Everything here runs on a worker's thread; the engine's heavy modules are imported there.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.units.fold_context import FoldContext
 
 _MAX_PREPARED_FOLDS = 2  # prepared folds: each holds statistics of every query
-_PROGRESS_SECONDS = 0.03  # as often as a bar is drawn: two frames
-_MAX_WAIT_SECONDS = 0.05  # seconds for which another task waits at most, unless a single step takes longer
+_PROGRESS_SECONDS = 0.03  # between two reports of progress: two frames of the screen
+_MAX_WAIT_SECONDS = 0.05  # other tasks wait at most this long, unless a single step takes longer
 
 
 @dataclass(frozen=True, eq=False)
 class PathWanted:
-    """A path to compute: its plan, its fold, and its values on the axes.
+    """The request to compute a path.
 
     Attributes
     ----------
     plan : Plan
     fold : Fold
     values : tuple
-        On the plan's axes.
+        Values of the path on the plan's axes.
     """
 
     plan: Plan
@@ -70,8 +70,8 @@ def load(
 ) -> JobFunction:
     """Make the job that opens a file, a folder or the sample; it yields shares read, then a FoldedDataset.
 
-    The folds are those that the plan's protocol makes. Where it is recorded what the data have to be, other
-    ones are refused. In the folder ``names`` is what the user calls features.
+    The plan determines how the data are read and divided into folds. Data that differ from ``recorded`` are
+    refused. The folder ``names`` contains the user's names, groups and costs of features.
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
@@ -116,15 +116,17 @@ def _open_dataset(
     if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(notes.costs.per_query):
         annotated = annotated.extended(notes.costs)
     if notes.feature_set is not None:
-        with suppress(DatasetError):  # the user has taken other columns since
+        with suppress(
+            DatasetError
+        ):  # the feature set no longer fits if the user has chosen other columns since
             annotated = with_feature_set(annotated, notes.feature_set)
-    return parse_protocol(plan.protocol).divide(
-        renamed(annotated, notes.names) if notes.names else annotated, plan.seed
-    )
+    if notes.names:
+        annotated = renamed(annotated, notes.names)
+    return parse_protocol(plan.protocol).divide(annotated, plan.seed)
 
 
 def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:
-    """Return the recorded data that have the contents of a dataset, which is read completely."""
+    """Return those of the recorded data whose checksum is that of a dataset, which is read completely."""
     checksum = fingerprint(dataset).checksum
     return {recorded for recorded in among if recorded.checksum == checksum}
 
@@ -134,11 +136,11 @@ def _with_progress(
 ) -> Iterator[float | FoldedDataset]:
     """Turn a call that reports through a callback into a generator that yields shares, then the value.
 
-    The call runs on a thread of its own, so that what it reports can be yielded meanwhile.
+    The call runs on a thread of its own, so that the shares that it reports can be yielded meanwhile.
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
-    latest: list[float] = []
+    latest: list[float] = []  # the last share that is not yet yielded, if any
 
     def report(n_done: int, total: int) -> None:
         latest[:] = [n_done / total if total else 0.0]
@@ -154,19 +156,19 @@ def _with_progress(
 class FoldCache:
     """Caches prepared folds, and computes paths and tests models on them.
 
-    It is called on one worker alone, so nothing in it is shared between threads.
+    All methods are called on one worker's thread, so no locks are needed.
     """
 
     def __init__(self) -> None:
         self._prepared: OrderedDict[tuple[int, str, bool], tuple[Fold, FoldContext]] = OrderedDict()
 
     def path(self, request: PathWanted, cancelled: CancelFlag = lambda: False) -> LivePath:
-        """Compute the whole path that is wanted.
+        """Compute the whole requested path.
 
         Raises
         ------
         Cancelled
-            Where it was cancelled meanwhile, which is checked with every sign of life.
+            If ``cancelled`` returns True, which is checked at each report of progress.
         """
         unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
@@ -175,19 +177,19 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
-        # A rule that no model of this path meets is a run's to refuse: here the best one is shown. Folds that
-        # are about to be dealt anew may have no validation part yet: then the criterion says which is best.
-        criterion = request.plan.select_by if request.plan.select_by in path.validation else CRITERION
-        return LivePath(
-            request, path, select_model(request.plan.changed(rule="best", select_by=criterion), [path]).step
-        )
+        # A run fails if no model meets its plan's rule; here the best model is shown instead. A fold may have
+        # no validation part until the data are divided as the plan says: then the criterion selects.
+        select_by = request.plan.select_by if request.plan.select_by in path.validation else CRITERION
+        plan = request.plan.changed(rule="best", select_by=select_by)
+        return LivePath(request, path, best=select_model(plan, [path]).step)
 
     def left_out(
         self, request: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
     ) -> Iterator[list[dict[str, float]] | None]:
-        """Yield the measures of a path's steps on left-out queries, as many at once as a moment allows.
+        """Yield the measures of a path's steps on left-out queries, from the position ``first`` on.
 
-        None where a moment brought nothing, and something else may have its turn.
+        Each list holds the measures of the steps that were done within about 50 ms. None is yielded if no
+        step was done in that time, so that other tasks can come between.
         """
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
@@ -207,17 +209,19 @@ class FoldCache:
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
-        """Return a fold with the statistics of its queries, which are computed unless cached."""
+        """Return a fold with the statistics of its queries for a plan; computed unless it is cached."""
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
+        # The cached entry holds the fold itself, so that its id cannot be given to another fold meanwhile.
         key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
                 self._prepared.popitem(last=False)
             self._prepared[key] = fold, make_fold_context(plan, fold)
         self._prepared.move_to_end(key)
-        return self._prepared[key][1]
+        _, context = self._prepared[key]
+        return context
 
 
 def look_at_features(

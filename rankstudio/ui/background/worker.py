@@ -1,8 +1,8 @@
 """A thread for the engine's work, and the timer that brings its messages to the window.
 
-The thread knows no widget and emits no signal: messages go into a deque, which a timer of the GUI thread
-empties. So a thousand events a second cost one turn of the event loop each 33 ms, callbacks run on the
-GUI thread, and a message of a job that was abandoned can never arrive.
+The thread uses no widgets and emits no signals: messages go into a deque, which a timer of the GUI thread
+empties. So a thousand events per second cost one turn of the event loop every 33 ms, callbacks run on the
+GUI thread, and no message arrives of a job that was abandoned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rankstudio.ui.language import tr
 
 CancelFlag = Callable[[], bool]
 JobFunction = Callable[[CancelFlag], Iterator[Any]]
-"""Function of a job: it may ask the flag whether to stop, and yields its messages."""
+"""Function of a job: it yields the job's messages, and may call the flag to learn whether to stop."""
 
 
 class Ending(Enum):
@@ -40,15 +40,15 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended, and what to tell the user about it.
+    """How a job ended, and the message to the user if it failed.
 
     Attributes
     ----------
     ending : Ending
     text : str
-        A whole sentence where it failed, else "".
+        A whole sentence if the job failed, else "".
     error : RankStudioError or None
-        Explained by the text.
+        The error that the text describes; None without an error, and for an unexpected one.
     """
 
     ending: Ending
@@ -61,27 +61,27 @@ def ignore(_: Any) -> None:
 
 
 class Job:
-    """A piece of work on its way through a worker.
+    """A piece of work for a worker, which can be paused, done step by step, cancelled and abandoned.
 
-    All methods are called on the GUI thread, except :meth:`permission`, which the worker thread calls
-    before it asks the generator for more.
+    The worker thread calls :meth:`permission`, :meth:`count_step`, :meth:`cancelled` and
+    :meth:`stop_if_cancelled`; the other methods are called on the GUI thread.
 
     Parameters
     ----------
     description : str
-        "Loading MQ2008": the beginning of the sentence that tells of a failure.
+        Beginning of the sentence on a failure, such as "Loading MQ2008".
     function : JobFunction
         Called on the worker thread.
     on_message, on_end : callable
         Called on the GUI thread with each message, and once with the :class:`Outcome`.
     is_step : callable
-        Which messages end a single step.
+        Returns whether a message ends a single step.
     slot : str
-        Of two waiting jobs of one slot only the later is carried out; "" for a slot of its own.
+        Of two waiting jobs with the same slot, only the later one is carried out; "" for a slot of its own.
     paused : bool
-        Whether it starts paused.
+        Whether the job starts paused.
     gives_way : bool
-        Whether jobs that come meanwhile are carried out between two of its messages.
+        Whether jobs that arrive meanwhile are carried out between two messages of this job.
     """
 
     def __init__(
@@ -113,12 +113,12 @@ class Job:
 
     @property
     def paused(self) -> bool:
-        """Whether it waits to be resumed."""
+        """Whether the job is paused."""
         return self._paused
 
     @property
     def held(self) -> bool:
-        """Whether its thread has come to wait: what was yielded before the pause is out."""
+        """Whether the worker thread waits in the pause: then it yields nothing more before it goes on."""
         return self._held
 
     def cancelled(self) -> bool:
@@ -131,13 +131,13 @@ class Job:
             raise Cancelled(self.what)
 
     def pause(self) -> None:
-        """Stop asking for more until :meth:`resume` or :meth:`step`."""
+        """Make the worker thread wait after the present message until :meth:`resume` or :meth:`step`."""
         with self._state:
             self._paused = True
             self._steps = 0
 
     def resume(self) -> None:
-        """Go on."""
+        """End the pause."""
         with self._state:
             self._paused = False
             self._state.notify_all()
@@ -160,7 +160,7 @@ class Job:
         self.cancel()
 
     def permission(self) -> bool:
-        """Wait while paused; False where the job was cancelled."""
+        """Wait while the job is paused and no step is requested; return False if it was cancelled."""
         with self._state:
             while self._paused and not self._steps and not self._cancelled:
                 self._held = True
@@ -169,11 +169,11 @@ class Job:
             return not self._cancelled
 
     def follow(self, receive: Callable[[Any], object]) -> None:
-        """Hand each message to a function more, on the GUI thread."""
+        """Call another function with each further message, on the GUI thread."""
         self._followers.append(receive)
 
     def count_step(self, message: Any) -> None:
-        """Take note on the worker thread that a message was yielded."""
+        """Count a yielded message if it ends a requested step; called on the worker thread."""
         if self._steps and self.is_step(message):
             with self._state:
                 self._steps = max(0, self._steps - 1)
@@ -195,8 +195,8 @@ class Job:
 _log = logging.getLogger(__name__)
 
 _STACK_BYTES = 16 * 2**20  # numba compiles on this thread; the default of some platforms is 512 KB
-_TURN_SECONDS = 0.010  # of the event loop, per turn, for delivering messages
-_MOST_WAITING = 4096  # messages not yet delivered, before the worker waits for the window
+_TURN_SECONDS = 0.010  # messages are delivered for this long in one turn of the event loop
+_MOST_WAITING = 4096  # with more undelivered messages than this, the worker waits for the window
 
 _Letter = tuple[Job, Any]
 Result = TypeVar("Result")
@@ -214,10 +214,10 @@ class _Thread(QThread):
         self._changed = threading.Condition()
         self._stopping = False
         self._held = False
-        self._under_way: list[Job] = []  # the last one works, and those before it have given way
+        self._under_way: list[Job] = []  # the last job works; the jobs before it have given way to it
 
     def submit(self, job: Job) -> list[Job]:
-        """Add a job at the end; return the waiting ones it makes superfluous."""
+        """Add a job at the end; return the waiting jobs of the same slot, which it replaces."""
         with self._changed:
             replaced = [other for other in self._waiting if job.slot and other.slot == job.slot]
             for other in replaced:
@@ -227,7 +227,7 @@ class _Thread(QThread):
         return replaced
 
     def stop(self) -> None:
-        """Cancel everything and leave the loop."""
+        """Abandon all jobs and end the loop of :meth:`run`."""
         with self._changed:
             self._stopping = True
             for job in (*self._waiting, *self._under_way):
@@ -251,7 +251,7 @@ class _Thread(QThread):
         self._outbox.append((job, outcome))
 
     def _give_way(self) -> None:
-        """Carry out those jobs that wait and give no way themselves."""
+        """Carry out the waiting jobs that do not give way themselves."""
         while True:
             with self._changed:
                 other = next((job for job in self._waiting if not job.gives_way), None)
@@ -273,7 +273,10 @@ class _Thread(QThread):
 
 
 def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | None) -> Outcome:
-    """Ask the job's generator until it ends, is cancelled or fails; others may go first in between."""
+    """Take messages from the job's generator until it ends, is cancelled or fails.
+
+    ``give_way`` is called after each message, so that other jobs can be carried out.
+    """
     if job.cancelled():
         return Outcome(Ending.CANCELLED)
     try:
@@ -292,7 +295,8 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
                 give_way()
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)
-        messages.close() if hasattr(messages, "close") else None
+        if hasattr(messages, "close"):  # an iterator need not be a generator
+            messages.close()
         return Outcome(Ending.CANCELLED)
     except Cancelled:
         return Outcome(Ending.CANCELLED)
@@ -307,7 +311,7 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
 
 
 def _in_words(error: RankStudioError) -> str:
-    """Return the text of an error, with a parameter called as in the form: "features k"."""
+    """Return the text of an error; a parameter has its label in the form, such as "features k"."""
     if not isinstance(error, ParameterError):
         return str(error)
     labels = (p.label for entry in methods() for p in entry.parameters if p.name == error.name)
@@ -320,13 +324,13 @@ class Worker(QObject):
     Parameters
     ----------
     name : str
-        For debuggers.
+        Name of the thread in debuggers.
     interval : int
         Milliseconds between two deliveries while there is something to do.
     """
 
     drained = Signal()
-    """After each delivery that brought something: the moment to redraw."""
+    """Messages or outcomes were delivered, so that the window can be redrawn."""
 
     def __init__(self, name: str, *, interval: int = 33, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -346,7 +350,7 @@ class Worker(QObject):
         return tuple(self._jobs)
 
     def hold(self, is_held: bool) -> None:
-        """Begin no job until this is called with False; they wait."""
+        """Make new jobs wait, or let the waiting jobs begin if ``is_held`` is False."""
         self._thread.hold(is_held)
 
     def submit(self, job: Job) -> Job:
@@ -372,21 +376,22 @@ class Worker(QObject):
         Parameters
         ----------
         description : str
-            The beginning of the sentence that tells of a failure.
+            Beginning of the sentence on a failure.
         function : callable
         *arguments
-            Of the function.
+            Arguments of the function.
         on_done : callable
-            Called on the GUI thread with what the function returned.
+            Called on the GUI thread with the value that the function returned.
         on_error : callable
-            Called there with a sentence where it failed.
+            Called on the GUI thread with a sentence if the function failed.
         slot : str
-            Of two waiting jobs of one slot only the later is carried out; "" for a slot of its own.
+            Of two waiting jobs with the same slot, only the later one is carried out; "" for a slot of its
+            own.
 
         Returns
         -------
         Job
-            :meth:`Job.abandon` disconnects it: from then on neither is called.
+            After :meth:`Job.abandon`, neither ``on_done`` nor ``on_error`` is called.
         """
 
         def work(_: CancelFlag) -> Iterator[Result]:
@@ -399,7 +404,7 @@ class Worker(QObject):
         return self.submit(Job(description, work, on_message=on_done, on_end=end, slot=slot))
 
     def close(self) -> None:
-        """Ask everything to stop and wait for it; nothing arrives any more."""
+        """Stop all jobs and wait for the thread to end; no messages are delivered any more."""
         self._timer.stop()
         self._thread.stop()
         self._thread.wait()
@@ -410,10 +415,10 @@ class Worker(QObject):
     def _drain(self) -> None:
         """Deliver the waiting messages and outcomes of jobs, as many as fit into a turn."""
         until = time.perf_counter() + _TURN_SECONDS
-        brought = False
+        has_delivered = False
         while self._outbox:
             job, message = self._outbox.popleft()
-            brought = True
+            has_delivered = True
             if isinstance(message, Outcome):
                 self._jobs.remove(job)
                 job.end(message)
@@ -423,5 +428,5 @@ class Worker(QObject):
                 break
         if not self._jobs and not self._outbox:
             self._timer.stop()
-        if brought:
+        if has_delivered:
             self.drained.emit()

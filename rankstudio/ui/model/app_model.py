@@ -36,7 +36,7 @@ _READING = tr("Reading the runs of the study …")
 
 
 class Absence(QObject):
-    """Returns the text of an empty panel, one for each of the three states.
+    """Returns the text of an empty panel: that its content is awaited, why it is missing, or a default.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Absence(QObject):
     """
 
     changed = Signal()
-    """A text may be another one now."""
+    """One of the texts may have changed."""
 
     def __init__(
         self,
@@ -68,15 +68,15 @@ class Absence(QObject):
         runs.eventNoted.connect(self._note)
 
     def documents(self, impossible: str) -> str:
-        """Return the message for missing documents: that they are being read, else ``impossible``."""
+        """Return the message for missing documents: that the data are being opened, else ``impossible``."""
         return _OPENING if self._loader.busy else impossible
 
     def model(self, default: str) -> str:
-        """Return the message for a missing model: that it is computed, why not, else ``default``."""
+        """Return the message for a missing model: that its path is being computed, else that of its run."""
         return _COMPUTING if self._current.computing else self.run(default)
 
     def fold_model(self, every_fold: str, default: str) -> str:
-        """Return the message for a fold without a model: ``every_fold`` where all folds are shown."""
+        """Return the message for a missing model of a fold: ``every_fold`` while all folds are shown."""
         shows_all_folds = self._session.dataset is not None and self._session.fold is None
         return every_fold if shows_all_folds else self.model(default)
 
@@ -96,7 +96,7 @@ class Absence(QObject):
         return _state_text(record, None).format(run=record.key, done=record.units_done, n=record.n_units)
 
     def read_runs(self, reads: bool) -> None:
-        """Note whether the runs of a study are being read, or their data recognised."""
+        """Note whether the runs of a study are being read, or the data of these runs are being recognised."""
         self._reads = reads
         self.changed.emit()
 
@@ -107,7 +107,7 @@ class Absence(QObject):
 
 
 def _state_text(record: RunRecord, fold: int | None) -> str:
-    """Return a sentence with placeholders; "" for a run that is done and has the fold."""
+    """Return a sentence on the run with placeholders; "" if the run is done and includes the fold."""
     match record.state:
         case RunState.QUEUED:
             return tr("Run {run} is waiting for its turn.")
@@ -121,8 +121,9 @@ def _state_text(record: RunRecord, fold: int | None) -> str:
         case RunState.CANCELLED | RunState.UNFINISHED:
             return tr("Run {run} was stopped before this fold was finished.")
         case _:
-            left_out = record.plan.folds and fold is not None and fold not in record.plan.folds
-            return tr("Run {run} does not include this fold. Choose another fold.") if left_out else ""
+            # A plan without a list of folds includes all of them.
+            lacks_fold = record.plan.folds and fold is not None and fold not in record.plan.folds
+            return tr("Run {run} does not include this fold. Choose another fold.") if lacks_fold else ""
 
 
 _TASK_MILLISECONDS = 16  # the slider is answered as often as a screen refreshes
@@ -135,13 +136,13 @@ class Models(QObject):
     Parameters
     ----------
     settings : Settings
-        Remember who carries out the runs.
+        Store the chosen execution backend and memory limit.
     runner : callable
         What carries out a plan; the engine's unless a test gives another.
     """
 
     preparing = Signal(str)
-    """A kernel is being compiled (a sentence), or what needed it is done ("")."""
+    """A kernel is being compiled (a sentence says so), or the work that needed the kernel is done ("")."""
 
     def __init__(
         self, settings: Settings, runner: Runner = engine_run, parent: QObject | None = None
@@ -207,7 +208,8 @@ class Models(QObject):
         records : sequence of RunRecord
         dataset : FoldedDataset
         then : callable
-            Called with those whose data were recorded and are this dataset; with none where that fails.
+            Called with the records whose recorded data are this dataset; with an empty list if that cannot be
+            found out.
         """
         candidates = tuple({record.recorded for record in records if record.recorded is not None})
         if not candidates:
@@ -225,18 +227,19 @@ class Models(QObject):
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
         callback = self._prepared
-        # With a slot, the worker does not load what limits threads by itself, and searches for garbage in it.
+        # A job without a slot would first load the BLAS libraries; `warm_up` itself loads them, while it
+        # holds off garbage collection.
         self.run_worker.task(
             tr("Starting the engine"), warm_up, on_done=callback, on_error=callback, slot="preparation"
         )
 
     def hold_work(self, is_held: bool) -> None:
-        """Begin no work on the workers, so that the window is drawn sooner, or begin what was asked for."""
+        """Hold back new work of both workers, so that the window is drawn sooner, or let it begin again."""
         for worker in (self.task_worker, self.run_worker):
             worker.hold(is_held)
 
     def warm_up_later(self) -> None:
-        """Warm up when what is being opened is there: until it is seen, nothing else takes processor time."""
+        """Warm up once the task worker is idle, so that the data or study being opened is shown first."""
         self.task_worker.drained.connect(self._warm_up_if_idle)
         self._warm_up_if_idle()
 

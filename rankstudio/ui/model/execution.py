@@ -68,7 +68,7 @@ class ExecutionBackend(QObject):
 def _run_on_workers(
     choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, target: RunTarget | None
 ) -> Iterator[Event]:
-    """Carry out a run on workers, which are started for it and stopped after it."""
+    """Carry out a run on worker processes, which are started before the run and stopped after it."""
     from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone
         on_cluster,
         on_processes,
@@ -83,14 +83,15 @@ _MEMORY_KEY = "run/memory"
 
 
 class MemoryBudget(QObject):
-    """Remembers it, and gives it to what this process opens and runs, on any thread, and to its workers.
+    """Limit of the memory for data and runs: stored in the settings, in force through the environment.
 
-    What the environment says of a start goes before what was remembered, until the user says otherwise.
+    The environment variable reaches all threads and worker processes. If it is already set when the program
+    starts, it takes precedence over the stored limit until the user chooses another limit.
 
     Parameters
     ----------
     settings : Settings
-        Keeps it from one start to the next.
+        Store the limit from one start of the program to the next.
     """
 
     changed = Signal()
@@ -98,35 +99,35 @@ class MemoryBudget(QObject):
     def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
-        self._before = os.environ.get(memory.VARIABLE)
-        if not self._before:
-            self._give(_valid_size_or_empty(settings.text(_MEMORY_KEY)))
+        self._variable_at_start = os.environ.get(memory.VARIABLE)
+        if not self._variable_at_start:
+            self._set_variable(_valid_size_or_empty(settings.text(_MEMORY_KEY)))
 
     @property
     def asked(self) -> str:
-        """The size that is in force, such as "4GB"; "" for half of what is free."""
+        """The limit that is in force, such as "4GB"; "" for half of the free memory."""
         return _valid_size_or_empty(os.environ.get(memory.VARIABLE, ""))
 
     def ask(self, size: str) -> None:
-        """Take another size from now on; "" for half of what is free.
+        """Set another limit from now on; "" for half of the free memory.
 
         Raises
         ------
         ParameterError
-            Where it is no size.
+            If ``size`` is not a valid size.
         """
         if size:
             memory.n_bytes(size)
         self._settings.set(_MEMORY_KEY, size or None)
-        self._give(size)
+        self._set_variable(size)
         self.changed.emit()
 
     def close(self) -> None:
-        """Leave the environment as it was."""
-        self._give(self._before or "")
+        """Restore the environment variable as it was when the program started."""
+        self._set_variable(self._variable_at_start or "")
 
-    def _give(self, size: str) -> None:
-        """Put it where threads and worker processes find it."""
+    def _set_variable(self, size: str) -> None:
+        """Set the environment variable that threads and worker processes read; remove it for ""."""
         if size:
             os.environ[memory.VARIABLE] = size
         else:

@@ -1,4 +1,4 @@
-"""Searches very many features for typed ids and names: to look through the names of a million is slow."""
+"""Finds features by a typed id or name, where a dataset has too many features to search all their names."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 from rankstudio.engine.arrays import Ints
 
 MOST_LISTED = 10_000
-"""Features that are looked through; others are found by their whole id or name."""
+"""Number of features whose names are searched for a part; later ones are found by their whole id or name."""
 
 
 def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
-    """Return the columns of features after the first 10,000 of which the whole id or name is typed."""
+    """Return the columns beyond the first 10,000 whose feature has exactly the typed id or name."""
     words = typed.split()
     if len(names) <= MOST_LISTED or not words:
         return []
+    # The id may be the first word, as in "25 BM25", or the last, as in "feature 25".
     numbers = {int(word) for word in (words[0], words[-1]) if word.isdecimal()}
     columns = [int(column) for number in sorted(numbers) for column in np.flatnonzero(ids == number)]
     if not columns and typed in names:

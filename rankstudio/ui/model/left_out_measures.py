@@ -1,4 +1,4 @@
-"""Measures of the shown run's models on left-out queries: on demand, kept while the data are open."""
+"""Measures the shown run's models on left-out queries, on demand; the values last while the data are open."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ from rankstudio.ui.model.session import Session
 _MAX_MEASURED_PATHS = 1000  # paths
 
 _Wanted = tuple[str, tuple[str, ...]]
-"""Convention and measures."""
+"""Key of the convention and names of the measures by which a path is measured."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """Measures of a path, and nothing of its models.
+    """The left-out measures of a path, as far as they are computed.
 
     Attributes
     ----------
     n_steps : int
+        Number of steps of the path.
     values : dict
-        Of the first steps, by "leave-query-out MAP".
+        Values of the steps measured so far, by the name of the measure, such as "leave-query-out MAP".
     """
 
     n_steps: int
@@ -54,24 +55,24 @@ class _Measured:
 
 
 class LeftOutMeasures(QObject):
-    """Measures the shown paths by queries left out of training, while that is asked for.
+    """Measures the shown paths on queries left out of training, if the user asks for these measures.
 
-    The chosen path of the shown fold, or its like on every fold where all are; then those of all
-    combinations, where a map or a plot shows these. Nothing while a run works, which would be slowed. A run
-    that is chosen by such a measure brings it along; here is what it does not bring: other measures, another
-    convention.
+    First the chosen path is measured: on the shown fold, or on every fold while all folds are shown. If a map
+    or a plot shows all combinations, their paths follow. Nothing is measured while a run works, as that would
+    slow the run. A run whose plan selects by a left-out measure has computed that measure itself; other
+    measures and other conventions are computed here.
 
     Parameters
     ----------
     session, runs, measured, current
-        What is shown.
+        Determine which paths are shown, and by which measure.
     worker : Worker
-        Which has other tasks between two steps.
+        Measures step by step; other tasks may come between two steps.
     fold_cache : FoldCache
     """
 
     changed = Signal()
-    """It is wanted or not, possible or not, begins or ends."""
+    """Left-out measures are asked for or not, are possible or not, or measuring begins or ends."""
     grew = Signal()
     """More steps have been measured."""
     failed = Signal(str)
@@ -92,11 +93,11 @@ class LeftOutMeasures(QObject):
         self._measured = measured
         self._current = current
         self._fold_cache = fold_cache
-        self._asked = self._of_all = False
+        self._asked = self._measures_all = False
         # Weak keys, the steps of a path: an entry goes with the last reference to its path.
         self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = WeakKeyDictionary()
-        self._failed: list[_Measured] = []  # not tried again until they are asked for again
-        self._looked_at: list[_Measured] = []
+        self._failed: list[_Measured] = []  # not tried again until the user asks for the measures again
+        self._shown_states: list[_Measured] = []
         self._working: tuple[PathResult, _Measured] | None = None
         self._work = BackgroundSimulation(worker, tr("Measuring left-out queries"), "left_out", self)
         self._work.grew.connect(self._grow)
@@ -109,7 +110,7 @@ class LeftOutMeasures(QObject):
 
     @property
     def possible(self) -> bool:
-        """Whether the shown plan has such predictions of the open data."""
+        """Whether left-out queries can be measured with the shown plan and the open data."""
         dataset = self._current.shown.dataset
         plan = self._current.shown.plan
         if dataset is None or not self._session.has_documents:
@@ -118,7 +119,7 @@ class LeftOutMeasures(QObject):
 
     @property
     def brought(self) -> bool:
-        """Whether the shown run is chosen by such a measure: they are drawn then, asked for or not."""
+        """Whether the shown plan selects by a left-out measure, which is then always drawn."""
         return self._current.shown.plan.leaves_out
 
     @property
@@ -128,34 +129,39 @@ class LeftOutMeasures(QObject):
 
     @property
     def shown(self) -> bool:
-        """Whether they are to be drawn."""
+        """Whether left-out measures are to be drawn."""
         return self.possible and (self._asked or self.brought)
 
     @property
     def waiting(self) -> bool:
-        """Whether they are to be drawn, and a run works, which comes first."""
+        """Whether left-out measures are to be drawn, but wait until no run works."""
         return self.shown and self._runs.busy
 
     @property
     def share(self) -> float | None:
-        """Share of the shown paths that is measured; None while nothing is being measured."""
+        """Share of the shown paths' steps that is measured; None while nothing is being measured."""
         if self._working is None:
             return None
-        return sum(state.n_done for state in self._looked_at) / sum(
-            state.n_steps for state in self._looked_at
-        )
+        n_done = sum(state.n_done for state in self._shown_states)
+        n_steps = sum(state.n_steps for state in self._shown_states)
+        return n_done / n_steps
 
     @property
     def growing(self) -> tuple[int, bool] | None:
-        """The combination whose path is being measured, and whether all of it is; None where none is."""
-        return None if self._working is None else (self._working[0].unit.position, self._working[1].whole)
+        """The combination whose path is being measured, and whether the path is complete; else None."""
+        if self._working is None:
+            return None
+        path, measured = self._working
+        return path.unit.position, measured.whole
 
     def of(self, path: PathResult, *, complete: bool = False) -> Mapping[str, Sequence[float]]:
-        """Return the measures of the first steps of a path; ``complete``: none before all are measured."""
+        """Return the measures of a path's steps so far; with ``complete``, only if all steps are measured."""
         if not self._known or not self.shown:
             return {}
         state = self._known.get(path.steps, {}).get(self._measures)
-        return {} if state is None or (complete and not state.whole) else state.values
+        if state is None or (complete and not state.whole):
+            return {}
+        return state.values
 
     @Slot()
     def toggle(self) -> None:
@@ -165,18 +171,18 @@ class LeftOutMeasures(QObject):
         self.go_on()
 
     def measure_all(self, all_steps: bool) -> None:
-        """Measure the paths of all combinations, when the chosen one is done; or that alone."""
-        if all_steps != self._of_all:
-            self._of_all = all_steps
+        """Measure the paths of all combinations after the chosen path, or the chosen path alone."""
+        if all_steps != self._measures_all:
+            self._measures_all = all_steps
             self.go_on()
 
     @Slot()
     def go_on(self) -> None:
-        """Measure the shown paths, one after the other, and no others."""
+        """Measure the shown paths, one after the other; stop measuring a path that is no longer shown."""
         requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
         states = {path: self._measured_of(path) for path in requests}
-        self._looked_at = list(states.values())
-        if self._working is not None and self._working[1] not in self._looked_at:
+        self._shown_states = list(states.values())
+        if self._working is not None and self._working[1] not in self._shown_states:
             self._working = None
             self._work.stop()
         missing = [path for path, state in states.items() if not state.whole and state not in self._failed]
@@ -200,24 +206,27 @@ class LeftOutMeasures(QObject):
         return self._session.convention, self._names
 
     def _measured_of(self, path: PathResult) -> _Measured:
-        """Return the measurement of a path by the shown measures; a new one where there is none."""
+        """Return the measurement of a path by the shown measures, an empty one if nothing is measured yet."""
         states = self._known.setdefault(path.steps, {})
         return states.setdefault(self._measures, _Measured(len(path.steps)))
 
     def _wanted(self) -> Iterator[tuple[PathResult, PathWanted]]:
-        """Yield the shown paths that the run did not measure by the shown measure."""
+        """Yield each shown path that the run did not measure by the shown measure, with its request."""
         name = left_out_name(self._session.measure)
         for plan, fold, path in self._paths():
             if name not in path.validation:
                 yield path, PathWanted(plan, fold, path.unit.values)
 
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
-        """Yield the chosen path of the shown fold, or its like on every fold; then all others."""
+        """Yield the chosen path on the shown fold, or on every fold while all folds are shown.
+
+        If all combinations are to be measured, yield the other paths of these folds after it.
+        """
         view = self._current.shown
         values = self._session.choice.values
         model = view.model
         record = view.record
-        chosen = None
+        chosen = None  # the chosen combination of the run
         number = view.fold.number if view.fold is not None else None
         if model is not None:
             if record is None or model.live:
@@ -231,12 +240,9 @@ class LeftOutMeasures(QObject):
         paths = self._measured.view(record).paths
         folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]
-        pairs = [
-            (fold, index)
-            for fold in folds
-            for index in range(len(record.combinations) if self._of_all else 0)
-        ]
-        for fold, combination in dict.fromkeys((*first, *pairs)):
+        n_combinations = len(record.combinations) if self._measures_all else 0
+        pairs = [(fold, index) for fold in folds for index in range(n_combinations)]
+        for fold, combination in dict.fromkeys((*first, *pairs)):  # the first pairs are among the others, too
             path = paths.get((fold.number, combination))
             if path is not None:
                 yield record.plan, fold, path

@@ -1,4 +1,4 @@
-"""The finished runs that the window lists, as what reports, figures and tables are made of them."""
+"""Collects the finished runs that the window lists, in the form in which reports and figures need them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ListedRun:
-    """A finished run of the window.
+    """A finished run of the window, as it was when a report was requested.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class ListedRun:
     dataset : FoldedDataset
     label : RunLabel
     stored : RunKey or None
-        Which run of the study it is.
+        Key of the run in the study; None if no study stores the run.
     recorded : RecordedData or None
-        Its data, where `dataset` has no documents.
+        Record of the run's data, if `dataset` has no documents.
     """
 
     number: int
@@ -48,7 +48,7 @@ class ListedRun:
 
     @classmethod
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
-        """Return a run as it is now, with its result or what it measures otherwise."""
+        """Return a run as it is now, with its own result or one by other measures."""
         return cls(record.key, result, record.dataset, record.label, record.stored, record.recorded)
 
 
@@ -72,7 +72,7 @@ class ReportRequest:
 
 
 def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
-    """Make the request of a report on the runs that are listed and ticked, of the open dataset."""
+    """Make the request of a report on the finished runs of the open dataset that are listed and ticked."""
     session = models.session
     records = [
         record
@@ -97,7 +97,7 @@ def source_of(request: ReportRequest) -> ReportSource:
 def figures_of(
     request: ReportRequest, format_name: str, style: FigureStyle, dpi: float, folder: Path
 ) -> list[FigureFile]:
-    """Return the files of all figures of the runs: those that the terminal writes."""
+    """Return the files of all figures of the runs, the same as the terminal's command writes."""
     from rankstudio.engine.analysis.figures import study_figures  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.figures.files import figure_files  # noqa: PLC0415 - on the worker only
 
@@ -106,7 +106,7 @@ def figures_of(
 
 
 def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
-    """Return a listed run as reports need it: with its recorded data and its evidence."""
+    """Return a listed run with its recorded data and its evidence, as reports need it."""
     from rankstudio.engine.analysis.reported_runs import ReportedRun  # noqa: PLC0415 - on the worker only
 
     recorded = run.recorded
@@ -124,18 +124,18 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
 
 
 def _recorded_data(dataset: FoldedDataset) -> RecordedData:
-    """Make the record that a study would have of data."""
+    """Make the same record of a dataset as a study stores."""
     digest = fingerprint(dataset)
     path = str(dataset.path.absolute()) if dataset.path is not None else ""
     folds = tuple(fold.number for fold in dataset.folds)
     ids = tuple(int(i) for i in dataset.feature_ids)
     return RecordedData(
-        dataset.name,
-        path,
-        digest.checksum,
-        digest.files,
-        folds,
-        ids,
-        dataset.feature_names,
+        name=dataset.name,
+        place=path,
+        checksum=digest.checksum,
+        files=digest.files,
+        folds=folds,
+        feature_ids=ids,
+        feature_names=dataset.feature_names,
         first_file=dataset.origin.checksum,
     )

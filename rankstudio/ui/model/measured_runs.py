@@ -1,9 +1,9 @@
 """The runs as they are measured now: by the measure and the convention in use.
 
-What a run measured itself is taken as it is; anything else is measured anew on the task worker, from the
-models that are there, and kept. Soon after runs are done their models are ranked by, and the measures that
-are offered made, so that they are there when they are shown. All runs are measured in one task, whose
-results arrive together, so that what shows several runs is drawn once.
+Values that a run measured itself are taken as they are. Other measures are computed on the task worker from
+the run's models, and kept. Soon after a run is done, its models rank the documents and all offered measures
+are computed in advance, so that they can be shown at once. All runs are measured in one task, whose results
+arrive together, so that a panel that shows several runs is drawn once.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 
 _MAX_MEASURED_RUNS = 400  # measured runs; the paths in them are the runs' own
-_MAX_SECONDS_TO_COLLECT = 0.3  # for which results wait for those of other runs
-_MAX_WAIT_SECONDS = 0.05  # seconds for which an answer waits at most
-_QUIET_MILLISECONDS = 500  # since a run changed, in which what that brings on the pages is computed first
+_MAX_SECONDS_TO_COLLECT = 0.3  # the measures of a run wait this long for the measures of other runs
+_MAX_WAIT_SECONDS = 0.05  # ranking in advance delays other tasks by about this time
+_QUIET_MILLISECONDS = 500  # after a change of a run, the pages compute their content first
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +47,11 @@ class MeasuredRun:
     Attributes
     ----------
     plan : Plan
-        That of the run with these measures.
+        The plan of the run, with the measures in use.
     paths, folds, baselines : Mapping
     result : RunResult or None
     complete : bool
-        Whether everything that was found by then has been measured.
+        Whether all results that the run had when it was measured are included.
     """
 
     plan: Plan
@@ -64,7 +64,7 @@ class MeasuredRun:
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """A run to be measured, with what it had found when that was asked for."""
+    """A request to measure a run, with the results that the run had at the time of the request."""
 
     record: RunRecord
     wanted: Measurement
@@ -80,9 +80,9 @@ class MeasuredRuns(QObject):
     session : Session
     runs : Runs
     worker : Worker
-        For tasks.
+        The worker of the tasks.
     study_store : StudyStore
-        Keeps cross-fitted values that an earlier version did not store.
+        Stores cross-fitted values that an earlier version of RankStudio did not store.
     """
 
     changed = Signal(object)
@@ -112,7 +112,7 @@ class MeasuredRuns(QObject):
         runs.cleared.connect(self._forget_all)
 
     def view(self, record: RunRecord) -> MeasuredRun:
-        """Return a run as it is measured now; what is not measured yet is not in it, and is asked for."""
+        """Return a run by the measures in use; request those of its values that are missing."""
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
@@ -133,7 +133,7 @@ class MeasuredRuns(QObject):
         return MeasuredRun(plan, measured.paths, measured.folds, measured.baselines, complete=False)
 
     def measures(self, record: RunRecord) -> bool:
-        """Return whether a run can be shown by the convention in use, now or soon."""
+        """Return whether a run has, or can be given, values by the convention in use."""
         is_own_convention = record.plan.convention == self._session.measurement(record.plan).convention
         return is_own_convention or bool(record.dataset.folds[0].train.n_documents)
 
@@ -151,21 +151,19 @@ class MeasuredRuns(QObject):
         }
 
     def _is_new(self, record: RunRecord, measurement: Measurement) -> bool:
-        """Return whether a run is to be measured, and neither has been nor is about to be."""
+        """Return whether a run can and must be measured, and is neither measured nor requested yet."""
         state = _state_of_record(record)
         request = self._asked.get(record)
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
-        is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(state[1:])
-        is_measured = self._known.get((record, measurement), (None, None))[0] == state
-        return (
-            is_measurable
-            and not is_measured
-            and not (request and (request.wanted, request.state) == (measurement, state))
-        )
+        _, *results = state
+        is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(results)
+        measured_state, _ = self._known.get((record, measurement), (None, None))
+        is_requested = request is not None and (request.wanted, request.state) == (measurement, state)
+        return is_measurable and measured_state != state and not is_requested
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
-        """Have the runs measured that are not measured yet, in this order."""
+        """Have the worker measure those of the runs that are not measured yet, in this order."""
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -193,7 +191,7 @@ class MeasuredRuns(QObject):
         )
 
     def _work(self, requests: Sequence[_Request], cancelled: CancelFlag) -> Iterator[_Answers]:
-        """Measure runs on the worker; yield all at once, or some at a time where that takes long."""
+        """Measure runs on the worker; yield the answers together, or in groups if measuring takes long."""
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
         began = time.perf_counter()
@@ -218,21 +216,21 @@ class MeasuredRuns(QObject):
             raise failure
 
     def _take(self, answers: _Answers) -> None:
-        """Keep the measures of runs that are still there, and emit `changed`."""
+        """Keep the answers to requests that still stand, and emit `changed`."""
         accepted = [
-            (asked_request, measured_run)
-            for asked_request, measured_run in answers
-            if self._asked.get(asked_request.record) is asked_request
+            (request, measured_run)
+            for request, measured_run in answers
+            if self._asked.get(request.record) is request
         ]
-        for request, run in accepted:
+        for request, measured_run in accepted:
             del self._asked[request.record]
-            self._keep((request.record, request.wanted), request.state, run)
-            self._store_fitted(request, run)
+            self._keep((request.record, request.wanted), request.state, measured_run)
+            self._store_fitted(request, measured_run)
         if accepted:
-            self.changed.emit(tuple(answered.record for answered, _ in accepted))
+            self.changed.emit(tuple(request.record for request, _ in accepted))
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
-        """Have the study store cross-fitted values that it does not have of a run, once."""
+        """Have the study store the cross-fitted values of a run, once, if it has none of that run."""
         record = request.record
         study = self._study_store.study
         run_result = record.result
@@ -256,15 +254,16 @@ class MeasuredRuns(QObject):
         return measured
 
     def _measure(self, dataset: FoldedDataset, run: MeasuredRun, measurement: Measurement) -> MeasuredRun:
-        """Measure the paths of a run; on the worker, the only thread that has the engine's part."""
+        """Measure the folds, paths and baselines of a run; called on the worker only."""
         engine = self._remeasurement()
         parts = {fold.number: fold for fold in dataset.folds}
         plan = run.plan
         folds = {n: engine.fold(fold, parts[n], plan, measurement) for n, fold in run.folds.items()}
         by_unit = {(n, path.unit.position): path for n, fold in folds.items() for path in fold.paths}
         paths = {
-            unit_key: by_unit.get(unit_key) or engine.paths([path], parts[unit_key[0]], plan, measurement)[0]
-            for unit_key, path in run.paths.items()
+            (n, combination): by_unit.get((n, combination))
+            or engine.paths([path], parts[n], plan, measurement)[0]
+            for (n, combination), path in run.paths.items()
         }
         baselines = {
             n: engine.baseline(baseline, parts[n], plan, measurement) for n, baseline in run.baselines.items()
@@ -274,7 +273,7 @@ class MeasuredRuns(QObject):
         return MeasuredRun(new_plan, paths, folds, baselines, result)
 
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
-        """Rank by a run's models, then compute all measures and conventions on offer."""
+        """Rank the documents with a run's models, then compute all offered measures and conventions."""
         measurement = self._session.measurement(result.plan, dataset)
         variants = [replace(measurement, measure=name) for name in OFFERED]
         variants += [replace(measurement, convention=key) for key in CONVENTIONS]
@@ -295,7 +294,9 @@ class MeasuredRuns(QObject):
     @Slot(int)
     def _forget(self, key: int) -> None:
         self._known = {
-            cache_key: cached for cache_key, cached in self._known.items() if cache_key[0].key != key
+            (record, measurement): cached
+            for (record, measurement), cached in self._known.items()
+            if record.key != key
         }
         self._asked = {record: request for record, request in self._asked.items() if record.key != key}
 
@@ -307,13 +308,13 @@ class MeasuredRuns(QObject):
 
 
 _State = tuple[int, int, int, int, bool]
-
+"""Revision of a run, its numbers of paths, folds and baselines, and whether it has a result."""
 
 _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
 def _state_of_record(record: RunRecord) -> _State:
-    """Return the amount of results of a run: its revision, and the numbers of paths, folds and baselines."""
+    """Return the state of a run, by which it is recognized whether its measures are up to date."""
     extent = len(record.paths), len(record.folds), len(record.baselines), record.result is not None
     return (record.revision, *extent)
 
@@ -335,18 +336,18 @@ def _with_folds(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) 
 
 
 class RunRankings(QObject):
-    """Has the documents of finished runs ranked on the task worker, while no run works.
+    """Ranks the documents with the models of finished runs in advance, on the task worker.
 
-    It begins when nothing has become of a run for a while, and does so for a moment at a time: whatever is
-    asked for comes between.
+    Ranking begins when no run works and no run has changed for a while. It is done in short tasks, so that
+    tasks that the user asks for can come between.
 
     Parameters
     ----------
     runs : Runs
     worker : Worker
-        For tasks.
+        The worker of the tasks.
     rank_models : callable
-        Ranks by the models of a run, one after the other; called on the worker only.
+        Ranks with the models of a run, one after the other; called on the worker only.
     """
 
     def __init__(
@@ -375,7 +376,7 @@ class RunRankings(QObject):
 
     @Slot()
     def go_on(self) -> None:
-        """Rank for a moment, where there is something to rank and nothing runs."""
+        """Submit the next short task of ranking, if a finished run is not ranked yet and no run works."""
         if self._job is not None or self._runs.busy:
             return
         if self._rest is None:
@@ -419,7 +420,7 @@ class RunRankings(QObject):
 
 
 def _rank_for_a_moment(rankings: Iterator[None]) -> Iterator[None] | None:
-    """Rank for a moment; return the remaining work, None when all is done."""
+    """Rank for at most about 50 ms; return the remaining work, None if all is done."""
     until = time.perf_counter() + _MAX_WAIT_SECONDS
     for _ in rankings:
         if time.perf_counter() > until:

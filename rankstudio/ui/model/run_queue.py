@@ -1,4 +1,4 @@
-"""The runs of the window: a queue in front of one worker, pause, step and stop; and which are compared."""
+"""The runs of the window: the queue for the worker that carries them out, and the ticks to compare them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def engine_run(
     plan : Plan
     dataset : FoldedDataset
     target : RunTarget or None
-        Where finished units go, and come from; None for a run that is not stored.
+        Where finished units are stored and read from; None for a run that is not stored.
     executor : Executor or None
         Carries out many units at a time; None for one after the other, step by step.
     """
@@ -48,13 +48,16 @@ def engine_run(
 
 
 def _is_step(event: object) -> bool:
-    """Return whether an event is what the step button waits for; of other workers only whole units arrive."""
+    """Return whether an event ends the wait after a press of the step button.
+
+    Runs on other workers report no steps, only whole units with their seconds.
+    """
     return isinstance(event, StepDone) or (isinstance(event, UnitFinished) and event.seconds is not None)
 
 
 @dataclass(frozen=True)
 class _StorageFailed:
-    """A run goes on although no study stores it, and why."""
+    """Message that no study stores a run, which goes on nevertheless, and the reason."""
 
     reason: str
 
@@ -69,9 +72,10 @@ class Runs(QObject):
     study_store : StudyStore
         Where the runs are stored.
     runner : callable
-        What carries out a plan; the engine's unless a test gives another.
+        Carries out a plan; the engine's function unless a test gives another.
     other_runner : callable
-        Returns what carries out a run that is submitted now in place of the runner; None for the runner.
+        Called when a run is submitted; returns the function that carries out that run, or None for
+        ``runner``.
 
     Attributes
     ----------
@@ -100,15 +104,15 @@ class Runs(QObject):
     cleared = Signal()
     """All runs were forgotten at once: another study is open."""
     marked = Signal(object, bool)
-    """Whether a run that the study keeps is removed (RunRecord, whether it is) has to be noted there."""
+    """A stored run was removed or restored, which the study has to note (RunRecord, True if removed)."""
     labelled = Signal(object)
-    """A run is called otherwise, or something else is noted of it (RunRecord)."""
+    """The name of a run, or another part of its label, was changed (RunRecord)."""
     choiceKept = Signal(object)
     """Another model of a run was chosen (RunRecord)."""
     storageBegan = Signal(object)
     """A run began that the study stores (RunRecord)."""
     kept = Signal()
-    """The study has stored something with a run, such as what an ability has found of it."""
+    """The study has stored something with a run, such as the evidence that a plug-in computed for it."""
     storageFailed = Signal(str)
     """A run began that no study stores; a sentence says why."""
 
@@ -160,7 +164,7 @@ class Runs(QObject):
     def start(
         self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False, is_shown: bool = True
     ) -> RunRecord:
-        """Run a plan when the runs before it have ended; show it where none works, unless it is not to be."""
+        """Run a plan after the runs before it; if ``is_shown``, show it unless another run is current."""
         self._last_key += 1
         record = RunRecord(
             self._last_key, plan.resolved(dataset.convention), dataset, background=not is_shown
@@ -181,18 +185,18 @@ class Runs(QObject):
         self.changed.emit(record)
 
     def add(self, record: RunRecord) -> None:
-        """List a run that is there already, in the place that its number gives it."""
+        """List a run that already has a number, at the place in the list that follows from it."""
         self._records = dict(sorted({**self._records, record.key: record}.items()))
         self.added.emit(record)
 
     def bring(self, record: RunRecord) -> None:
-        """List a finished run that came from elsewhere, with a number of its own."""
+        """List a finished run that was read from elsewhere, under a new number."""
         self._last_key += 1
         record.key = self._last_key
         self.add(record)
 
     def clear(self, last_key: int = 0) -> None:
-        """List no runs any more; they stay in their study, and the next one's number follows ``last_key``."""
+        """Remove all runs from the list, but not from their study; number the next run after ``last_key``."""
         for job in self._jobs.values():
             job.abandon()
         self._jobs.clear()
@@ -203,7 +207,7 @@ class Runs(QObject):
         self.show(None)
 
     def adopt(self, records: Iterable[RunRecord], dataset: FoldedDataset) -> None:
-        """Give runs their data, which were not at hand before."""
+        """Give runs their dataset, of which only the record in the study was known before."""
         for record in records:
             record.dataset = dataset
             record.recorded = None
@@ -216,7 +220,7 @@ class Runs(QObject):
         self.kept.emit()
 
     def allow(self, why_not: str) -> None:
-        """Unblock the runs that waited for this reason."""
+        """Unblock the runs that could not go on for this reason."""
         for record in self.records:
             if record.why_not_on == why_not:
                 record.why_not_on = ""
@@ -224,7 +228,7 @@ class Runs(QObject):
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
         """Submit a run to the worker, paused or running."""
-        # Who goes step by step watches this window at work.
+        # A run that starts paused is watched step by step, which only this process can show.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan
         dataset = record.dataset
@@ -246,13 +250,13 @@ class Runs(QObject):
         self, plan: Plan, dataset: FoldedDataset, stored: RunKey | None, runner: Runner
     ) -> Iterator[Event | RunTarget | _StorageFailed | None]:
         """Carry out a run on the worker, and send its results as messages."""
-        yield None  # the sign that its turn has come
+        yield None  # signals that the turn of the run has come
         plan = stored.plan if stored else plan
         target: RunTarget | None = None
         try:
             target = self._study_store.target(stored) if stored else self._study_store.begin(plan, dataset)
         except ChangedDataError:
-            raise  # the study's other runs are of other data: that is for the user to decide
+            raise  # the data have changed since the study recorded them: the user has to decide
         except StoreError as error:
             yield _StorageFailed(str(error))
         if target is not None:
@@ -267,12 +271,12 @@ class Runs(QObject):
 
     @property
     def next_up(self) -> RunRecord | None:
-        """The run that works or is paused; where there is none, the first one that waits."""
+        """The run that works or is paused, else the first one that waits; None without any."""
         waiting = (record for record in self.records if record.state is RunState.QUEUED)
         return self.current or next(waiting, None)
 
     def pause(self) -> None:
-        """Pause the run that works, or the first one that waits, for kernels to be compiled for instance."""
+        """Pause the run that works, else the first one that waits, such as for kernels to be compiled."""
         record = self.next_up
         if record and record.state is not RunState.PAUSED:
             self._jobs[record.key].pause()
@@ -298,11 +302,11 @@ class Runs(QObject):
             self._jobs[record.key].step()
 
     def stop(self, record: RunRecord | None = None) -> None:
-        """Stop a run, by default the one that works or is next; what it has finished stays."""
+        """Stop a run, by default the one that works or is next; its finished units stay."""
         record = record or self.next_up
         if record is None or record.state.ended:
             return
-        if record.key not in self._begun:  # it ends now, not when its turn comes
+        if record.key not in self._begun:  # a run that has not begun ends at once
             self._jobs[record.key].abandon()
             self._end(record, Outcome(Ending.CANCELLED))
         else:
@@ -314,9 +318,10 @@ class Runs(QObject):
             self.stop(record)
 
     def remove(self, record: RunRecord) -> None:
-        """List a run no more, and stop it where it has not ended; :meth:`restore` brings it back."""
+        """Remove a run from the list, and stop it if it has not ended; :meth:`restore` lists it again."""
         if record.key in self._jobs:
-            self._jobs[record.key].cancel()  # its messages until then still come: where it is stored, too
+            # Messages still arrive until the job ends, among them the key under which the run is stored.
+            self._jobs[record.key].cancel()
         del self._records[record.key]
         self._mark(record)
         self.removed.emit(record.key)
@@ -338,7 +343,7 @@ class Runs(QObject):
             self.marked.emit(record, not self._listed(record))
 
     def _handle(self, record: RunRecord, event: Event | RunTarget | _StorageFailed | None) -> None:
-        """Handle a message of the worker about a run, also one that was removed and is stopping."""
+        """Handle a message of the worker about a run, which may have been removed from the list by now."""
         if isinstance(event, RunTarget):
             record.stored = event.key
             self.storageBegan.emit(record)
@@ -346,7 +351,7 @@ class Runs(QObject):
                 self._mark(record)
         elif isinstance(event, _StorageFailed):
             self.storageFailed.emit(event.reason)
-        elif event is None:
+        elif event is None:  # the turn of the run has come
             self._begun.add(record.key)
             if record.state is RunState.QUEUED:
                 record.state = RunState.RUNNING
@@ -373,7 +378,7 @@ class Runs(QObject):
 
 
 def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
-    """Show a run, with its data, its plan and what was chosen of it last."""
+    """Show a run with its data, its plan and the model that was chosen of it last."""
     leave(session, runs)
     if record.dataset is session.dataset:
         session.go_back_to(record.plan, tr("going to run {key}").format(key=record.key), record.choice)
@@ -394,13 +399,13 @@ def leave(session: Session, runs: Runs) -> None:
 def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     """Return which model of a run is chosen.
 
-    What is chosen in the window is so of the run that is shown, unless that run has other data, another
-    method or no such model, as the first one of a comparison may.
+    The choice in the window applies to the run that is shown. It does not apply if that run has other data
+    than the session, another method, or no model with the chosen values; then the run keeps its own choice.
     """
     plan = record.plan
     chosen = session.choice
-    other = (plan.method, plan.ranker) != (session.plan.method, session.plan.ranker)
-    if other or record is not runs.shown or record.dataset is not session.dataset:
+    has_other_method = (plan.method, plan.ranker) != (session.plan.method, session.plan.ranker)
+    if has_other_method or record is not runs.shown or record.dataset is not session.dataset:
         return record.choice
     fits = chosen.values is None or _values_fit_plan(chosen.values, plan)
     return chosen if fits else record.choice
@@ -415,7 +420,7 @@ def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
 
 
 class RunMarks(QObject):
-    """The ticks of the runs, and the reference. A new run is ticked.
+    """Which runs are ticked, that is compared, and which run is the reference. A new run is ticked.
 
     Parameters
     ----------
@@ -442,14 +447,15 @@ class RunMarks(QObject):
         return key not in self._unticked
 
     def tick(self, key: int, on: bool) -> None:
-        """Compare a run, or leave it out; the reference can not be left out."""
-        unticked = self._unticked - {key} if on or key == self._reference else self._unticked | {key}
+        """Tick or untick a run; the reference always stays ticked."""
+        is_ticked = on or key == self._reference
+        unticked = self._unticked - {key} if is_ticked else self._unticked | {key}
         if unticked != self._unticked:
             self._unticked = unticked
             self.changed.emit()
 
     def refer_to(self, key: int | None) -> None:
-        """Compare with another run, which is ticked then; None for the best one."""
+        """Make another run the reference, and tick it; None for the best run."""
         if key != self._reference:
             self._reference = key
             self._unticked -= {key} if key is not None else set()

@@ -1,4 +1,4 @@
-"""One run as the window knows it: what was asked for, how far it is, what it has found so far."""
+"""One run as the window knows it: its plan, its progress, and its results so far."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class RunState(Enum):
-    """Where a run is between the press of the button and its end."""
+    """State of a run between its submission and its end."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -49,13 +49,13 @@ class RunState(Enum):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the run has ended: it neither waits, works nor is paused."""
         return self not in (RunState.QUEUED, RunState.RUNNING, RunState.PAUSED)
 
 
 @dataclass(eq=False)
 class Clock:
-    """Time worked, without the pauses."""
+    """Stopwatch of the time that a run has worked, without its pauses."""
 
     now: Callable[[], float] = time.monotonic
     worked: float = 0.0
@@ -89,7 +89,7 @@ class RunRecord:
     dataset : FoldedDataset
     state : RunState
     failure : str
-        Why it failed, as a sentence.
+        Why the run failed, as a sentence.
     paths : dict
         The finished paths, by (fold, combination).
     growing : dict
@@ -99,32 +99,32 @@ class RunRecord:
     folds : dict
         The finished folds, by number.
     result : RunResult or None
-        When it is complete.
+        The result; None until the run is complete.
     unit : Unit or None
-        What it works on now.
+        The unit that the run works on now.
     working : WorkProgress or None
-        What it is doing before the next step, where that takes long.
+        The work before the next step, reported if it takes long.
     baselines : dict
         The best single feature of each fold begun, by number.
     came_whole : bool
-        Whether the last path was there already, and came without its steps.
+        Whether the last path was finished earlier, so that it came at once and without its steps.
     stored : RunKey or None
-        Which run of the open study it is; None for one that is not kept.
+        Key of the run in the open study; None if no study stores the run.
     recorded : RecordedData or None
-        Its data, while they are known from the study alone and ``dataset`` has no documents.
+        Record of the run's data in the study, while ``dataset`` has no documents.
     label : RunLabel
-        What the user calls it and says of it.
+        The user's name for the run and remarks on it.
     origin : str
-        When and by which version it was computed, where it is from a study.
+        When and by which version the run was computed, if it was read from a study.
     why_not_on : str
-        Why it cannot go on although it is not finished, as a sentence; else "".
+        Why the run cannot go on although it is not finished, as a sentence; else "".
     choice : Choice
-        The user's last choice in it; comes back when it is shown again.
+        The model that the user chose last; it is restored when the run is shown again.
     background : bool
-        Whether the user views another run or fold while it works, rather than follow it.
+        Whether the user views another run or fold while this run works, rather than follow it.
     revision : int
-        Grows whenever one of its findings, or its data, is replaced: a run that goes on gets its earlier
-        findings again, in other objects.
+        Grows whenever a result or the data are replaced: a run that goes on receives its earlier results
+        again, as other objects.
     """
 
     key: int
@@ -183,7 +183,7 @@ class RunRecord:
                 self.result = event.result
 
     def pack(self) -> None:
-        """Keep the steps of unfinished paths in less memory, where nothing more will come."""
+        """Store the steps of unfinished paths in less memory, after the run has ended."""
         for unit_key in self.growing:
             path = self.so_far(*unit_key)
             if path is not None:
@@ -191,7 +191,7 @@ class RunRecord:
         self.growing.clear()
 
     def so_far(self, fold: int, combination: int) -> PathResult | None:
-        """Return the steps that an unfinished path has by now as a path; None before the first."""
+        """Return the steps of an unfinished path so far as a path; None before the first step."""
         events = self.growing.get((fold, combination))
         if not events:
             return self.left.get((fold, combination))
@@ -202,12 +202,12 @@ class RunRecord:
 
     @property
     def title(self) -> str:
-        """Its name: the user's, else the title of its plan."""
+        """Name of the run: the user's, else the title of the plan."""
         return self.label.name or self.plan.title
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes of the method on the results, the first of each kind."""
+        """Notes of the method on the paths, the first note of each kind."""
         return notes_of(self.paths.values())
 
     @property
@@ -223,21 +223,21 @@ class RunRecord:
 
     @property
     def left_text(self) -> str:
-        """Where it was left, as a sentence."""
+        """At how many fits the run was interrupted, as a sentence."""
         return tr("{title} on {name}: interrupted at {units_text}.").format(
             title=self.title, name=self.dataset.name, units_text=self.units_text
         )
 
     @property
     def remark(self) -> str:
-        """Remark on its state: why it failed, how much is done, where it is from."""
+        """Remark on the state of the run: why it failed, how much of it is done, or its origin."""
         if self.state is RunState.UNFINISHED:
             return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
         on_disk = tr("data read from disk") if self.dataset.from_disk else ""
         return self.failure or " · ".join(part for part in (self.origin, on_disk) if part)
 
     def wait_again(self) -> None:
-        """Get ready to go on: the study's events come again."""
+        """Reset the progress before the run goes on: the events of its stored units come again."""
         self.state = RunState.QUEUED
         self.failure = ""
         self.unit = self.working = None
@@ -261,7 +261,7 @@ class RunRecord:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long it will take still, from its pace so far; None before there is one."""
+        """Estimate of the remaining seconds from the pace so far; None if less than 1 % is done."""
         fraction = self.progress
         if fraction < 0.01 or self.state.ended:
             return None

@@ -1,9 +1,9 @@
 """The current view: a run or the form's plan, a fold of the open data, and a model of one path.
 
-All panels read them from one frozen value, `Shown`, so that what stands side by side belongs together. The
-path of a shown run is taken from it; any other (a λ between the grid's, a feature pinned after the run) is
-computed on the task worker, and only the last one asked for counts. Until it is there, the value that was
-shown stays as a whole, or what does not belong to it is shown without a model.
+All panels read the view from one frozen value, `Shown`, so that they show parts of the same state. A path
+that the shown run has is taken from the run. Any other path (for a λ between two values of the grid, or for a
+feature pinned after the run) is computed on the task worker; only the last requested path counts. Until that
+path is computed, either the previous view stays as a whole, or the new view is shown without a model.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice, Session, reading
 from rankstudio.ui.style.number_format import combination_label
 
 LIVE: Literal["live"] = "live"
-"""Key of the path at the slider's λ, where that is none of the grid's."""
+"""Key of the path at the slider's λ, if the run has no path for that λ."""
 PROBE: Literal["inspected"] = "inspected"
-"""Key of such a path while its model is inspected and not chosen."""
+"""Key of a path that no run has, while its model is inspected and not chosen."""
 
 NOT_WHOLE = tr(
     "The study stores only the best model of this path. Run the plan again to test or export another one."
@@ -56,15 +56,15 @@ class SelectedModel:
     Attributes
     ----------
     key : int or str
-        The run's combination, or `LIVE` and `PROBE` for a path that no run has.
+        The run's combination, or `LIVE` or `PROBE` for a path that no run has.
     values : tuple
-        On the plan's axes: λ.
+        Values of the model on the plan's axes, such as λ.
     plan : Plan
-        With which it was computed.
+        The plan with which the path was computed.
     fold : Fold
     path : PathResult
     position : int
-        Of the current step in ``path.steps``.
+        Position of the current step in ``path.steps``.
     """
 
     key: int | str
@@ -86,7 +86,7 @@ class SelectedModel:
 
     @property
     def learned_by(self) -> tuple[str, int, str]:
-        """Key of how the path was learned: method, fold, and the rest in words."""
+        """Key of how the path was learned: the method, the fold, and a text of everything else."""
         plan = self.plan
         parameters = {**self.plan.parameters, **self.parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, feature_groups_of(plan)
@@ -95,12 +95,12 @@ class SelectedModel:
 
     @property
     def x_value(self) -> int:
-        """Where on the path it stands: how many features it has, or which round it is."""
+        """Coordinate of the model on the path: its number of features, or its round."""
         return int(self.path.x_values[self.position])
 
     @property
     def live(self) -> bool:
-        """Whether no run has its path: it was computed for the slider, or for settings that changed since."""
+        """Whether no run has the model's path: it was computed for the slider or for changed settings."""
         return isinstance(self.key, str)
 
 
@@ -111,19 +111,20 @@ class Shown:
     Attributes
     ----------
     dataset : FoldedDataset or None
-        What is open.
+        The open dataset.
     record : RunRecord or None
-        The shown run, where it is of these data.
+        The shown run, if it is a run on the open dataset.
     plan : Plan
-        That of the run; without one, the form's.
+        The plan of the run; without a run, that of the form.
     fold : Fold or None
-        None while all folds are shown.
+        The shown fold; None while all folds are shown.
     model : SelectedModel or None
-        The chosen one, of the run's method and of this fold: a model of the run, or a live one.
+        The chosen model of the run's method on this fold: a model of the run, or a live one.
     edited : bool
         Whether the model is a live one of the run's method with other settings than the run's.
     inspection : SelectedModel or None
-        Another model of the run, or of the live path, that is inspected; None where the chosen one is shown.
+        Another model of the run, or of the live path, that is inspected; None while the chosen model is
+        shown.
     """
 
     dataset: FoldedDataset | None
@@ -141,16 +142,16 @@ class Shown:
 
     @property
     def axis(self) -> Axis | None:
-        """The grid that the slider moves: the plan's first one."""
+        """The axis that the slider moves along: the plan's first one that is a grid."""
         return next((axis for axis in self.plan.axes if axis.is_grid), None)
 
     @property
     def model_label(self) -> str:
-        """How the chosen model's parameters are called; see :meth:`label_of`."""
+        """Label of the chosen model's parameters; see :meth:`label_of`."""
         return "" if self.model is None else self.label_of(self.model)
 
     def label_of(self, model: SelectedModel) -> str:
-        """Return how a model's parameters are called: "λ = 2³"; of a live model, that it is of no run."""
+        """Return the label of a model's parameters, "λ = 2³"; for a live model with a note on that."""
         label = combination_label(model.plan.axes, model.values)
         if not model.live:
             return label
@@ -158,14 +159,14 @@ class Shown:
         return f"{label} ({note})" if label else note
 
     def is_of(self, other: Shown) -> bool:
-        """Return whether this is of the same data, run, fold and plan, the model apart."""
+        """Return whether two views have the same data, run, fold and plan; their models may differ."""
         is_same_context = (
             self.dataset is other.dataset and self.record is other.record and self.fold is other.fold
         )
         return is_same_context and self.plan.agrees(other.plan)
 
     def continues(self, later: Shown, plan: Plan) -> bool:
-        """Return whether this may stay for a moment, until the model of a plan is there for a later value."""
+        """Return whether this view may stay while the model of a plan is computed for the later view."""
         model = self.model
         return (
             model is not None
@@ -183,11 +184,11 @@ class CurrentModel(QObject):
     inspected = Signal()
     """Another model is inspected, or the chosen one again; what is chosen and shown besides stays."""
     tested = Signal()
-    """The measures on the test part have come, or are not known any more."""
+    """The measures on the test part have been computed, or have become unknown."""
     failed = Signal(str)
     """A path could not be computed; a sentence."""
     recovered = Signal(str)
-    """That path is wanted no more; the sentence that told of it."""
+    """A path that failed is no longer wanted; the sentence of `failed`."""
 
     def __init__(
         self,
@@ -238,7 +239,7 @@ class CurrentModel(QObject):
 
     @property
     def by_protocol(self) -> SelectedModel | None:
-        """The model that the shown run chose on this fold; None where no run did."""
+        """The model that the shown run chose on this fold by validation; None without such a model."""
         bare = replace(self._shown, model=None, inspection=None)
         chosen = self._chosen_by_validation(bare)
         return None if chosen is None else self._of_run(bare, NOTHING_CHOSEN)
@@ -253,16 +254,16 @@ class CurrentModel(QObject):
 
     @property
     def differs(self) -> Choice | None:
-        """The inspected model, where choosing it would make another one the chosen one."""
+        """The inspected model, if choosing it would change the chosen model; else None."""
         inspection = self._session.inspection
         if self._shown.inspection is not None:
             return inspection
-        is_mean = self._shown.fold is None and self._shown.record is not None
-        return inspection if is_mean and inspection != self._session.choice else None
+        shows_all_folds = self._shown.fold is None and self._shown.record is not None
+        return inspection if shows_all_folds and inspection != self._session.choice else None
 
     @Slot()
     def choose_inspected(self) -> None:
-        """Choose the model that is inspected, on all folds; without one nothing happens."""
+        """Choose the inspected model on all folds; do nothing if no model is inspected."""
         choice = self._session.inspection
         axes = self._shown.plan.axes
         if choice is not None and choice.values is not None and _are_on_axes(axes, choice.values):
@@ -270,14 +271,14 @@ class CurrentModel(QObject):
 
     @property
     def inspects(self) -> bool:
-        """Whether another model is inspected before it is chosen.
+        """Whether a model that the user points to is inspected first, rather than chosen at once.
 
-        Before there is a run, and with settings that no run has, there is no choice that it would change.
+        Without a run, and with settings that no run has, the model is chosen at once.
         """
         return self._shown.record is not None and not self._shown.edited
 
     def look_at(self, values: tuple[Any, ...], step: int | None, *, gliding: bool = False) -> None:
-        """Inspect a model, or choose it where none is inspected; gliding choices are undone at once."""
+        """Inspect a model, or choose it if `inspects` is False; choices while gliding are undone together."""
         if self.inspects:
             self._session.inspect(values, step)
         else:
@@ -290,7 +291,7 @@ class CurrentModel(QObject):
 
     @property
     def test(self) -> dict[str, float]:
-        """The current model's measures on the test part; empty until they have come."""
+        """The current model's measures on the test part; empty until they are computed."""
         return self._test
 
     @property
@@ -300,24 +301,21 @@ class CurrentModel(QObject):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """Where the slider stands on the axes of what is shown: as chosen, else in the middle."""
+        """Values of the slider on the shown plan's axes: the chosen values, else the middle of each axis."""
         return self._values(self._shown) or _middle_values(self._shown.plan.axes)
 
     @property
     def inspected_values(self) -> tuple[Any, ...]:
-        """Where the inspected model stands on the axes of what is shown, else the chosen one."""
+        """Values of the inspected model on the axes of the shown plan, else those of the chosen model."""
         inspection = self._session.inspection
-        if (
-            inspection is None
-            or inspection.values is None
-            or not _are_on_axes(self._shown.plan.axes, inspection.values)
-        ):
+        values = None if inspection is None else inspection.values
+        if values is None or not _are_on_axes(self._shown.plan.axes, values):
             return self.values
-        return inspection.values
+        return values
 
     @property
     def baseline(self) -> Baseline | None:
-        """The best single feature of the shown fold, where the shown run has found it."""
+        """The best single feature of the shown fold; None until the shown run has found it."""
         record = self._shown.record
         fold = self._shown.fold
         if record is None or fold is None:
@@ -326,31 +324,33 @@ class CurrentModel(QObject):
 
     @Slot()
     def refresh(self) -> None:
-        """Find the shown model anew; have its path computed where no run has it."""
+        """Find the shown model anew; have its path computed if no run has the path."""
         session = self._session
         record = self._record()
         plan = record.plan if record is not None else session.plan
         bare = Shown(session.dataset, record, plan, session.watched)
-        model, request = self._from_run(bare), self._wanted(bare)
+        model = self._from_run(bare)
+        request = self._wanted(bare)
         if request is None or (model is not None and not self._is_edited(bare)):
             self._forget_live()
             self._set(replace(bare, model=model))
             return
         self._ask(request)
         live = self._from_live(bare)
-        # What is shown stays until the new path is there, rather than flicker, but as a whole or not at all.
+        # The previous view stays until the new path is computed, so that nothing flickers; see
+        # `Shown.continues`.
         if live is not None or not self._shown.continues(bare, request.plan):
             self._set(live or bare)
 
     @Slot()
     def _inspect(self) -> None:
-        """Show the model that is inspected by now; have its path computed where no run has it."""
+        """Show the model that is inspected by now; have its path computed if no run has the path."""
         choice = self._session.inspection
+        values = None if choice is None else choice.values
         view = self._shown
-        on_axes = (
-            choice is not None and choice.values is not None and _are_on_axes(view.plan.axes, choice.values)
-        )
-        request = self._wanted_inspection(view, choice.values) if on_axes else None  # type: ignore[union-attr,arg-type]
+        request = None
+        if values is not None and _are_on_axes(view.plan.axes, values):
+            request = self._wanted_inspection(view, values)
         self._probe.ask(request)
         self._show_inspection()
 
@@ -359,7 +359,7 @@ class CurrentModel(QObject):
         self.inspected.emit()
 
     def _with_inspection(self, view: Shown) -> Shown:
-        """Return the view with the model that is inspected, unless that is the chosen one."""
+        """Return the view with the inspected model, unless the inspected model is the chosen one."""
         choice = self._session.inspection
         chosen = view.model
         inspection = None if choice is None else self._find_inspected(view, choice)
@@ -369,7 +369,10 @@ class CurrentModel(QObject):
         return replace(view, inspection=inspection)
 
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
-        """Return an inspected model: of the live path where it is on that, else of the shown run."""
+        """Return the model that a choice means: on the live path if its values are the same, else elsewhere.
+
+        Elsewhere is the shown run or, for values that the run does not have, the path of the probe.
+        """
         live = view.model
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
@@ -379,7 +382,7 @@ class CurrentModel(QObject):
         return self._of_run(view, choice) if request is None else self._probe.model(request, choice.place)
 
     def _wanted_inspection(self, view: Shown, values: tuple[Any, ...]) -> PathWanted | None:
-        """Return the path of inspected values that the shown run has not, where it can be computed."""
+        """Return a request for the path at inspected values; None if the run has it or it is not computable."""
         plan = self._live_plan(view)
         record = view.record
         if record is None or view.fold is None or plan is not view.plan or not plan.live:
@@ -394,16 +397,20 @@ class CurrentModel(QObject):
         return record if record is not None and record.dataset is self._session.dataset else None
 
     def _values(self, view: Shown, choice: Choice | None = None) -> tuple[Any, ...] | None:
-        """Return the chosen values on the axes of what is shown, else those that its validation chose."""
+        """Return the values of a choice on the shown plan's axes, else the values that validation chose.
+
+        The choice is by default the session's.
+        """
         chosen = self._chosen_by_validation(view)
+        validated_values = None if chosen is None else chosen[0]
         choice = self._session.choice if choice is None else choice
-        for values in (choice.values, chosen and chosen[0]):
+        for values in (choice.values, validated_values):
             if values is not None and _are_on_axes(view.plan.axes, values):
                 return values
         return None
 
     def _chosen_by_validation(self, view: Shown) -> tuple[tuple[Any, ...], int] | None:
-        """Return values and position of the model that the shown run chose on this fold."""
+        """Return the values of the model that the shown run chose on this fold, and its step's position."""
         record = view.record
         fold = view.fold
         if record is None or fold is None:
@@ -414,10 +421,10 @@ class CurrentModel(QObject):
         return result.chosen.unit.values, result.chosen.step.number - 1
 
     def _live_plan(self, view: Shown) -> Plan | None:
-        """Return the plan of a path that no run has; None where the data are not what it needs.
+        """Return the plan with which a path that no run has is computed; None if the open data do not fit it.
 
-        With a run in sight it is that run's, with what the form says by now of the same method. What the form
-        says of another one is for the next run.
+        If a run is shown, this is the run's plan with the present settings of the form, provided that the
+        form has the same method. Settings of another method only concern the next run.
         """
         session = self._session
         form = self._session.plan
@@ -425,10 +432,10 @@ class CurrentModel(QObject):
             return None
         if view.record is None:
             return form if session.read_as_planned else None
-        is_same = form == view.plan  # the usual case, and a plan takes long to make while the slider moves
+        is_same = form == view.plan  # the usual case; `changed` below is slow while the slider moves
         if is_same or not _have_same_axes(form, view.plan) or reading(form) != reading(view.plan):
             return view.plan
-        by_costs = MILLISECONDS in form.parameters.values()  # else they change no number
+        by_costs = MILLISECONDS in form.parameters.values()  # otherwise the costs change no result
         return view.plan.changed(
             costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
             parameters=form.parameters,
@@ -438,34 +445,34 @@ class CurrentModel(QObject):
         )
 
     def _is_edited(self, view: Shown) -> bool:
-        """Return whether the form says something else of the method of the shown run than this did."""
+        """Return whether the form now has other settings of the shown run's method than the run had."""
         plan = self._live_plan(view)
         if view.record is None or plan is None or plan is view.plan:
             return False
         return path_plan(plan) != path_plan(view.plan)
 
     def _wanted(self, view: Shown) -> PathWanted | None:
-        """Return the path that the slider, a pin or a ban asks for, where it can be computed."""
+        """Return a request for the path that the slider, a pin or a ban asks for; None if not computable."""
         plan = self._live_plan(view)
         fold = view.fold
         values = self._values(view)
         if plan is None or fold is None or not plan.live:
             return None
         if view.record is None:
-            kept_out = any(plan.parameters.get(name) for name in ("pinned", "banned"))
-            if self._session.choice.values is None and not kept_out:
+            has_pins_or_bans = any(plan.parameters.get(name) for name in ("pinned", "banned"))
+            if self._session.choice.values is None and not has_pins_or_bans:
                 return None
             values = values or _middle_values(plan.axes)
-        return (
-            None if values is None else PathWanted(self._session.measurement(plan).plan(plan), fold, values)
-        )
+        if values is None:
+            return None
+        return PathWanted(self._session.measurement(plan).plan(plan), fold, values)
 
     def _from_run(self, view: Shown) -> SelectedModel | None:
-        """Return the chosen model where the shown run has its path."""
+        """Return the chosen model; None if the shown run does not have its path."""
         return self._of_run(view, self._session.choice)
 
     def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
-        """Return the model that a choice means in the shown run, where it has such a path."""
+        """Return the model that a choice means in the shown run; None if the run does not have its path."""
         record = view.record
         fold = view.fold
         values = self._values(view, choice)
@@ -478,32 +485,33 @@ class CurrentModel(QObject):
         if path is None:
             return None
         chosen = self._chosen_by_validation(view)
-        by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
-        position = path_position(path, choice.place, by_validation, record.plan.select_by)
+        best_position = None
+        if chosen is not None:
+            chosen_values, chosen_position = chosen
+            best_position = chosen_position if chosen_values == values else None
+        position = path_position(path, choice.place, best_position, record.plan.select_by)
         return SelectedModel(combination, values, measured.plan, fold, path, position)
 
     def _from_live(self, view: Shown) -> Shown | None:
-        """Return the view with the path computed last, also at a λ that the slider has passed by now.
+        """Return the view with the path computed last, even if the slider has moved to another λ since.
 
-        None where that is of other data or another plan than what is asked for.
+        None if that path has another fold or plan than the requested one.
         """
         live = self._live
         request = self._asked
-        if (
-            live is None
-            or request is None
-            or live.wanted.fold is not request.fold
-            or live.wanted.plan != request.plan
-        ):
+        if live is None or request is None:
+            return None
+        live_request = live.wanted
+        if live_request.fold is not request.fold or live_request.plan != request.plan:
             return None
         position = path_position(live.path, self._session.choice.place, live.best.number - 1, "")
-        live_request = live.wanted
         model = SelectedModel(
             LIVE, live_request.values, live_request.plan, live_request.fold, live.path, position
         )
         return replace(view, model=model, edited=self._is_edited(view))
 
     def _ask(self, request: PathWanted) -> None:
+        """Have a path computed, unless it is the one that was requested last."""
         previous = self._asked
         if previous and (previous.fold, previous.values, previous.plan) == (
             request.fold,
@@ -511,14 +519,11 @@ class CurrentModel(QObject):
             request.plan,
         ):
             return
-        # A path that takes seconds is abandoned as soon as another one is asked for.
-        slow = request.fold.train.n_documents > DOCUMENTS
-        if (
-            previous
-            and self._job
-            and (slow or previous.fold is not request.fold or previous.plan != request.plan)
-        ):
-            self._job.abandon()
+        if previous and self._job:
+            # A path that takes seconds is abandoned as soon as another one is asked for.
+            is_slow = request.fold.train.n_documents > DOCUMENTS
+            if is_slow or previous.fold is not request.fold or previous.plan != request.plan:
+                self._job.abandon()
         self._recover()
         self._asked = request
         label = combination_label(request.plan.axes, request.values)
@@ -560,8 +565,9 @@ class CurrentModel(QObject):
             self._job = None
 
     def _set(self, view: Shown) -> None:
-        """Show another view, with the known test measures of its model."""
-        self._shown, model = self._with_inspection(view), view.model
+        """Show another view with the test measures of its model; have unknown measures computed."""
+        self._shown = self._with_inspection(view)
+        model = view.model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
         if self._session.sealed and (model is None or model.fold.test is not None):
@@ -587,7 +593,7 @@ class CurrentModel(QObject):
         self.tested.emit()
 
     def _known_test(self) -> dict[str, float]:
-        """Return the run's test measures of its chosen model, which need no documents."""
+        """Return the test measures that the run has of its chosen model; empty for any other model."""
         record = self._shown.record
         model = self._shown.model
         if record is None or model is None:
@@ -604,16 +610,16 @@ class CurrentModel(QObject):
 
 
 class _Probe:
-    """The path of a model that is inspected and of no run: what is chosen keeps its own.
+    """Computes the path of an inspected model that no run has, apart from the path of the chosen model.
 
     Parameters
     ----------
     worker, fold_cache
-        Who computes it, and with what.
+        Compute the path.
     arrived : callable
-        Called when the path is there.
+        Called when the path is computed.
     failed : callable
-        Called with a sentence where it could not be computed.
+        Called with a sentence if the path could not be computed.
     """
 
     def __init__(
@@ -632,7 +638,7 @@ class _Probe:
         self._job: Job | None = None
 
     def model(self, request: PathWanted, step: int | None) -> SelectedModel | None:
-        """Return the model at a place of the path; None while that is not there."""
+        """Return the model at a step of the requested path; None until the path is computed."""
         path = self._path
         if path is None or not _is_same(path.wanted, request):
             return None
@@ -640,7 +646,7 @@ class _Probe:
         return SelectedModel(PROBE, request.values, request.plan, request.fold, path.path, position)
 
     def ask(self, request: PathWanted | None) -> None:
-        """Have another path computed; None for none."""
+        """Have another path computed; None to compute none and forget the last one."""
         if request is not None and self._wanted is not None and _is_same(self._wanted, request):
             return
         if self._job is not None:
@@ -672,14 +678,15 @@ class _Probe:
 
 
 def _is_same(first: PathWanted, second: PathWanted) -> bool:
-    """Return whether two paths are the same work."""
+    """Return whether two requests are for the same path."""
     return first.fold is second.fold and (first.values, first.plan) == (second.values, second.plan)
 
 
 def _have_same_axes(plan: Plan, other: Plan) -> bool:
     """Return whether two plans have the same method, ranker and names of axes."""
-    names = [[axis.name for axis in compared_plan.axes] for compared_plan in (plan, other)]
-    return (plan.method, plan.ranker) == (other.method, other.ranker) and names[0] == names[1]
+    names = [axis.name for axis in plan.axes]
+    other_names = [axis.name for axis in other.axes]
+    return (plan.method, plan.ranker) == (other.method, other.ranker) and names == other_names
 
 
 def _middle_values(axes: Sequence[Axis]) -> tuple[Any, ...]:
@@ -693,7 +700,12 @@ def _are_on_axes(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
 
 
 def path_position(path: PathResult, step: int | None, best: int | None, select_by: str) -> int:
-    """Return the position of the step at a place, else the best one."""
+    """Return the position of a step on a path.
+
+    On a path of iterations this is always the last position, whatever the other arguments are. Otherwise it
+    is the position of the step nearest to ``step`` if that is given, else ``best`` if that is given, else the
+    position with the best value of the measure ``select_by``, or of the criterion if that was not measured.
+    """
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1
     if step is not None:
@@ -701,5 +713,7 @@ def path_position(path: PathResult, step: int | None, best: int | None, select_b
     if best is not None:
         return best
     values = path.validation.get(select_by, path.criterion)
-    lower = select_by not in path.validation or not measure(plain_name(select_by)).higher_is_better
-    return int(np.where(np.isnan(values), np.inf, values if lower else -values).argmin())
+    is_measured = select_by in path.validation
+    if is_measured and measure(plain_name(select_by)).higher_is_better:
+        values = -values
+    return int(np.where(np.isnan(values), np.inf, values).argmin())

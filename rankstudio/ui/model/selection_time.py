@@ -1,4 +1,4 @@
-"""How long a run took for each of its selections, from which the time of repeated ones is known."""
+"""Measures how long a run took for each of its selections, to estimate the time of repeated selections."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 def seconds_of_selection(record: RunRecord | None) -> float:
-    """Return how long a run took for each of its selections, with what it measured; infinity without any."""
+    """Return the mean seconds that a run took for a selection and its measures; infinity if it has none."""
     if record is None or not record.paths or not record.clock.seconds:
         return inf
     return record.clock.seconds / n_selections(record.plan, record.paths)
 
 
 def n_selections(plan: Plan, units: Iterable[tuple[int, int]]) -> int:
-    """Return how many selections some units of a run made, given by fold and position.
+    """Return how many selections some units of a run made; a unit is given by its fold and position.
 
-    One that several models share was made once: of a final ranker, or of a λ that does not select.
+    Units that differ only in parameters of the ranking, such as those of a final ranker, share one selection.
     """
     ranks = {parameter.name for parameter in plan.entry.parameters if parameter.ranks}
     settings = [

@@ -26,19 +26,20 @@ _TOGGLE_TEXTS = {
     ("banned", False): tr("banning {feature}"),
     ("banned", True): tr("allowing {feature}"),
 }
-"""Names of pinning, banning and taking that back in the Edit menu."""
+"""Names of changes in the Edit menu, by the parameter and whether the feature is in it before."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The choice of the current model.
+    """The choice of a model.
 
     Attributes
     ----------
     values : tuple or None
-        The values of its path on the plan's axes; None for the ones that the validation chose.
+        The values of the model's path on the plan's axes; None for the values that validation chose.
     place : int or None
-        Where on the path: how many features, or which round; None for the best along it.
+        Coordinate of the model on the path: a number of features, or a round; None for the best model of the
+        path.
     """
 
     values: tuple[Any, ...] | None = None
@@ -60,7 +61,7 @@ class SessionState:
 class LastingChange(QUndoCommand):
     """A change that can be undone even after other data were opened.
 
-    Its ``redo`` does nothing where it is done already.
+    ``redo`` does nothing if the change is already in effect.
     """
 
     def again(self) -> LastingChange:
@@ -78,7 +79,7 @@ class Session(QObject):
     methodsAdded = Signal(object)
     """Methods were added or read again, the last one to be shown (Method)."""
     protocolRefused = Signal(str)
-    """The data cannot be divided as the plan asks for: why, as a sentence."""
+    """The data cannot be divided as the plan asks for (a sentence says why)."""
     datasetChanged = Signal()
     planChanged = Signal()
     choiceChanged = Signal()
@@ -92,7 +93,7 @@ class Session(QObject):
     sealMarked = Signal(object)
     """The test part of the open data was sealed or unsealed (SealMark)."""
     sealChanged = Signal()
-    """The seal of the open data, or how often it was broken, is another."""
+    """The seal of the open data, or the number of times that it was broken, has changed."""
     inspectAsked = Signal(int)
     """The user asks to inspect a feature (its id)."""
     labelAsked = Signal(str)
@@ -149,7 +150,7 @@ class Session(QObject):
 
     @property
     def convention(self) -> str:
-        """Key of the convention in use: the plan's own, unless another was picked."""
+        """Key of the convention in use: the picked one, else that of the plan, else that of the data."""
         usual = self._dataset.convention if self._dataset is not None else ""
         return self._convention or self.plan.convention or usual
 
@@ -173,20 +174,20 @@ class Session(QObject):
         return is_sealed(self._seal_marks, dataset)
 
     def measurement(self, plan: Plan, dataset: FoldedDataset | None = None) -> Measurement:
-        """Return how a run of a plan on some data, by default the open ones, is measured now."""
+        """Return how a run of a plan is measured now; ``dataset`` is by default the open one."""
         chooses = self._chooses and plan.select_by != CRITERION
         sealed = self.is_sealed(dataset or self._dataset)
         return Measurement(self._convention or plan.convention, self._measure, chooses, sealed)
 
     @property
     def watched(self) -> Fold | None:
-        """The shown fold, None where there is none or all are."""
+        """The shown fold; None without data, and while all folds are shown."""
         folds = self._dataset.folds if self._dataset else ()
         return next((fold for fold in folds if fold.number == self._fold), None)
 
     @property
     def has_documents(self) -> bool:
-        """Whether the data are at hand, rather than known from the record of a run alone."""
+        """Whether the documents of the dataset are open, rather than only its record in a study."""
         return self._dataset is not None and self._dataset.folds[0].train.n_documents > 0
 
     def column_of(self, feature: int | None) -> int | None:
@@ -214,13 +215,12 @@ class Session(QObject):
         ----------
         dataset : FoldedDataset
         data : str
-            How a plan names them: a path, or ``"sample"``.
+            The name of the data in a plan: a path, or ``"sample"``.
         plan : Plan, optional
-            The plan to go on with; by default the present one, with what belonged to the old data
-            (pins, bans, groups, preferences, folds and the usual convention) set anew; groups are those kept
-            of the data.
+            The plan to go on with. By default, the present plan without its pins, bans, preferences and
+            folds, and with the groups, costs, columns and convention of the new data.
         choice : Choice
-            Of a model of the plan.
+            The chosen model of the plan.
         """
         picked = self._convention
         sealed = self.sealed
@@ -243,6 +243,7 @@ class Session(QObject):
             plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
+                # Without validation parts, only a left-out measure or the criterion can select.
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
@@ -253,9 +254,10 @@ class Session(QObject):
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
+        # Most changes belong to the other data; lasting ones go back on the cleared stack as new commands.
         commands = [self.undo.command(i) for i in range(self.undo.index())]
         lasting = [command.again() for command in commands if isinstance(command, LastingChange)]
-        self.undo.clear()  # what belonged to the other data
+        self.undo.clear()
         for command in lasting:
             self.undo.push(command)
         self._keep_measure(before, picked)
@@ -273,10 +275,12 @@ class Session(QObject):
         ----------
         dataset : FoldedDataset
         plan : Plan, optional
-            As which they were read; by default as before.
+            The plan by which the dataset was read; by default the one of the previous reading.
         """
         sealed = self.sealed
-        self._dataset, self._reading = dataset, self._reading if plan is None else reading(plan)
+        self._dataset = dataset
+        if plan is not None:
+            self._reading = reading(plan)
         numbers = [fold.number for fold in dataset.folds]
         if self._fold is not None and self._fold not in numbers:
             self._fold = numbers[0]
@@ -331,18 +335,18 @@ class Session(QObject):
             self.sealChanged.emit()
 
     def _tell_seal(self, sealed: bool) -> None:
-        """Tell of the seal of the open data, which was another one before (``sealed``)."""
+        """Emit signals on the seal of the open data; ``sealed`` is whether the data were sealed before."""
         if sealed != self.sealed:
             self.measureChanged.emit()
         self.sealChanged.emit()
 
     def select(self, values: tuple[Any, ...] | None, step: int | None, *, gliding: bool = False) -> None:
-        """Choose another model; moves of the slider in a row (gliding) are undone at once."""
+        """Choose another model; consecutive moves of the slider (``gliding``) are undone together."""
         choice = Choice(values, step)
         self._do(replace(self._state, choice=choice), tr("choosing a model"), "slider" if gliding else "")
 
     def inspect(self, values: tuple[Any, ...], step: int | None) -> None:
-        """Inspect another model of the shown run. Choice, exports, tests and the study stay as they are."""
+        """Inspect another model of the shown run; the choice and all that depends on it stay as they are."""
         self._put_inspection(Choice(values, step))
 
     def end_inspection(self) -> None:
@@ -355,14 +359,14 @@ class Session(QObject):
             self.inspectionChanged.emit()
 
     def restore_choice(self, plan: Plan, choice: Choice) -> None:
-        """Restore the last choice of model of a run with this plan; this is not undoable."""
+        """Restore the model that was last chosen of a run with this plan; this cannot be undone."""
         if (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker):
             self._put(replace(self._state, choice=choice))
 
     def go_back_to(self, plan: Plan, text: str, choice: Choice = NOTHING_CHOSEN) -> None:
         """Take the plan of a run again, and the choice of its model.
 
-        A row of such changes is undone at once.
+        Consecutive changes of this kind are undone together.
         """
         self._do(SessionState(plan, choice), text, "runs")
 
@@ -372,24 +376,24 @@ class Session(QObject):
         Raises
         ------
         ParameterError, PlanError
-            Where the plan would not be one; nothing changes.
+            If the changed plan would be invalid; then nothing changes.
         """
         plan = self.plan.changed(**changes)
         same_method = (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker)
         self._do(SessionState(plan, self.choice if same_method else Choice()), text)
 
     def toggle(self, name: str, feature: int) -> None:
-        """Pin or ban a feature (``name``: "pinned" or "banned"), or take that back.
+        """Pin or unpin a feature if ``name`` is "pinned"; ban or allow it if ``name`` is "banned".
 
-        A feature cannot be both: pinning takes back a ban, and the other way round. Either is so of a group
-        as a whole.
+        Pinning a feature ends its ban, and banning it unpins it. A group of features is pinned or banned as a
+        whole.
         """
         parameters = dict(self.plan.parameters)
         if name not in parameters:
             return
         other = "banned" if name == "pinned" else "pinned"
         if any(self.plan.entry.parameter(key).several(parameters[key]) for key in (name, other)):
-            return  # several sets of features are tried: there is not one to change
+            return  # the plan tries several sets of features, so it is not clear which one to change
         members = next((ids for ids in feature_groups_of(self.plan).values() if feature in ids), (feature,))
         present = any(i in parameters[name] for i in members)
         rest = _without_excluded(parameters[name], members)
@@ -399,7 +403,7 @@ class Session(QObject):
         self.change(text, parameters=parameters)
 
     def _feature_in_words(self, feature: int) -> str:
-        """Return id and name of a feature: "25 BM25 of anchor", or "feature 25" where it has no name."""
+        """Return id and name of a feature, "25 BM25 of anchor", or "feature 25" if it has no own name."""
         data = self.dataset
         column = self.column_of(feature)
         name = data.feature_names[column] if data is not None and column is not None else ""
@@ -413,7 +417,7 @@ class Session(QObject):
             self.end_inspection()
 
     def _put(self, state: SessionState) -> None:
-        """Make a state the present one (called by the undo commands only)."""
+        """Make a state the present one; called by undo commands and :meth:`restore_choice` only."""
         before = self._state
         self._state = state
         inspection = self._inspection
@@ -429,24 +433,26 @@ class Session(QObject):
     def _keep_measure(self, before: Plan, picked: str | None) -> None:
         """Show the plan's measure and convention, unless the user picked others.
 
-        ``picked`` is the convention that was picked before. Where it is dropped, each run is measured by its
-        own again, so `measureChanged` is emitted.
+        ``before`` is the previous plan, and ``picked`` the convention that was picked with it. If the picked
+        convention is dropped, each run is measured by its own convention again, so `measureChanged` is
+        emitted.
         """
         if self._convention == self.plan.convention:
             self._convention = None
-        other = self._convention != picked
-        first = before.measures[0] == self._measure != self.plan.measures[0]
-        if first or (self._measure in before.evaluated and self._measure not in self.plan.evaluated):
+        has_changed = self._convention != picked
+        main_measure_changed = before.measures[0] == self._measure != self.plan.measures[0]
+        is_dropped = self._measure in before.evaluated and self._measure not in self.plan.evaluated
+        if main_measure_changed or is_dropped:
             self._measure = self.plan.evaluated[0]
-            other = True
-        if other:
+            has_changed = True
+        if has_changed:
             self.measureChanged.emit()
 
 
 def reading(plan: Plan) -> tuple[object, ...]:
     """Return the parts of a plan that determine how its data are read and divided."""
-    drawn = plan.seed if plan.protocol != GIVEN else 0
-    return plan.reading, plan.protocol, drawn
+    seed = plan.seed if plan.protocol != GIVEN else 0  # given folds are not drawn
+    return plan.reading, plan.protocol, seed
 
 
 def _without_excluded(ids: tuple[int, ...], excluded: Container[int]) -> tuple[int, ...]:
@@ -454,11 +460,11 @@ def _without_excluded(ids: tuple[int, ...], excluded: Container[int]) -> tuple[i
 
 
 _SERIES_IDS = {"": -1, "slider": 1, "runs": 2}
-"""Ids of changes that are undone at once where several follow each other; -1 is never merged."""
+"""Ids of series of changes, for Qt: consecutive changes with one id are undone together, except with -1."""
 
 
 class _Change(QUndoCommand):
-    """One change of the session's state, or a series of them."""
+    """A change of the session's state that can be undone, or a series of merged changes."""
 
     def __init__(
         self, session: Session, before: SessionState, after: SessionState, text: str, series: str

@@ -1,6 +1,6 @@
-"""The study store: the open study that runs are stored in, made where there is none.
+"""The study store: holds the open study, in which runs are stored, and creates a study if none is open.
 
-Nothing in here knows a widget. The methods that touch the disk are called on workers alone.
+This module uses no widgets. Methods that access the disk are called on workers only.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 SUFFIX = ".rankstudio"
 """The ending of a study's name; the engine's own constant would bring its heavy modules."""
-_WAIT_SECONDS = 0.1  # for a study to be closed, between two checks of `cancelled`
+_WAIT_SECONDS = 0.1  # wait for a study to be closed, between two checks of `cancelled`
 _MAX_WAITS = 100
 READ_ONLY = tr("Its study is read-only.")
-"""Why a run of a study that can only be read is not gone on with."""
+"""Reason why a run of a study that is open for reading only cannot be resumed."""
 
 READING_SAMPLE = tr("Reading the run of the sample")
 """Name of the task of `read_sample_run`."""
 
 
 def is_study(path: str | Path) -> bool:
-    """Return whether a file is a study, by its name."""
+    """Return whether the name of a file has the suffix of studies."""
     return Path(path).suffix.lower() == SUFFIX
 
 
@@ -64,9 +64,9 @@ class OpenedStudy:
     ----------
     study : Study
     n_runs, last_id : int
-        How many runs there are, and the greatest number that one of them has or a removed one had.
+        The number of runs, and the greatest number ever given to a run, including removed ones.
     seal_marks : tuple of SealMark
-        When the test part was sealed and unsealed.
+        Times at which test parts were sealed and unsealed.
     """
 
     study: Study
@@ -81,7 +81,7 @@ class StudyStore:
     Parameters
     ----------
     folder : Path, optional
-        For studies without a name; by default beside the log, where the user's data are.
+        Folder of the studies that the user has not named; by default within the user's data folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -90,8 +90,10 @@ class StudyStore:
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []
-        self._writing = threading.Lock()  # so that no study is closed between a note's turn and its writing
-        self._notes: deque[Callable[[], None]] = deque()  # asked for by the window, not yet written
+        self._writing = (
+            threading.Lock()
+        )  # so that no study is closed between a note's removal and its writing
+        self._notes: deque[Callable[[], None]] = deque()  # requested by the window, not yet written
 
     @property
     def path(self) -> Path | None:
@@ -101,12 +103,12 @@ class StudyStore:
 
     @property
     def written(self) -> datetime | None:
-        """When the study stored something last; None for never."""
+        """Time of the last write to the study; None if nothing was written or no study is open."""
         study = self._study
         return study.written if study is not None else None
 
     def is_own(self, path: Path | None) -> bool:
-        """Return whether a study is one without a name of the user's."""
+        """Return whether a study is in the folder of studies that the user has not named."""
         return path is not None and path.parent == self.folder.resolve()
 
     @property
@@ -115,14 +117,14 @@ class StudyStore:
         return self._study
 
     def begin(self, plan: Plan, dataset: FoldedDataset) -> RunTarget:
-        """Begin a run in the study, which is made where there is none.
+        """Begin a run in the study, which is created if none is open.
 
         Raises
         ------
         PlanError, ParameterError
-            For a plan that does not fit the data; the study has not heard of it.
+            If the plan does not fit the data; then nothing is written to the study.
         StoreError
-            Where it cannot be stored.
+            If the run cannot be stored.
         """
         from rankstudio.engine.experiment.runner import check  # noqa: PLC0415 - it brings numba
 
@@ -131,15 +133,16 @@ class StudyStore:
         return RunTarget(study, study.begin(plan, dataset, anew=True))
 
     def target(self, key: RunKey) -> RunTarget | None:
-        """Return where a run of the study goes on; None where the study was closed."""
+        """Return the target of a run of the study that goes on; None if no study is open."""
         study = self._study
         return RunTarget(study, key) if study is not None else None
 
     def read(self, path: Path) -> JobFunction:
-        """Make the job that opens a study (OpenedStudy), and then reads its runs, the oldest first.
+        """Make the job that opens a study and reads its runs, the oldest first.
 
-        It is not taken yet. The runs (RunRecord) come one by one: the window lists some in each turn.
-        Last come sentences on what is damaged. A study that this window is about to close is waited for.
+        The job yields an OpenedStudy, then one RunRecord for each run, and last a sentence on each damage.
+        The study does not become the one in which runs are stored; :meth:`switch_to` does that. If this
+        window still has the study open and is about to close it, the job waits for that.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
@@ -167,9 +170,9 @@ class StudyStore:
         return work
 
     def switch_to(self, study: Study | None) -> Study | None:
-        """Store runs in another study from now on, None for one that is made when it is needed.
+        """Store runs in another study from now on; None for one that is created when it is needed.
 
-        Returns the one before, which is to be closed once its run has finished.
+        Returns the previous study, which the caller has to close once the study's run has finished.
         """
         with self._lock:
             before = self._study
@@ -177,22 +180,24 @@ class StudyStore:
         return before
 
     def save_as(self, path: Path) -> None:
-        """Copy the study to another file, and go on there; one that had no name is not kept twice.
+        """Copy the study to another file, and use that file from now on.
+
+        The previous file is removed if the user has not named it.
 
         Raises
         ------
         StoreError
-            Where it cannot be written; then the study is the one it was.
+            If the file cannot be written; then the previous file stays in use.
         """
         study = self._study or self._make()
-        before = study.path
+        previous_path = study.path
         study.save_as(path)
-        if self.is_own(before) and before != study.path:
-            with suppress(OSError):  # it may not be removed: the copy is there
-                before.unlink()
+        if self.is_own(previous_path) and previous_path != study.path:
+            with suppress(OSError):  # if the previous file cannot be removed, it stays beside the copy
+                previous_path.unlink()
 
     def note(self, write: Callable[[], None]) -> None:
-        """Have something written to the study, by :meth:`write_notes` or before the study is closed."""
+        """Queue a function that writes to the study; :meth:`write_notes` and :meth:`close` call it."""
         self._notes.append(write)
 
     def write_notes(self) -> None:
@@ -201,15 +206,17 @@ class StudyStore:
         Raises
         ------
         StoreError
-            Where it cannot be written.
+            If a note cannot be written.
         """
         with self._writing:
             while self._notes:
                 self._notes.popleft()()
 
     def close(self, study: Study) -> None:
-        """Give a study up for others."""
-        with suppress(StoreError):  # the run will be listed again: nothing is lost
+        """Close a study, after its queued notes are written, so that other windows can open it."""
+        with suppress(
+            StoreError
+        ):  # unwritten notes, such as a removal from the list, are lost, but no results
             self.write_notes()
         study.close()
         with self._lock:
@@ -218,7 +225,7 @@ class StudyStore:
                 self._closed.notify_all()
 
     def close_all(self) -> None:
-        """Give everything up."""
+        """Close all open studies."""
         for study in tuple(self._open):
             self.close(study)
         self._study = None
@@ -229,7 +236,7 @@ class StudyStore:
         return study
 
     def _make(self) -> Study:
-        """Make a study with a name of its own, and keep the runs in it."""
+        """Create a study named after the present time, and store runs in it from now on."""
         from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
         try:
@@ -243,7 +250,7 @@ class StudyStore:
         name = tr("Study {now:%Y-%m-%d %H.%M}").format(now=datetime.now())
         for number in count(1):
             path = self.folder / f"{name}{f' ({number})' if number > 1 else ''}{SUFFIX}"
-            if path.exists():  # two windows may begin within a minute
+            if path.exists():  # two windows may create a study within the same minute
                 continue
             study = self._add(Study.create(path))
             self.switch_to(study)
@@ -252,12 +259,12 @@ class StudyStore:
 
 
 def read_sample_run() -> RunRecord:
-    """Read the finished run of the sample that comes with the program; no study of the user has it.
+    """Read the finished run of the sample that comes with the program; none of the user's studies stores it.
 
     Raises
     ------
     StoreError
-        Where it is missing or damaged.
+        If the run is missing or damaged.
     """
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
@@ -275,11 +282,11 @@ def read_sample_run() -> RunRecord:
 
 
 def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDataset]) -> RunRecord:
-    """Read the finished units of a run; one that is damaged does not take the others with it.
+    """Read the finished units of a run; a damaged run becomes a record whose state is FAILED.
 
-    In the window it has the number that it has in the study, and the plan names the data as they are opened
-    from here. Until they are open, a dataset without documents stands for them; runs of the same data share
-    it (``datasets``).
+    The record has the run's number in the study, and its plan names the data by the path at which they can be
+    opened here. Until the data are open, a dataset without documents takes their place; ``datasets`` caches
+    these, so that runs on the same data share one.
     """
     key = summary.key
     recorded = study.data(summary.key)
@@ -294,9 +301,11 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    parts = all(path.validated for path in paths.values()), any(fold.test for fold in folds)
+    is_validated = all(path.validated for path in paths.values())
+    is_tested = any(fold.test for fold in folds)
     dataset = datasets.setdefault(
-        (recorded, reading(plan), parts), recorded.without_documents(validated=parts[0], tested=parts[1])
+        (recorded, reading(plan), (is_validated, is_tested)),
+        recorded.without_documents(validated=is_validated, tested=is_tested),
     )
     record = RunRecord(
         key.id,
@@ -337,7 +346,7 @@ def _version_text(recorded: Mapping[str, str]) -> str:
 
 
 def _reason_not_resumable(recorded: Mapping[str, str], entries: Sequence[CodeSource]) -> str:
-    """Return why a run cannot be resumed here: other versions, or missing software; "" if it can."""
+    """Return why a run cannot be resumed here, other versions or missing software; "" if it can."""
     for entry in entries:
         if entry.lacking:
             return entry.lacking

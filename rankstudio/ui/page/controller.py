@@ -13,18 +13,18 @@ from rankstudio.ui.page.export_item import ExportItem
 
 
 class Controller(QObject):
-    """Feeds panels, and turns what the user does there into changes of the models.
+    """Feeds panels, and turns what the user does in them into changes of the models.
 
-    It belongs to the page on which the first of them stands.
+    The controller belongs to the page that contains its first panel.
 
     Attributes
     ----------
     panels : tuple of QWidget
-        What it feeds.
+        The panels that the controller feeds.
     failed : Signal(str)
-        What went wrong, as a sentence.
+        Something went wrong (a sentence).
     said : Signal(str)
-        What has been done, as a sentence.
+        Something has been done (a sentence).
     """
 
     failed = Signal(str)
@@ -33,23 +33,23 @@ class Controller(QObject):
 
     @Slot()
     def update(self) -> None:
-        """Show the present state: its page has become visible."""
+        """Show the present state; called when the controller's page becomes visible."""
 
     def export_items(self) -> Iterable[ExportItem]:
-        """Return its own entries of the dialog *Export*, besides its tables and plots."""
+        """Return the controller's entries of the dialog *Export*, without its tables and plots."""
         return ()
 
     def leave(self) -> None:
-        """Stop work for hidden panels: its page is left."""
+        """Stop work for hidden panels; called when the controller's page is left."""
 
 
 class OtherPages(Protocol):
-    """The pages of the window: by their keys, and none where a page is absent.
+    """The pages of the window, which a controller finds by their keys.
 
     Attributes
     ----------
     window : QWidget
-        Over which dialogs open; it tells what its own controllers say.
+        The window over which dialogs open; it also shows the messages of its controllers.
     """
 
     window: QWidget
@@ -68,13 +68,13 @@ class CommandController(Controller):
     ----------
     models : Models
     window : QWidget
-        Over which dialogs open.
+        The window over which dialogs open.
     """
 
     warned = Signal(str)
-    """A sentence of which the user should know."""
+    """A warning to the user (a sentence)."""
     pageAsked = Signal(str)
-    """The panels to see are on the page of this key."""
+    """Another page is to be shown (its key)."""
     stateChanged = Signal()
     """Other commands may be possible now."""
 
@@ -85,16 +85,16 @@ class CommandController(Controller):
 
     @property
     def busy(self) -> bool:
-        """Whether it works on something that the command *Stop* ends."""
+        """Whether the controller does work that the command *Stop* ends."""
         return False
 
     @Slot()
     def stop(self) -> None:
-        """Stop its work; its findings stay."""
+        """Stop the controller's work; its results so far stay."""
 
     def openers(self) -> Mapping[str, Callable[[str], object]]:
-        """Return the functions that open files that are no data, by their kinds."""
+        """Return functions that open other files than data, by the kind of file; each takes a path."""
         return {}
 
     def join(self, pages: OtherPages) -> None:
-        """Connect with the pages, when the controllers of all are made and before any is laid out."""
+        """Connect with the pages; called after all controllers are made and before any page is laid out."""

@@ -1,4 +1,4 @@
-"""Something that can be exported, and how it is written in each of its formats."""
+"""Entries of the dialog *Export*, and how each is written in its formats."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ class FormatWriter:
     Attributes
     ----------
     help : str
-        What is written, in a sentence; "" where the item says it.
-    write : callable(Path), optional
-        Writes the files; raises RankStudioError where it cannot. None where ``begin`` does.
+        Description of what is written, as a sentence; "" if the item's own description suffices.
+    write : callable(Path)
+        Writes the files; raises RankStudioError if that fails. It does nothing if ``begin`` writes the files.
     paths : callable(Path) -> sequence of Path
-        All files that are written.
+        Returns all files that are written for a path.
     check : callable(Path, callable(str)), optional
-        Begins to find out, on a worker, whether what was written is right, and returns the job; a sentence
-        arrives later.
+        Submits a job that checks the written files, and returns it; the given function is called with a
+        sentence on the outcome.
     unavailable : str
-        Why the item cannot be written in this format, as a sentence; "" where it can.
+        Why the item cannot be written in this format, as a sentence; "" if it can.
     begin : callable(Path, callable(str), callable(str)), optional
-        Begins to write on a worker what takes longer, and returns the job; the first is called once the files
-        are there, with what is to be said besides, the second with why they are not.
+        Submits a job that writes the files, if writing takes long, and returns it. The first function is
+        called when the files are written, with a remark on them; the second one if that fails, with the
+        reason.
     """
 
     help: str = ""
@@ -41,28 +42,28 @@ class FormatWriter:
 
 @dataclass(frozen=True)
 class ExportItem:
-    """One thing that can be exported.
+    """One entry of the dialog *Export*: something that can be written to a file or copied as text.
 
     Attributes
     ----------
     key : str
-        For the program.
+        Name within the program.
     label : str
-        For people: "Chosen model".
+        Name that the user sees, such as "Chosen model".
     help : str
-        What is written, in a sentence.
+        Description of what is written, as a sentence.
     formats : tuple of (label, suffix)
-        Such as ``("CSV", ".csv")``, the usual one first; empty for what is only copied.
+        Formats such as ``("CSV", ".csv")``, the usual one first; empty for an item that is only copied.
     stem : str
         Suggested file name without its suffix.
     write : callable(Path), optional
-        Writes the file, in the format that the suffix says; raises RankStudioError where it cannot.
+        Writes the file, in the format of the path's suffix; raises RankStudioError if that fails.
     text : callable() -> str, optional
-        What "Copy" puts on the clipboard.
+        Returns the text that "Copy" puts on the clipboard.
     unavailable : str
-        Why it cannot be exported now, as a sentence; "" where it can.
+        Why the item cannot be exported now, as a sentence; "" if it can.
     writers : tuple of FormatWriter
-        One for each format, which then write in place of ``write``; empty where the suffix tells.
+        A writer for each format, used instead of ``write``; empty if ``write`` writes all formats.
     """
 
     key: str
@@ -77,7 +78,7 @@ class ExportItem:
 
     @property
     def writes(self) -> bool:
-        """Whether it is something that is written."""
+        """Whether the item can be written to a file, rather than only copied."""
         return self.write is not None or bool(self.writers)
 
     def writer(self, index: int) -> FormatWriter:

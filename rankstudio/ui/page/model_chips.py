@@ -1,4 +1,4 @@
-"""A button that chooses the inspected model, and chips on what was chosen by hand and on the form."""
+"""The button "Choose k = 7", and chips on a model chosen by hand and on a form that differs from the run."""
 
 from __future__ import annotations
 
@@ -24,30 +24,32 @@ _BY_PROTOCOL = tr("back to the model of the protocol")
 
 
 def as_choice(model: SelectedModel | None) -> Choice:
-    """Return how a model is chosen."""
+    """Return the choice that selects a model; for None, the choice that validation makes."""
     return NOTHING_CHOSEN if model is None else Choice(model.values, model.x_value)
 
 
 def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> str:
-    """Return the name of a model: "k = 7"; with its parameters where they differ from those of another."""
+    """Return the name of the model of a choice: "k = 7", or "λ = 2³, k = 7" if ``other`` has another λ."""
     axes = plan.axes
     values = choice.values
-    # While another plan takes the place of this one, the choice is that of the other.
-    fits = values is not None and len(values) == len(axes)
-    fits = fits and all(axis.allows(value) for axis, value in zip(axes, values or (), strict=True))
-    label = combination_label(axes, values).replace(" · ", ", ") if values is not None and fits else ""
+    label = ""
+    if values is not None and len(values) == len(axes):
+        # While the session changes to another plan, the choice may still be one of the other plan.
+        fits = all(axis.allows(value) for axis, value in zip(axes, values, strict=True))
+        label = combination_label(axes, values).replace(" · ", ", ") if fits else ""
     size = ""
     if choice.place is not None and plan.step_kind is not StepKind.ITERATIONS:
-        rounds = plan.step_kind is StepKind.ROUNDS
-        size = tr("round {number}").format(number=choice.place) if rounds else f"k = {choice.place}"
+        counts_rounds = plan.step_kind is StepKind.ROUNDS
+        size = tr("round {number}").format(number=choice.place) if counts_rounds else f"k = {choice.place}"
     parts = [size] if size and values == other.values else [label, size]
     return ", ".join(filter(None, parts)) or tr("this model")
 
 
 class ChooseButtons(QObject):
-    """Keeps a button at the header of each panel in which models are inspected: "Choose k = 7".
+    """Keeps a button in the header of each panel in which models are inspected: "Choose k = 7".
 
-    It is there while another model than the chosen one is inspected.
+    The button is visible while another model than the chosen one is inspected; it chooses the inspected
+    model.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ class ChooseButtons(QObject):
     Attributes
     ----------
     buttons : list of QPushButton
-        One a panel.
+        The buttons, in the order of the panels.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class ChooseButtons(QObject):
         self._current = current
         self._session = session
         self.buttons: list[QPushButton] = []
-        self._offers: list[Callable[[], bool]] = []  # whether models are inspected there, of each button
+        self._offers: list[Callable[[], bool]] = []  # for each button, whether its panel inspects models now
         for panel in panels:
             self.add(panel)
         for signal in (current.changed, current.inspected):
@@ -85,7 +87,7 @@ class ChooseButtons(QObject):
         ----------
         panel : Panel
         offers : callable
-            Returns whether models are inspected there now; :meth:`show` asks for it.
+            Returns whether models are inspected in the panel now; called by :meth:`show`.
         """
         button = named(QPushButton(), f"{panel.objectName()}-choose", role="choose")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -97,7 +99,7 @@ class ChooseButtons(QObject):
 
     @Slot()
     def show(self) -> None:
-        """Show by now whether another model than the chosen one is inspected."""
+        """Update the buttons: show them while another model than the chosen one is inspected."""
         view = self._current.shown
         choice = self._current.differs
         text = ""
@@ -114,7 +116,7 @@ class ChooseButtons(QObject):
 
 
 class ChoiceChip(QObject):
-    """Keeps a chip at the model that was chosen by hand, with the way back to that of the protocol.
+    """Keeps a chip that names a model chosen by hand, with a button back to the model of the protocol.
 
     Parameters
     ----------
@@ -143,7 +145,7 @@ class ChoiceChip(QObject):
 
     @Slot()
     def show(self) -> None:
-        """Show by now whether a model was chosen by hand."""
+        """Update the chip: show it if a model was chosen by hand."""
         view = self._current.shown
         choice = self._session.choice
         if not self._current.is_by_hand:
@@ -164,7 +166,9 @@ class ChoiceChip(QObject):
 
 
 class FormChip(QObject):
-    """Keeps a chip at the difference between the form and the run that is shown.
+    """Keeps a chip that is visible while the form has other settings than the shown run.
+
+    Its buttons take the settings of the run, or show the last run that has the settings of the form.
 
     Parameters
     ----------
@@ -179,34 +183,35 @@ class FormChip(QObject):
         self._current: CurrentModel = models.current
         self._chip = chip
         runs = models.runs
-        changes = models.current.changed, models.session.planChanged
-        for signal in (*changes, runs.labelled, runs.added, runs.removed, runs.restored, runs.cleared):
+        form_or_run_changed = models.current.changed, models.session.planChanged
+        list_changed = runs.labelled, runs.added, runs.removed, runs.restored, runs.cleared
+        for signal in (*form_or_run_changed, *list_changed):
             signal.connect(self.show)
         self.show()
 
     @Slot()
     def show(self) -> None:
-        """Show by now whether the form says something else than the shown run."""
+        """Update the chip: show it if the form differs from the shown run."""
         record = self._current.shown.record
         form = self._session.plan
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})
             return
-        is_changed = form.title == record.plan.title
-        ways_out = {tr("take the run's settings"): self._take_settings}
+        has_same_title = form.title == record.plan.title  # then the text only says "changed"
+        buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:
             text = tr("Form: {form} · shown: run {key} {run}")
-            if is_changed:
+            if has_same_title:
                 text = tr("Form: changed · shown: run {key} {run}")
-            ways_out = {tr("show form's settings"): self._show_form, **ways_out}
+            buttons = {tr("show form's settings"): self._show_form, **buttons}
         else:
             text = tr("Form: {form}, no run yet · shown: run {key} {run}")
-            if is_changed:
+            if has_same_title:
                 text = tr("Form: changed, no run yet · shown: run {key} {run}")
-        self._chip.say(text.format(form=form.title, key=record.key, run=record.title), ways_out)
+        self._chip.say(text.format(form=form.title, key=record.key, run=record.title), buttons)
 
     def _run_of_form(self) -> RunRecord | None:
-        """Return the last run with the settings of the form; None where no run has them."""
+        """Return the last run on the open data with the settings of the form; None without one."""
         form = self._session.plan
         dataset = self._session.dataset
         runs = (

@@ -1,4 +1,4 @@
-"""A page of the window: panels between splitters, any of which can have the whole page."""
+"""A page of the window: panels in splitters; each panel can fill the page or move to a window of its own."""
 
 from __future__ import annotations
 
@@ -21,18 +21,30 @@ from rankstudio.ui.widgets.panel import Disclosure, Panel
 from rankstudio.ui.widgets.table import TableView
 
 GAP = 8
-"""Between panels, in logical pixels."""
-_MOST = 1 << 16  # pixels: what is more was damaged
-_LEAST = QSize(420, 320)
+"""Distance between panels, in logical pixels."""
+_MAX_SIZE = 1 << 16  # pixels; stored sizes above this are damaged
+_MIN_WINDOW_SIZE = QSize(420, 320)
 _Widget = TypeVar("_Widget", bound=QWidget)
 _Shown = TypeVar("_Shown", TableView, Plot)
 Part = tuple[QWidget, int, int]
-"""A widget between handles, its stretch and its size at first."""
+"""A widget of a splitter, its stretch factor and its initial size."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Outside:
-    """A panel that is in a window of its own: where it was, and how all panels shared the page then."""
+    """State of a panel that is in a window of its own.
+
+    Attributes
+    ----------
+    window : PanelWindow
+        The window that holds the panel.
+    splitter : Splitter
+        The splitter from which the panel was taken.
+    stand_in : QWidget
+        Hidden widget that keeps the panel's place in the splitter.
+    sizes : dict
+        Sizes of all splitters of the page before the panel was taken.
+    """
 
     window: PanelWindow
     splitter: Splitter
@@ -48,22 +60,22 @@ class Page(QWidget):
     Parameters
     ----------
     name : str
-        For the program, its tests and the settings.
+        Name in object names and settings.
     content : Splitter
-        See `row` and `column`.
+        The splitter with the panels; see `row` and `column`.
     controllers : sequence of Controller
-        Of which those belong to the page that feed its panels.
+        Controllers of all pages; the page takes those whose first panel it contains.
     foot, head : QWidget, optional
-        A line at the bottom or at the top, which stays when a panel has the page.
+        A line at the bottom or at the top, which stays visible when a panel fills the page.
 
     Attributes
     ----------
     failed, said : Signal(str)
-        What a controller, a table or a plot tells the user.
+        A message of a controller, a table or a plot to the user.
     figureAsked : Signal(object)
         The user wants a plot as a figure (Plot).
     paintAsked : Signal(object, object)
-        Of a plot: what paints a picture, and what is called with it.
+        Signal of a plot: a function that paints a picture, and the one to call with the picture.
     """
 
     failed = Signal(str)
@@ -87,7 +99,7 @@ class Page(QWidget):
         self._sizes: dict[Splitter, list[int]] = {}
         self._geometries: dict[str, QByteArray] = {}  # of windows, by the names of their panels
         self._windows: dict[Panel, _Outside] = {}
-        self._left_open: list[str] = []  # names of panels whose windows wait for the page to be seen
+        self._left_open: list[str] = []  # names of panels whose windows open when the page is shown first
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         self._controllers = [
@@ -95,8 +107,9 @@ class Page(QWidget):
             for candidate in controllers
             if candidate.panels and self.isAncestorOf(candidate.panels[0])
         ]
-        # What is remembered of a page is there from the beginning: to look for it anew takes milliseconds.
-        self._panels, self._tables = content.findChildren(Panel), self.findChildren(TableView)
+        # Searched once, as searching for children takes milliseconds; all of them exist by now.
+        self._panels = content.findChildren(Panel)
+        self._tables = self.findChildren(TableView)
         self._folds = self.findChildren(Disclosure)
         self._splitters = [content, *content.findChildren(Splitter)]
         for panel in self._panels:
@@ -127,7 +140,7 @@ class Page(QWidget):
             controller.leave()
 
     def shared(self, kind: type[_Shown]) -> list[_Shown]:
-        """Return the tables or the plots that can be exported just now."""
+        """Return the tables or plots that can be exported now: those that are visible or always shared."""
         return [
             widget
             for widget in self._inside(kind)
@@ -136,11 +149,11 @@ class Page(QWidget):
 
     @property
     def maximised(self) -> Panel | None:
-        """The panel that has the whole page; None where they share it."""
+        """The panel that fills the page; None while the panels share it."""
         return self._alone
 
     def maximise(self, panel: Panel) -> None:
-        """Give a panel the whole page."""
+        """Give a panel the whole page by hiding the siblings of the panel and of the splitters around it."""
         self.restore_panels()
         if panel in self._windows:
             return
@@ -169,7 +182,7 @@ class Page(QWidget):
         self._alone = None
 
     def pop_out(self, panel: Panel) -> None:
-        """Give a panel a window of its own; those that stay share its room."""
+        """Give a panel a window of its own; the remaining panels share its space."""
         if panel in self._windows or not self.isAncestorOf(panel):
             return
         self.restore_panels()
@@ -180,13 +193,13 @@ class Page(QWidget):
         splitter.replaceWidget(splitter.indexOf(panel), stand_in)
         stand_in.hide()
         window = PanelWindow(panel, self.window())
-        outside = self._windows[panel] = _Outside(window, splitter, stand_in, sizes)
+        self._windows[panel] = _Outside(window=window, splitter=splitter, stand_in=stand_in, sizes=sizes)
         self._show_if_used(splitter)
         if panel.objectName() in self._geometries:
             window.restoreGeometry(self._geometries[panel.objectName()])
         window.closed.connect(partial(self._bring_back, panel))
         panel.show()
-        outside.window.show()
+        window.show()
 
     def bring_back(self) -> None:
         """Take all panels back from windows of their own."""
@@ -207,16 +220,19 @@ class Page(QWidget):
                 splitter.setSizes(sizes)
 
     def _show_if_used(self, splitter: Splitter) -> None:
-        """Hide a splitter that has nothing to show, or show it again; the widest takes the room."""
+        """Hide a splitter without visible widgets, or show it again; repeat that for the splitters around it.
+
+        The space of hidden widgets goes to the largest visible widget.
+        """
         while True:
-            room = sum(splitter.sizes())
-            inside = [splitter.widget(i) for i in range(splitter.count())]
-            visible = [widget is not None and not widget.isHidden() for widget in inside]
+            total_size = sum(splitter.sizes())
+            widgets = [splitter.widget(i) for i in range(splitter.count())]
+            visible = [widget is not None and not widget.isHidden() for widget in widgets]
             sizes = [
                 size if is_visible else 0 for size, is_visible in zip(splitter.sizes(), visible, strict=True)
             ]
             if any(sizes):
-                sizes[sizes.index(max(sizes))] += room - sum(sizes)
+                sizes[sizes.index(max(sizes))] += total_size - sum(sizes)
                 splitter.setSizes(sizes)
             parent = splitter.parentWidget()
             if splitter is self._content or not isinstance(parent, Splitter):
@@ -225,14 +241,14 @@ class Page(QWidget):
             splitter = parent
 
     def _ask_figure(self, panel: Panel) -> None:
-        """Ask for the figure of the first plot that a panel shows; the dialog has the others too."""
+        """Ask for the figure of the first plot that a panel shows, preferably one that is not empty."""
         plots = [plot for plot in panel.findChildren(Plot) if plot.isVisibleTo(panel)]
         drawn = [plot for plot in plots if not plot.is_empty()]
         for plot in (drawn or plots)[:1]:
             plot.figureAsked.emit()
 
     def _inside(self, kind: type[_Widget]) -> list[_Widget]:
-        """Return the widgets of a kind, also those of panels in windows of their own."""
+        """Return the widgets of a kind, including those in panels that have windows of their own."""
         roots = (self, *(outside.window for outside in self._windows.values()))
         return [widget for root in roots for widget in root.findChildren(kind)]
 
@@ -252,10 +268,10 @@ class Page(QWidget):
         menu.popup(position)
 
     def save(self, settings: Settings) -> None:
-        """Remember the sizes, and the widths of columns.
+        """Store the sizes of panels, the widths of columns, open disclosures and windows of panels.
 
-        A page that was never seen has not been laid out, and a panel that is hidden has no sizes:
-        what was remembered of them stays.
+        Stored sizes of a splitter stay if it was never on the screen, so that it was not laid out, or if one
+        of its parts is hidden.
         """
         for table in self._tables:
             settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
@@ -268,15 +284,15 @@ class Page(QWidget):
         outside_now = self._left_open or [panel.objectName() for panel in self._windows]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
         if self._alone is None:
-            # Where panels are outside: how all shared the page before the first of them left it.
-            shared = next((outside.sizes for outside in self._windows.values()), None)
-            shared = shared or {splitter: splitter.sizes() for splitter in self._splitters}
-            for splitter, sizes in shared.items():
+            # While panels have windows of their own, the sizes before the first of them was taken are stored.
+            all_sizes = next((outside.sizes for outside in self._windows.values()), None)
+            all_sizes = all_sizes or {splitter: splitter.sizes() for splitter in self._splitters}
+            for splitter, sizes in all_sizes.items():
                 if splitter.seen and all(sizes):
                     settings.set(f"sizes/{splitter.objectName()}", " ".join(map(str, sizes)))
 
     def reopen_windows(self) -> None:
-        """Give the panels a window of their own that had one the last time."""
+        """Open the windows of the panels that had windows of their own when the settings were stored."""
         names = self._left_open
         self._left_open = []
         for panel in self._panels:
@@ -284,7 +300,7 @@ class Page(QWidget):
                 self.pop_out(panel)
 
     def restore(self, settings: Settings) -> None:
-        """Take the sizes of the last time."""
+        """Restore what :meth:`save` stored; windows of panels open later, with :meth:`reopen_windows`."""
         self._left_open = settings.text(f"windows/{self.objectName()}").split()
         for panel in self._panels:
             geometry = settings.bytes(f"panels/{panel.objectName()}")
@@ -296,12 +312,12 @@ class Page(QWidget):
             fold.restore(settings.text(f"folds/{fold.objectName()}") == "open")
         for splitter in self._splitters:
             text = settings.text(f"sizes/{splitter.objectName()}")
-            sizes = [int(size) for size in text.split() if size.isdecimal() and int(size) <= _MOST]
+            sizes = [int(size) for size in text.split() if size.isdecimal() and int(size) <= _MAX_SIZE]
             if len(sizes) == splitter.count() and any(sizes):
                 splitter.setSizes(sizes)
 
     def toggle(self, panel: Panel) -> None:
-        """Give a panel the whole page, or take it back from there or from its window."""
+        """Give a panel the whole page, or put it back in its place if it fills the page or has a window."""
         if panel in self._windows:
             self._windows[panel].window.close()
         elif panel is self._alone:
@@ -316,15 +332,16 @@ def row(name: str, *parts: Part) -> Splitter:
     Parameters
     ----------
     name : str
-        Under which its sizes are remembered.
+        Name under which the sizes are stored.
     *parts : (QWidget, int, int)
-        Each with its share of what there is more than the sizes, and with its size in pixels, at first.
+        Each widget with its stretch factor, by which it shares additional space, and its initial size in
+        pixels.
     """
     return Splitter(Qt.Orientation.Horizontal, name, parts)
 
 
 def column(name: str, *parts: Part) -> Splitter:
-    """Return widgets under each other, as `row` has them side by side."""
+    """Return widgets below each other, with handles between them; the parameters are those of `row`."""
     return Splitter(Qt.Orientation.Vertical, name, parts)
 
 
@@ -334,7 +351,7 @@ class Splitter(QSplitter):
     Attributes
     ----------
     seen : bool
-        Whether it ever was on the screen: before that it is not as large as its page.
+        Whether the splitter has been on the screen; before that, its size is not that of the page.
     """
 
     def __init__(self, orientation: Qt.Orientation, name: str, parts: Sequence[Part]) -> None:
@@ -349,25 +366,27 @@ class Splitter(QSplitter):
         self.setSizes([size for _, _, size in parts])
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Remember it."""
+        """Set `seen`."""
         self.seen = True
         super().showEvent(event)
 
 
 class PanelWindow(ClosedByEscape):
-    """Holds a panel until it is closed, by its frame or by Esc; commands of the main window work here too.
+    """A window that holds one panel until it is closed, by its frame or by Esc.
+
+    Shortcuts of the main window's commands work in this window, too.
 
     Parameters
     ----------
     panel : Panel
-        It has no parent any more.
+        A panel that has been taken out of its page.
     main : QWidget
-        The main window, with which this one closes.
+        The main window, which closes this window when it closes.
 
     Attributes
     ----------
     closed : Signal()
-        The panel can go back to its place.
+        The window was closed, so the panel has to go back to its page.
     """
 
     closed = Signal()
@@ -375,18 +394,20 @@ class PanelWindow(ClosedByEscape):
     def __init__(self, panel: Panel, main: QWidget) -> None:
         super().__init__(main, Qt.WindowType.Window)
         named(self, f"{panel.objectName()}-window", role="ground")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # or a plain widget has no background
+        self.setAttribute(
+            Qt.WidgetAttribute.WA_StyledBackground
+        )  # without it, a plain widget has no background
         self.setWindowTitle(f"{panel.accessibleName()} – RankStudio")
-        size = panel.size().expandedTo(_LEAST)
+        size = panel.size().expandedTo(_MIN_WINDOW_SIZE)
         fill(QVBoxLayout(self), (panel, 1), margins=(8, 8, 8, 8))
         self.resize(size)
         self.addActions([action for action in main.findChildren(QAction) if action.shortcuts()])
 
     def dismiss(self) -> None:
-        """Give the panel back."""
+        """Close the window on Esc."""
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Let the panel go back."""
+        """Emit `closed`, so that the panel goes back to its page."""
         super().closeEvent(event)
         self.closed.emit()

@@ -14,42 +14,44 @@ from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.widgets import Panel
 
 PanelsOf = Callable[[str], Iterable[Part]]
-"""From the name of a column or row to the panels that others put at its end."""
+"""Function from the name of a column or row to the panels that other controllers add at its end."""
 
 
 class PageController(Controller):
     """Controls the panels of a page, and lays them out.
 
-    It is made with the theme, the models and a parent, before any page is laid out.
+    Subclasses are called with the theme, the models and a parent, before any page is laid out.
 
     Attributes
     ----------
     heads : Mapping of str to QWidget
         Lines at the top of pages, by the keys of the pages.
     places : Mapping of str to str
-        Places of the guide by the object names of its panels.
+        Places of the guide, by the object names of the controller's panels.
     foot : QWidget or None
         Line at the bottom of the page.
     pageAsked : Signal(str)
         Another page is to be shown (its key).
     commandAsked : Signal(str)
         A command of the menus is to be carried out (its key).
-    goOnAsked, runsAsked : Signal(object)
-        A run is to go on where it was left (RunRecord), plans are to be run and compared (tuple of Plan).
+    goOnAsked : Signal(object)
+        An interrupted run is to go on (RunRecord).
+    runsAsked : Signal(object)
+        Plans are to be run and compared (tuple of Plan).
     stateChanged : Signal()
-        Other commands may be possible now, or be called otherwise.
+        Other commands may be possible now, or commands may have other names.
     progressShown : Signal()
-        How far the runs are was shown anew.
+        The displayed progress of the runs was updated.
     warned : Signal(str)
-        What the user should know, as a sentence.
+        A warning to the user (a sentence).
     offered : Signal(str, str, object)
-        A message with its level, and what buttons of it do by their labels.
+        A message to the user, its level, and the functions of its buttons by their labels.
     withdrawn : Signal(str)
-        A message is not to be shown any more.
+        A message is no longer to be shown.
     hinted : Signal(str)
-        What is under the mouse, for the status bar.
+        Description of what is under the mouse, for the status bar.
     choiceMoved : Signal()
-        Models may be inspected in another panel now.
+        Models may now be inspected in another panel.
     """
 
     pageAsked = Signal(str)
@@ -68,61 +70,61 @@ class PageController(Controller):
     foot: QWidget | None = None
 
     def panels_of(self, column: str) -> Sequence[Part]:
-        """Return the panels that it puts at the end of a column or row of another page."""
+        """Return the panels that the controller adds at the end of a column or row of another page."""
         return ()
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:
-        """Return the content of the page; called once, when the controllers of all pages are made."""
+        """Return the content of the page; called once, after the controllers of all pages are made."""
         raise NotImplementedError
 
     def join(self, pages: OtherPages) -> None:
-        """Connect with other pages, when the controllers of all are made and before any is laid out."""
+        """Connect with other pages; called after all controllers are made and before any page is laid out."""
 
     def surround(self, area: QWidget) -> None:
-        """Take part in what happens in the area of all pages."""
+        """Connect with the area that contains all pages."""
 
     def serve(self, page: Page) -> None:
-        """Take part in any page, once it is made."""
+        """Connect with a page, of this or another controller; called once the page is made."""
 
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:
-        """Return the panels in which models are inspected, each with what says whether they are just now."""
+        """Return panels in which models are inspected, each with a function whether this is so now."""
         return ()
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the functions of menu commands here, by their keys."""
+        """Return the functions of the controller's menu commands, by the keys of the commands."""
         return {}
 
     def openers(self) -> Mapping[str, Callable[[str], object]]:
-        """Return the functions that open files that are no data, by their kinds; each takes a path."""
+        """Return functions that open other files than data, by the kind of file; each takes a path."""
         return {}
 
     def command_names(self) -> Mapping[str, str]:
-        """Return the present names of commands whose names change, with mnemonics, by their keys."""
+        """Return the present names, with mnemonics, of commands whose names change, by their keys."""
         return {}
 
     def checked_commands(self) -> Mapping[str, bool]:
-        """Return which commands that can be ticked are, by their keys."""
+        """Return whether each checkable command is checked, by the keys of the commands."""
         return {}
 
     def palette_entries(self) -> Iterable[PaletteEntry]:
-        """Return the entries of the page in the palette; called only with data."""
+        """Return the entries of the page in the command palette; called only while data are open."""
         return ()
 
     def asked_for(self, typed: str) -> Iterable[PaletteEntry]:
-        """Return the entries that were typed, of those that are too many for the palette to list."""
+        """Return the entries that match a typed text, of entries too numerous for :meth:`palette_entries`."""
         return ()
 
     def show_runs(self) -> None:
-        """Show how far the runs are."""
+        """Show the progress of the runs."""
 
     def close_down(self) -> None:
-        """Store the changes that are not stored yet: the window is going to close."""
+        """Store unsaved changes; called before the window closes."""
 
     def refresh(self) -> None:
-        """Show the events of a run since the last time."""
+        """Show the events of a run since the last call."""
 
 
 def hide_where_empty(column: QSplitter) -> None:
-    """Leave no gap where all panels of a column are hidden."""
+    """Hide a column if all its panels are hidden, so that it leaves no gap; otherwise show it."""
     panels = (column.widget(position) for position in range(column.count()))
     column.setVisible(any(panel is not None and not panel.isHidden() for panel in panels))

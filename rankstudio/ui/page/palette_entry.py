@@ -1,4 +1,4 @@
-"""Something that the palette finds, on whichever page it is."""
+"""Entries of the command palette."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PaletteEntry:
-    """Something that can be found.
+    """An entry of the command palette, found by its text.
 
     Attributes
     ----------
     kind : str
-        What it is, as it is shown: "command", "setting", "page", "method", "feature", "run", "query".
+        Kind as shown to the user: "command", "setting", "page", "method", "feature", "run" or "query".
     text : str
     act : callable
-        Called without arguments when it is chosen.
+        Called without arguments when the entry is chosen.
     note : str
-        Shown behind the text: a key, an id.
+        Note after the text, such as a shortcut or an id.
     """
 
     kind: str

@@ -13,7 +13,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 @dataclass(frozen=True, eq=False)
 class Tab:
-    """One of several contents of a page.
+    """A tab of a page, with the content that it shows.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Tab:
     content : QWidget
         Shown while the tab is chosen.
     beside : QWidget, optional
-        At the right end of the line, shown with the content.
+        Widget at the right end of the line of tabs, shown with the content.
     """
 
     label: str
@@ -30,14 +30,14 @@ class Tab:
 
 
 class PageTabs(QWidget):
-    """A bar of tabs, which begins with the first tab.
+    """A bar of tabs that shows the content of one tab at a time, at first that of the first tab.
 
     Parameters
     ----------
     name : str
-        For the program and its tests.
+        Object name of the bar.
     accessible_name : str
-        For screen readers: what is chosen here.
+        Name for screen readers: what is chosen with the bar.
     tabs : mapping of str to Tab
 
     Attributes
@@ -59,7 +59,7 @@ class PageTabs(QWidget):
         self.bar = named(QTabBar(), name, accessible_name)
         self.bar.setExpanding(False)
         self.bar.setDrawBase(False)
-        stretch = 1  # puts what is beside the bar at the right end
+        stretch = 1  # pushes the widgets beside the bar to the right end
         row = fill(QHBoxLayout(self), self.bar, stretch, margins=(0, 0, 0, 0), spacing=8)
         for tab in tabs.values():
             self.bar.addTab(tab.label)
@@ -67,7 +67,7 @@ class PageTabs(QWidget):
                 row.addWidget(tab.beside)
         self.bar.currentChanged.connect(self._show)
         hidden_tabs = list(tabs.values())[1:]
-        for tab in hidden_tabs:  # a part that was shown without a parent would be a window of its own
+        for tab in hidden_tabs:  # only hidden, never shown here: a widget without a parent opens a window
             for part in (tab.content, tab.beside):
                 if part is not None:
                     part.hide()

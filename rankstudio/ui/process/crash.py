@@ -21,14 +21,14 @@ _log = logging.getLogger(__name__)
 
 
 class _Log(RotatingFileHandler):
-    """A log of which a full disk loses lines, and nothing else."""
+    """A log file that silently drops lines that it cannot write, for instance on a full disk."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         pass
 
 
 def log_to_file(folder: Path) -> logging.Handler | None:
-    """Keep a log of what goes wrong; None where the folder cannot be written."""
+    """Log messages of level INFO and above to a file; return None if the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handler = _Log(folder / "rankstudio.log", maxBytes=500_000, backupCount=1, encoding="utf-8")
@@ -41,18 +41,18 @@ def log_to_file(folder: Path) -> logging.Handler | None:
 
 
 class CrashReports:
-    """Catches unexpected errors on any thread, writes them down and tells the window.
+    """Catches unexpected errors on any thread, writes a report to a file and informs the window.
 
     Parameters
     ----------
     folder : Path
-        Where the report goes.
+        Folder of the report.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "crash.txt"
         self.tell: Callable[[str], None] | None = None
-        """Called with one sentence, on whatever thread the error was on."""
+        """Called with one sentence, on the thread on which the error was raised."""
 
     def install(self) -> None:
         """Take over ``sys.excepthook`` and ``threading.excepthook``."""
@@ -62,7 +62,7 @@ class CrashReports:
     def handle(
         self, kind: type[BaseException], error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write an error down and tell of it."""
+        """Write a report on an error, and call `tell` with a sentence on it."""
         if issubclass(kind, KeyboardInterrupt | SystemExit):
             return
         report = "".join(traceback.format_exception(kind, error, trace))
@@ -77,15 +77,15 @@ class CrashReports:
             )
 
     def last(self) -> str:
-        """Return the report of the last start that went wrong, "" where there is none."""
+        """Return the stored crash report, "" if there is none."""
         try:
             return self.path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
 
     def forget(self) -> None:
-        """Remove the report: the user has seen it."""
-        with suppress(OSError):  # it will be reported again
+        """Remove the report, after the user has seen it."""
+        with suppress(OSError):  # a report that cannot be removed is shown again at the next start
             self.path.unlink()
 
     def _write(self, report: str) -> None:

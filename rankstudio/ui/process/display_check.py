@@ -1,4 +1,4 @@
-"""Whether a window can be opened here, and what is missing where it cannot."""
+"""Checks whether a window can be opened on this system, and says what is missing if not."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ _LIBRARY_FILES = tuple(f"lib{name}" for name in _LIBRARY_NAMES.split())
 
 
 def _debian_package(library: str) -> str:
-    """Return Debian's package of a library: its name in small letters and its number; glib is one package."""
+    """Return Debian's package of a library: its name in lower case and its number, such as "libegl1"."""
     name, _, number = library.lower().partition(".so.")
-    return "libglib2.0-0" if name.endswith("-2.0") else f"{name}{'-' if name[-1].isdigit() else ''}{number}"
+    if name.endswith("-2.0"):  # libglib-2.0 and libgthread-2.0 are in one package
+        return "libglib2.0-0"
+    separator = "-" if name[-1].isdigit() else ""  # as in "libx11-6"
+    return f"{name}{separator}{number}"
 
 
 def why_no_window() -> str | None:
-    """Return why no window can be opened, as one sentence that says what to do; None where one can.
+    """Return why no window can be opened, as a sentence that says what is missing; None if one can.
 
-    A platform chosen by the user in ``QT_QPA_PLATFORM`` is trusted, apart from its libraries.
+    For a platform that the user has chosen in ``QT_QPA_PLATFORM``, only its libraries are checked.
     """
     if find_spec("PySide6") is None:
         return "No window can be opened: PySide6 is not installed (pip install PySide6-Essentials)."
@@ -47,7 +50,7 @@ def why_no_window() -> str | None:
 
 
 def missing_libraries(*binaries: str) -> tuple[str, ...]:
-    """Return the system libraries that Qt's libraries and the given plugins need and that are not there.
+    """Return the missing system libraries that Qt's libraries and the given plugins need.
 
     Parameters
     ----------
@@ -67,23 +70,24 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
 
 
 def _load_failures(binary: Path) -> list[str]:
-    """Return the reasons that a binary cannot be loaded: all missing system libraries, not only the first."""
+    """Return the names of all system libraries whose absence prevents a binary from being loaded."""
     error = _load_error(str(binary))
     if error is None or not binary.exists():
         return []
     first = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", error)
     if first is None:
         return []
-    # The loader names one at a time; the others are found by trying all that the binary mentions.
+    # The loader names one missing library at a time; to find the others, all that the binary mentions are
+    # tried.
     mentioned = _mentioned_libraries(binary)
     candidates = [first[1], *(name for name in _LIBRARY_FILES if name in mentioned)]
     return list(dict.fromkeys(name for name in candidates if _load_error(name) is not None))
 
 
 def _mentioned_libraries(binary: Path) -> set[str]:
-    """Return the names of libraries that stand in a binary, and in Qt's own libraries that it needs."""
+    """Return the names of libraries mentioned in a binary, and in Qt's own libraries that it mentions."""
     names: set[str] = set()
-    waiting = [binary]
+    waiting = [binary]  # binaries still to be read
     while waiting:
         try:
             content = waiting.pop().read_bytes()
@@ -99,7 +103,7 @@ def _mentioned_libraries(binary: Path) -> set[str]:
 
 
 def _bundled_library(binary: Path, name: str) -> Path | None:
-    """Return Qt's own library of that name, or None where it is the system's."""
+    """Return the path of Qt's own library of that name; None if the library is one of the system."""
     for parent in binary.parents:
         candidate = parent / "lib" / name
         if candidate.is_file() and name.startswith("libQt6"):
@@ -110,7 +114,7 @@ def _bundled_library(binary: Path, name: str) -> Path | None:
 
 
 def _load_error(library: str) -> str | None:
-    """Return the loader's complaint, or None where it could load the library."""
+    """Return the loader's error message; None if the library can be loaded."""
     try:
         ctypes.CDLL(library)
     except OSError as error:
@@ -133,7 +137,7 @@ def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
 
 
 def _unreachable_display() -> str | None:
-    """Return a sentence where the X server that DISPLAY names does not answer."""
+    """Return a sentence if the X server that DISPLAY names does not answer; None if it answers."""
     name = os.environ.get("DISPLAY", "")
     try:
         xcb = ctypes.CDLL("libxcb.so.1")

@@ -1,4 +1,4 @@
-"""The files that a window reads: nothing is saved over one of them, from whichever dialog."""
+"""File dialogs, which refuse to save over the files that their window reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReadsFiles(Protocol):
     """A window that has data and a study open."""
 
     def files_read(self) -> Sequence[Path]:
-        """Return the files and folders that it reads."""
+        """Return the files and folders that the window reads."""
         ...
 
 
@@ -27,14 +27,14 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
     Parameters
     ----------
     widget : QWidget
-        In the window, or in a dialog of it.
+        A widget in the window, or in a dialog of the window.
     paths : sequence of str or Path
-        That are to be written.
+        The files to be written.
 
     Raises
     ------
     OutputError
-        The text names the file.
+        If the window reads one of the files; the text names that file.
     """
     from rankstudio.engine.data.fold_files import refuse_inputs  # noqa: PLC0415 - brings readers of data
 
@@ -46,9 +46,10 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
 
 
 def ask_beside(widget: QWidget, title: str, kinds: str, neighbour: Path | None) -> str:
-    """Ask for a file to read, at first in the folder of another one or at home; "" if cancelled.
+    """Ask for a file to read; return its path, "" if cancelled.
 
-    ``kinds`` are those that the dialog offers: "Tables (*.csv);;All files (*)".
+    The dialog opens in the folder of ``neighbour``, or in the home folder. ``kinds`` is the filter of the
+    dialog, such as "Tables (*.csv);;All files (*)".
     """
     folder = neighbour.parent if neighbour is not None else Path.home()
     name, _ = QFileDialog.getOpenFileName(widget, title, str(folder), kinds)
@@ -68,21 +69,23 @@ def save_as(
     Parameters
     ----------
     widget : QWidget
-        Over which the dialog opens.
+        The widget over which the dialog opens.
     title, suggested : str
-        Of the dialog, and the name of a file in it.
+        Title of the dialog, and the file name that it suggests.
     formats : sequence of (str, str)
-        What each is called, and its ending: ("CSV", ".csv"). A name without an ending takes the chosen one's.
+        Name and suffix of each format, such as ("CSV", ".csv"). A file name without a suffix is given the
+        suffix of the chosen format.
     save : callable
         Writes to a path.
     failed : Signal(str)
-        Emitted with a sentence where that is not possible.
+        Emitted with a sentence if the file cannot be written.
     """
     filters = ";;".join(f"{label} (*{ending})" for label, ending in formats)
     name, chosen = QFileDialog.getSaveFileName(widget, title, suggested, filters)
     if not name:
         return
-    path = name if Path(name).suffix else name + chosen.partition("*")[2].rstrip(")")
+    chosen_suffix = chosen.partition("*")[2].rstrip(")")  # of a filter such as "CSV (*.csv)"
+    path = name if Path(name).suffix else name + chosen_suffix
     try:
         refuse_read(widget, [path])
         save(path)
@@ -91,5 +94,5 @@ def save_as(
 
 
 def file_stem(name: str) -> str:
-    """Return how files are called that are written of data with a name."""
+    """Return the stem of file names for data with a name: lower case, "-" for what is no letter or digit."""
     return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"

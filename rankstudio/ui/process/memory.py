@@ -1,8 +1,9 @@
-"""Gives memory back that work has left behind; and Python's search for garbage.
+"""Returns unused memory to the system when work has ended, and controls Python's garbage collection.
 
-Python searches on whichever thread happens to make one object too many, and deletes there what it finds:
-timers, actions and models of Qt, which none but their own thread may delete. A search in the middle of Qt's
-own work may delete what Qt is about to use. So it is made on the window's thread alone.
+By itself, Python collects garbage on any thread that creates objects, and deletes there what it finds. But
+timers, actions and models of Qt may only be deleted by their own thread, and a collection in the middle of
+Qt's own work may delete objects that Qt is about to use. So garbage is collected on the window's thread only,
+by a timer.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from rankstudio.engine.support.memory import release_unused
 from rankstudio.ui.process.turns import single_shot
 
-_REST_MILLISECONDS = 1000  # without work, after which the program is at rest
+_REST_MILLISECONDS = 1000  # after this time without work, unused memory is returned
 
 
 class IdleMemory(QObject):
-    """Gives memory back a second after work has ended, on a thread of its own.
+    """Returns unused memory to the system a second after work has ended, on a thread of its own.
 
     Parameters
     ----------
     busy : callable
-        Whether there is work: then its end is waited for.
+        Returns whether work is under way; then no memory is returned yet.
     parent : QObject
     """
 
@@ -39,7 +40,7 @@ class IdleMemory(QObject):
 
     @Slot()
     def wait_for_rest(self) -> None:
-        """Begin to wait anew: something has been done."""
+        """Restart the second to wait, as work has been done."""
         self._timer.start()
 
     @Slot()
@@ -48,24 +49,24 @@ class IdleMemory(QObject):
             threading.Thread(target=release_unused, name="idle-memory", daemon=True).start()
 
 
-_SEARCH_MILLISECONDS = 1000  # between two checks of what is due, which cost nothing
-_OLDEST = 2  # of Python's generations
-_REST = 100.0  # times as long as the last search of it took
+_SEARCH_MILLISECONDS = 1000  # between two checks whether a collection is due
+_OLDEST = 2  # index of the oldest of Python's generations
+_REST = 100.0  # the oldest generation rests this many times the duration of its last collection
 
 HOLD = threading.Lock()
-"""While it is locked, no search for garbage begins."""
+"""While this lock is held, no garbage collection begins."""
 
 
 @dataclass(frozen=True)
 class GarbageSearch:
-    """When the oldest generation was searched last.
+    """The last garbage collection of the oldest generation.
 
     Attributes
     ----------
     ended : float
-        In seconds, by the clock that :func:`collect_due` was given.
+        Time of its end in seconds, by the clock given to :func:`collect_due`.
     took : float
-        Seconds.
+        Its duration in seconds.
     """
 
     ended: float = 0.0
@@ -76,9 +77,9 @@ NEVER = GarbageSearch()
 
 
 class GarbageCollection(QObject):
-    """Has garbage searched for by a timer of the thread that makes this, and in no other way.
+    """Collects garbage by a timer on the thread that creates this object; automatic collection is disabled.
 
-    Until :meth:`begin` it is not searched for at all.
+    Before :meth:`begin`, no garbage is collected at all.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class GarbageCollection(QObject):
         self._timer.timeout.connect(self._collect)
 
     def begin(self) -> None:
-        """Begin to search: the window is there. What it is made of stays, and is searched no more."""
+        """Begin to collect; called when the window is built, whose objects are exempt from collection."""
         gc.freeze()
         self._timer.start(_SEARCH_MILLISECONDS)
 
@@ -104,17 +105,18 @@ class GarbageCollection(QObject):
 
 
 def collect_due(last: GarbageSearch = NEVER, clock: Callable[[], float] = time.monotonic) -> GarbageSearch:
-    """Search the oldest of Python's generations that is due by its threshold, and the younger ones.
+    """Collect the oldest of Python's generations whose count exceeds its threshold, with the younger ones.
 
-    The oldest of all rests for a hundred times as long as its last search took, so that the window stands
-    still for a hundredth of the time at most: going through the steps of ten runs takes a tenth of a second.
-    Objects are not counted for this. Python counts them only by listing them, and a list made while other
-    threads work also holds tuples that are being filled, which then cannot be resized (SystemError).
+    The oldest generation rests for a hundred times the duration of its last collection, so that collections
+    block the window for at most a hundredth of the time: collecting with the steps of ten runs takes 0.1
+    seconds. The number of objects is not used for this. Python can count its objects only by listing them,
+    and a list made while other threads work also holds tuples that are being filled, which then cannot be
+    resized (SystemError).
 
     Parameters
     ----------
     last : GarbageSearch
-        What this returned last.
+        Return value of the previous call.
     clock : callable
         Returns seconds.
     """

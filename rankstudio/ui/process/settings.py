@@ -1,4 +1,4 @@
-"""Settings kept from one start to the next: one small file in the user's configuration folder."""
+"""Settings that last from one start of the program to the next, in a folder of the user's configuration."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from rankstudio.ui.process.turns import single_shot
 
 _log = logging.getLogger(__name__)
 
-_OBJECT = re.compile(rb"@(Variant|DateTime)\(")
+_OBJECT = re.compile(rb"@(Variant|DateTime)\(")  # serialized objects of Qt in a settings file
 
 MOST_RECENT = 8
-_TEXT_SIZES = (8, 40)  # what is beyond was damaged
+_TEXT_SIZES = (8, 40)  # least and greatest valid size; other stored sizes are damaged
 THEMES = ("system", "light", "dark")
 
 
@@ -48,17 +48,20 @@ def config_folder() -> Path:
 
 
 def _set_aside_objects(path: Path) -> None:
-    """Put a file away that has objects of Qt in it: we keep none, and damaged ones end the process."""
+    """Rename a settings file that contains serialized objects of Qt.
+
+    RankStudio stores no such objects, and reading damaged ones can crash the process.
+    """
     try:
         if _OBJECT.search(path.read_bytes()):
             path.replace(path.with_suffix(".damaged"))
             _log.info("The settings in %s are none of ours; starting afresh.", path)
     except OSError:
-        pass  # not there, which is the same, or not to be read, which QSettings tells
+        pass  # the file does not exist, or it is unreadable, which the status of QSettings tells
 
 
 def _loaded(path: Path) -> Plan | None:
-    """Return a plan that was kept; None, and a line in the log, where it cannot be used."""
+    """Return a stored plan; None if it cannot be used, which is logged."""
     try:
         return load_plan(path)
     except (RankStudioError, OSError, TypeError, ValueError) as error:
@@ -67,12 +70,12 @@ def _loaded(path: Path) -> Plan | None:
 
 
 class Settings:
-    """Reads and writes the settings. What is missing, damaged or of a wrong type counts as not there.
+    """Reads and writes the settings; values that are missing, damaged or of a wrong type count as not set.
 
     Parameters
     ----------
     folder : Path, optional
-        Where they are kept; :func:`config_folder` by default.
+        Folder of the settings; by default :func:`config_folder`.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -86,18 +89,18 @@ class Settings:
         self._aside: _Aside | None = None
 
     def write_aside(self) -> None:
-        """Write later changes soon, and on another thread: the disk may take long."""
+        """Write later changes on another thread, as the disk may be slow."""
         self._aside = _Aside(self._store)
 
     def close(self) -> None:
-        """Write to the disk now, and no longer on another thread."""
+        """Write to the disk now, and end the thread that writes."""
         if self._aside is not None:
             self._aside.close()
             self._aside = None
         self.sync()
 
     def bytes(self, key: str) -> QByteArray | None:
-        """Return a stored layout, or None."""
+        """Return stored bytes, such as the geometry of a window; None without any."""
         value = self._value(key)
         return value if isinstance(value, QByteArray) and not value.isEmpty() else None
 
@@ -114,7 +117,7 @@ class Settings:
             return None
 
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
-        """Store a value; None forgets it."""
+        """Store a value; None removes the setting."""
         if self._values.get(key) == value:
             return
         self._values[key] = value
@@ -131,7 +134,7 @@ class Settings:
 
     @property
     def theme(self) -> str:
-        """The mode of the theme: system, light or dark."""
+        """The mode of the theme: "system", "light" or "dark"."""
         mode = self.text("window/theme", "system")
         return mode if mode in THEMES else "system"
 
@@ -143,12 +146,12 @@ class Settings:
 
     @property
     def names_folder(self) -> Path:
-        """Where it is kept what the user calls the features of some data."""
+        """Folder of the user's names for the features of datasets."""
         return self.folder / "names"
 
     @property
     def text_size(self) -> int:
-        """Size of ordinary text in logical pixels, 0 where the user has not changed it."""
+        """Size of ordinary text in logical pixels; 0 if the user has not changed it."""
         size = self.number("window/text-size")
         return int(size) if size is not None and _TEXT_SIZES[0] <= size <= _TEXT_SIZES[1] else 0
 
@@ -156,35 +159,37 @@ class Settings:
     def recent(self) -> tuple[str, ...]:
         """The files and folders opened last, latest first."""
         value = self._value("recent")
-        items = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-        return tuple(item for item in items if isinstance(item, str) and item)[:MOST_RECENT]
+        paths = [value] if isinstance(value, str) else value  # QSettings reads a list of one text as a text
+        if not isinstance(paths, list):
+            return ()
+        return tuple(path for path in paths if isinstance(path, str) and path)[:MOST_RECENT]
 
     def add_recent(self, path: str) -> None:
-        """Put a path at the head of the recent ones."""
+        """Put a path first among the recently opened ones."""
         older = [item for item in self.recent if item != path]
         self.set("recent", [path, *older][:MOST_RECENT])
 
     def remove_recent(self, path: str) -> None:
-        """Forget one of the recent ones."""
+        """Remove a path from the recently opened ones."""
         self.set("recent", [item for item in self.recent if item != path])
 
     def clear_recent(self) -> None:
-        """Forget the recent ones."""
+        """Remove all recently opened paths."""
         self.set("recent", None)
 
     @property
     def plan(self) -> Plan | None:
-        """The plan as it was last, or None."""
+        """The plan that was stored last; None without one."""
         path = self.folder / "plan.toml"
         return _loaded(path) if path.exists() else None
 
     def save_plan(self, plan: Plan) -> None:
-        """Keep the plan for the next start.
+        """Store the plan for the next start.
 
         Raises
         ------
         OutputError
-            Where it cannot be written.
+            If the plan cannot be written.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -198,14 +203,14 @@ class Settings:
 
     @property
     def waiting(self) -> tuple[Plan, ...]:
-        """The plans that still waited for their turn, in their order."""
+        """The stored plans of runs that were waiting for their turn, in their order."""
         folder = self.folder / "waiting"
         paths = sorted(folder.glob("*.toml")) if folder.is_dir() else ()
         plans = (_loaded(path) for path in paths)
         return tuple(plan for plan in plans if plan is not None)
 
     def save_waiting(self, plans: Sequence[Plan]) -> None:
-        """Keep the plans that wait for their turn; what cannot be written is logged."""
+        """Replace the stored plans of waiting runs; log if they cannot be written."""
         folder = self.folder / "waiting"
         if not plans and not folder.is_dir():
             return
@@ -231,23 +236,27 @@ class Settings:
 
 
 class _Store(QSettings):
-    """A file of settings that is written only when asked for."""
+    """A settings file that is written only on an explicit call of ``sync``."""
 
     def event(self, event: QEvent) -> bool:
-        """Do not write in the event loop, as Qt would."""
+        """Ignore Qt's request to write in the event loop."""
         return event.type() == QEvent.Type.UpdateRequest or super().event(event)
 
     def put(self, values: Mapping[str, Any]) -> None:
-        """Set values; None forgets one."""
+        """Set values; None removes one."""
         for key, value in values.items():
-            self.remove(key) if value is None else self.setValue(key, value)
+            if value is None:
+                self.remove(key)
+            else:
+                self.setValue(key, value)
 
 
 class _Aside(QObject):
-    """Has changes written by a thread that runs only Qt's event loop.
+    """Writes changes of a store to the disk on a thread that runs only Qt's event loop.
 
-    A call from Python would keep the interpreter from the window while the disk works. Changes of a store
-    would meanwhile have to wait as well, and are kept here until then.
+    A call of ``sync`` from Python would block the interpreter, and so the window, while the disk works.
+    Changes of the store would also block while the thread writes, so they are kept here until it has
+    finished.
 
     Parameters
     ----------
@@ -256,20 +265,23 @@ class _Aside(QObject):
 
     def __init__(self, store: _Store) -> None:
         super().__init__()
-        self._store, self._next, self._writes = store, dict[str, Any](), False
+        self._store = store
+        self._next = dict[str, Any]()  # changes that wait until the thread has finished writing
+        self._writes = False
         self._thread = QThread()
         self._thread.setObjectName("settings")
-        self._disk = QSettings(store.fileName(), store.format())  # has the changes of the store, too
-        self._written = QTimer(singleShot=True, interval=0)
+        # Two QSettings of one file share their values, so this one writes the changes of the store.
+        self._disk = QSettings(store.fileName(), store.format())
+        self._written = QTimer(singleShot=True, interval=0)  # runs out on the thread after it has written
         self._written.timeout.connect(self._go_on)
         for member in (self._disk, self._written):
             member.moveToThread(self._thread)
-            self._thread.finished.connect(member.deleteLater)  # no other thread may stop the timer
+            self._thread.finished.connect(member.deleteLater)  # only its own thread may stop the timer
         self._thread.start()
         self._soon = single_shot(0, self._write, self)
 
     def put(self, key: str, value: Any) -> None:
-        """Have a value written, with those that are put in the same turn of the event loop."""
+        """Have a value written, together with all values put in the same turn of the event loop."""
         if self._writes:
             self._next[key] = value
         else:
@@ -277,13 +289,13 @@ class _Aside(QObject):
             self._soon.start()
 
     def close(self) -> None:
-        """End the thread."""
+        """End the thread, and hand the waiting changes to the store."""
         self._thread.quit()
         self._thread.wait()
         self.hand_over()
 
     def hand_over(self) -> None:
-        """Tell the store everything, although it may have to wait."""
+        """Make the waiting changes in the store, even if that has to wait for the thread."""
         self._soon.stop()
         self._store.put(self._next)
         self._next = {}

@@ -1,9 +1,9 @@
-"""Work of the window's thread spread over turns of its event loop: one piece a turn, and what it has drawn.
+"""Spreads work of the window's thread over turns of its event loop: one function in each turn.
 
-Timers that are due together are called in one turn of the event loop, and what they change is painted in the
-next, all at once: a handful of plots, tables and bars of a few milliseconds each make a window that stands
-still for fifty. What is asked for here is called in a turn of its own, after which Qt paints what it changed
-and hands over keys and clicks.
+Qt calls timers that are due at the same time in one turn of the event loop, and paints their changes together
+in the next. Several plots, tables and bars that take a few milliseconds each then block the window for 50 ms.
+The functions passed to `Turns` are called in a turn each; after each turn, Qt paints the changes and handles
+keys and clicks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAME = "turns"
 
 
 def single_shot(milliseconds: int, call: Callable[[], object], parent: QObject) -> QTimer:
-    """Return a timer that calls something once, so long after it was started last."""
+    """Return a timer that calls a function once, some milliseconds after its last start."""
     timer = QTimer(parent)
     timer.setSingleShot(True)
     timer.setInterval(milliseconds)
@@ -28,7 +28,7 @@ def single_shot(milliseconds: int, call: Callable[[], object], parent: QObject) 
 
 
 class Turns(QObject):
-    """Calls functions in the order in which they were asked for, one in a turn of the event loop.
+    """Calls the functions passed to :meth:`ask` in their order, one in each turn of the event loop.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class Turns(QObject):
 
     @property
     def waiting(self) -> bool:
-        """Whether something has not been called yet."""
+        """Whether a function has not been called yet."""
         return bool(self._waiting)
 
     def ask(self, *functions: Callable[[], object]) -> None:
-        """Have functions called in coming turns; one that waits already is called once.
+        """Have functions called in coming turns; a function that already waits is called only once.
 
-        Those of a QObject that is deleted meanwhile are not called.
+        Methods of a QObject that is deleted meanwhile are not called.
         """
         for function in functions:
             if function not in self._waiting:
@@ -58,7 +58,7 @@ class Turns(QObject):
             self._timer.start()
 
     def drop(self, *functions: Callable[[], object]) -> None:
-        """Call functions no more that wait."""
+        """Remove functions from those that wait."""
         for function in functions:
             if function in self._waiting:
                 self._waiting.remove(function)
@@ -68,7 +68,7 @@ class Turns(QObject):
         while self._waiting:
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
-            # Python may still hold a widget that Qt has deleted since it asked for its turn.
+            # Qt may have deleted the widget whose method waits, although Python still has a reference.
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
             if self._waiting:
@@ -78,49 +78,50 @@ class Turns(QObject):
 
 
 def turns() -> Turns:
-    """Return the turns of the application, of which there is one event loop."""
+    """Return the one `Turns` object of the application; create it if necessary."""
     app = QCoreApplication.instance()
     existing = app.findChild(Turns, _NAME) if app is not None else None
     return existing if existing is not None else Turns(app)
 
 
 _REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
-_REST = 3  # times as long as the parts took nothing is drawn: they take a quarter of the time at most
-_LONGEST_REST = 1000  # milliseconds, after parts that took very long
+_REST = 3  # the pause is this many times the time of the update, which so takes a quarter of the time at most
+_LONGEST_REST = 1000  # milliseconds, the longest pause after slow updates
 
 
 class RefreshTimer(QObject):
-    """Has the parts of the window brought up to date a while after it was asked to, one in a turn.
+    """Updates parts of the window some time after a request, each part in its own turn of the event loop.
 
-    What takes long is asked for less often: a table of thousands of rows does not slow a run.
+    The slower the updates are, the rarer they become, so that a table of thousands of rows does not slow a
+    run.
 
     Parameters
     ----------
     parts : callables
-        Each brings a part up to date.
+        Each updates one part.
     parent : QObject
     """
 
     def __init__(self, *parts: Callable[[], None], parent: QObject) -> None:
         super().__init__(parent)
         self.setObjectName("refresh-timer")
-        self._parts = *parts, self._end
+        self._parts = *parts, self._end  # the last turn measures the time of the others
         self._began = 0.0
         self._timer = single_shot(_REFRESH_MILLISECONDS, self._begin, self)
 
     @property
     def is_active(self) -> bool:
-        """Whether something was asked for and is not drawn yet."""
+        """Whether an update was requested and is not finished."""
         return self._timer.isActive() or turns().waiting
 
     @Slot()
     def ask(self) -> None:
-        """Ask for it; many askings within the while cost one."""
+        """Request an update; further requests before it begins are served by the same update."""
         if not self._timer.isActive():
             self._timer.start()
 
     def stop(self) -> None:
-        """Draw nothing any more of what was asked for."""
+        """Cancel the requested update."""
         self._timer.stop()
         turns().drop(*self._parts)
 
