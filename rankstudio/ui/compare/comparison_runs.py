@@ -218,7 +218,7 @@ class ComparisonRuns(Controller):
 
 
 def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return the paths of a plan's data relative to the folder of its file, or a name that is no such path."""
+    """Return the paths of a plan's data beside its file; a name without a path there is returned as it is."""
     paths = {name: str((folder / name).absolute()) for name in names}
     return [path if is_there(Path(path)) else name for name, path in paths.items()]
 

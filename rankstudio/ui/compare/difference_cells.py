@@ -43,7 +43,8 @@ def draw_difference(
         Room of the cell.
     colors : Colors
     category : int
-        Number of the run's color: a dot on a line, or a ring on a dashed line if an earlier run has the color.
+        Number of the run's color. The run is a dot on a line, or a ring on a dashed line if an earlier run
+        has this color.
     test : PairedComparison
     scale : tuple of float
         Range of the differences of the group.
@@ -68,7 +69,7 @@ def draw_difference(
 
 
 def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison) -> None:
-    """Draw a bar of better, equal and worse queries, and beside it the numbers of better and of worse ones."""
+    """Draw a bar of better, equal and worse queries, and beside it the numbers of better and worse ones."""
     text = f"{test.wins} · {test.losses}"
     painter.setFont(font(SMALL))
     text_width = painter.fontMetrics().horizontalAdvance(text)

@@ -1,4 +1,4 @@
-"""Decides which finished runs the Compare page compares, and has its contents computed while it is visible."""
+"""Decides which finished runs the Compare page compares, and has its contents computed while visible."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class ComparisonScope:
         return (*of_runs, *of_measures, self.marks.changed, self.measured.changed)
 
     def finished(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done, by their numbers, with the measures of the current settings."""
+        """Return the finished ticked runs, by their numbers, with the measures of the current settings."""
         return self._complete(lambda record: self.measured.view(record).result)
 
     def own(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done, by their numbers, with the measures that the runs computed."""
+        """Return the finished ticked runs, by their numbers, with the measures that the runs computed."""
         return self._complete(lambda record: record.result)
 
     def _complete(self, result_of: Callable[[RunRecord], RunResult | None]) -> dict[int, RunResult]:
@@ -316,7 +316,7 @@ class CurvesFeeder(Controller):
         return x_key, "vali"  # type: ignore[return-value] # the view offers the other values of By only
 
     def _key(self) -> Key | None:
-        """Return what the curves depend on; offer the quantities of the x axis, one of which is chosen, first."""
+        """Offer the quantities of the x axis, and return what the curves depend on."""
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
@@ -410,7 +410,7 @@ class ViewFeeder(Controller):
         self._demand.update()
 
     def _key(self) -> Key | None:
-        """Return what the visible view depends on; offer the views that suit the shown run first."""
+        """Offer the views that suit the shown run, and return what the visible view depends on."""
         record = self._record
         for key, view in self._views.contributed.items():
             self._views.offer(key, view.is_offered(record))
@@ -442,7 +442,7 @@ class ViewFeeder(Controller):
     # Views
 
     def _show_folds(self) -> Computation | None:
-        """Show the folds of the shown run or of all runs; return the computation if a plug-in's table is chosen."""
+        """Show the folds of one run or of all runs; return the computation of a plug-in's table of folds."""
         record = self._record
         folds = self._views.folds
         table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
@@ -460,7 +460,7 @@ class ViewFeeder(Controller):
         return None
 
     def _compare_features(self) -> Computation | None:
-        """Return the computation of the shown run's stability; None if the run has no selections yet or at all."""
+        """Return the computation of the shown run's stability; None if the run has no selections."""
         record = self._record
         folds = _sorted_folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
@@ -515,7 +515,7 @@ class ViewFeeder(Controller):
             self._views.published.show_runs((), SEALED)
 
     def _compare_conventions(self) -> Computation:
-        """Return the computation of the means, by every convention, of the shown group's runs on the open data."""
+        """Return the computation of the runs' means by every convention, for runs on the open data."""
         name = self._session.measure
         current_convention = self._session.convention
         sealed = self._session.sealed

@@ -26,7 +26,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
-    """Compute the rows of a plug-in's table of a run, or the reason why there are none; called by the worker."""
+    """Compute the rows of a run's table, or return the reason why it has none; called by the worker."""
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
     except PlanError as error:
@@ -138,7 +138,7 @@ class FoldsView(View):
 
     @Slot(object)
     def _on_chosen(self, row: FoldRow | MeasureRow | RunTableRow) -> None:
-        """Show the fold of a clicked row, or all folds for the mean; the row of the deviation shows nothing."""
+        """Show the fold of a clicked row, or all folds for the mean; the deviation has nothing to show."""
         if row.fold is not None or _is_mean(row):
             self.foldChosen.emit(row.fold)
         self.mark(self._shown_fold)
@@ -198,7 +198,7 @@ def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...
 
 
 def _columns_of_one_run(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[Column]:
-    """Return the columns of one run: fold, selected values, size, and the measures of the parts that it has."""
+    """Return the columns of one run: fold, selected values, size, and the measures of each part."""
     return [
         _FOLD_COLUMN,
         *(_chosen_value_column(number, axis) for number, axis in enumerate(plan.axes)),

@@ -96,12 +96,12 @@ def run_groups(
         else:
             joining_runs[position].append(record.key)
     by_key = {record.key: record for record in records}
-    run_groups = [
+    listed_groups = [
         _measured_group(group, joining_runs[position], by_key) for position, group in enumerate(groups)
     ]
-    run_groups += [_expected_group(expected, keys) for expected, keys in expected_groups.values()]
-    datasets = list(dict.fromkeys([first_data, *(group.data for group in run_groups)]))
-    return tuple(sorted(run_groups, key=lambda group: datasets.index(group.data)))
+    listed_groups += [_expected_group(expected, keys) for expected, keys in expected_groups.values()]
+    datasets = list(dict.fromkeys([first_data, *(group.data for group in listed_groups)]))
+    return tuple(sorted(listed_groups, key=lambda group: datasets.index(group.data)))
 
 
 def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult]:

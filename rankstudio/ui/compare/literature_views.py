@@ -23,7 +23,7 @@ _EMPTY_TEXT = tr(
 
 
 class ConventionsView(View):
-    """A table of the measure by every evaluation convention: a row for each run, a column for each convention."""
+    """A table of the measure by convention: a row for each finished run, a column for each convention."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -134,7 +134,7 @@ def known_datasets_text() -> str:
 
 
 class PublishedView(View):
-    """A table of published values: a row for each value of a method and a dataset that were run, next to ours."""
+    """A table of published values next to ours, for methods and datasets of the finished runs."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)

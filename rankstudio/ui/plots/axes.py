@@ -37,7 +37,7 @@ Ticks = list[tuple[float, str]]
 def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
     """Return the ticks of a logarithmic axis of sizes: as many as have room for their numbers."""
     low, high = (log10(end) for end in x_range)
-    # An earlier candidate takes the room of a later one: powers of ten come first, then 2, 5 and 3 times those.
+    # An earlier candidate takes the room of a later one: powers of ten first, then 2, 5 and 3 times these.
     decades = range(int(low) - 1, int(high) + 1)
     candidates = [leading * 10.0**decade for leading in (1, 2, 5, 3) for decade in decades]
     ticks: list[float] = []

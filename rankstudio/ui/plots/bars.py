@@ -109,7 +109,7 @@ class BarsPlot(Plot):
         return QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
 
     def shown(self, width: float | None = None) -> list[Bar]:
-        """Return the bars that fit into a width in pixels, by default the plot's; the winner is one of them."""
+        """Return the bars, with the winner, that fit into a width in pixels; by default the plot's width."""
         room = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
         # The first 60 ids are taken as typical of all.

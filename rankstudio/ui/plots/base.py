@@ -239,7 +239,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         raise NotImplementedError
 
     def figure(self) -> Figure:
-        """Return the content of the plot as a figure for print; the plot's owner sets its name and caption."""
+        """Return the contents as a figure for print; the plot's owner sets the figure's name and caption."""
         raise NotImplementedError
 
     def summary(self) -> str:
@@ -270,7 +270,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return 0
 
     def hover(self, point: QPointF | None) -> None:
-        """Highlight the target at the mouse's pixel and show its box; None after the mouse has left the plot."""
+        """Highlight the target at the mouse and show its box; None after the mouse has left the plot."""
         target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
             self.under_mouse = target

@@ -113,7 +113,7 @@ class Frame:
 
 
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
-    """Return a range widened by a share of itself at both ends, and a range of equal values by 5 % of them."""
+    """Return a range widened by a share at both ends; a range of equal values is widened by 5 % of them."""
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
     if high - low <= EQUAL * max(abs(low), abs(high)):
@@ -126,8 +126,8 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     """Return the y range that shows a family of curves well.
 
-    This is the range of all values, unless a few extreme values (at most a twentieth at each end, say one λ at
-    k = 1) would press all others into less than half of the picture; the extreme values are then cut off.
+    This is the range of all values, unless a few extreme values (at most a twentieth at each end, say one λ
+    at k = 1) would press all others into less than half of the picture; these values are then cut off.
 
     Parameters
     ----------
@@ -260,9 +260,9 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
     """Draw a line through points with the painter's pen; a point with NaN leaves a gap.
 
     A long and wide solid line is drawn in pieces: Qt outlines and fills a line as a whole, which takes four
-    times as long for two thousand points. Each piece begins with the last segment of the piece before, so that
-    the two join. Dashed and translucent lines are drawn as a whole: dashes would start again in each piece,
-    and a translucent line would be darker where pieces overlap.
+    times as long for two thousand points. Each piece begins with the last segment of the piece before, so
+    that the two join. Dashed and translucent lines are drawn as a whole: dashes would start again in each
+    piece, and a translucent line would be darker where pieces overlap.
     """
     line = painter.pen()
     gaps = np.flatnonzero(~np.isfinite(px + py)).tolist()
@@ -329,7 +329,7 @@ def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) ->
 
 
 def _draw_strokes(painter: QPainter, shape: str, point: QPointF, radius: float) -> None:
-    """Draw a marker made of strokes in the color of the brush, which is the color of the other markers' fill."""
+    """Draw a marker made of strokes, in the color of the brush, with which other markers are filled."""
     painter.save()
     color = (
         painter.brush().color() if painter.brush().style() != Qt.BrushStyle.NoBrush else painter.pen().color()

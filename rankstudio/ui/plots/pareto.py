@@ -313,9 +313,9 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
 
 
 def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
-    """Return the lower edge of the band: the level of each size of the front below the best, until the next size.
+    """Return the lower edge of the band, as pairs of points: the left and the right end of each level.
 
-    The points come in pairs, the left and the right end of each level.
+    The level of a size extends to the next size of the front; the band ends at the size of the best model.
     """
     marks = plot.marks
     assert marks is not None  # only a plot with marks has a band
@@ -387,7 +387,7 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
 
 
 def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
-    """Return the texts for the suggested model from long to short; the shortest is "3 features" or the cost."""
+    """Return the texts for the suggested model, the longest first; the last is "3 features" or the cost."""
     if marks.cost:
         at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
         return (at_length, marks.cost) if marks.rule in _BAND_NAMES else (marks.cost,)

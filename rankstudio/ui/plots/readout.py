@@ -131,7 +131,7 @@ class ValueBox(QWidget):
         return QSize(width, len(lines) * _LINE + 2 * _PAD - 4)
 
     def shown_text(self, line: Line) -> str:
-        """Return the text of a line as it is drawn: cut where the box has no room for the text and the value."""
+        """Return the text of a line as it is drawn: cut where the box has no room for text and value."""
         metrics = QFontMetrics(font(SMALL, line.bold))
         value_width = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
         room = self.width() - 2 * _PAD - value_width - (_SWATCH if line.color is not None else 0)
@@ -141,7 +141,7 @@ class ValueBox(QWidget):
         return self._plot.rect().adjusted(2, _TITLE, -2, -2)
 
     def _place(self, size: QSize, anchor: QPointF, obstacles: Pixels | None) -> tuple[QPoint, bool]:
-        """Return the best of some spots for the box's upper left corner, and whether the box covers the anchor.
+        """Return the best spot for the box's upper left corner, and whether the box covers the anchor.
 
         A spot is better if the box leaves the anchor visible, then if it hides fewer obstacles, then if it
         comes earlier in the list. All spots are moved inside the plot, below its title.

@@ -190,7 +190,7 @@ class StepCurvesPlot(Plot):
         return describe([self.axes.title, *sentences])
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the point nearest to a pixel, of equally near ones that of a named curve; None far from all."""
+        """Return the nearest point in reach, of equally near ones a named curve's; None without one."""
         return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _REACH)
 
     def readout(self, target: Point) -> list[Line]:
