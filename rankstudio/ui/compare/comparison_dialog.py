@@ -38,23 +38,23 @@ from rankstudio.ui.widgets.columns import ROW_ROLE, tick_column
 from rankstudio.ui.widgets.layout import fill, named
 
 _DIALOG_SIZE = (1000, 560)
-_LEFT_COLUMN_WIDTH = 280  # pixels, of the column on the left
-_VISIBLE_DATA_ROWS = 4  # in sight
+_LEFT_COLUMN_WIDTH = 280  # pixels
+_VISIBLE_DATA_ROWS = 4  # of the lists of data and of labels
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Something that can be ticked or chosen.
+    """An entry of a list or a choice of the dialog.
 
     Attributes
     ----------
     key : str
-        For the program; of a dataset its path.
+        Identifies the entry; the path for a dataset.
     label : str
     ticked : bool
-        At first.
+        Whether the entry is ticked when the dialog opens.
     hint : str
-        A sentence; where it cannot be ticked, why.
+        Tooltip; for a disabled entry the reason.
     enabled : bool
     """
 
@@ -76,16 +76,18 @@ class Offers:
 
 
 class ComparisonDialog(QDialog):
-    """Compose a list of pipelines. Finished runs are used as they are; the others are run.
+    """A dialog in which the user composes a list of pipelines, and ticks the pipelines and data to compare.
+
+    Finished runs are used as they are; the other pipelines are run after the dialog is accepted.
 
     Parameters
     ----------
     theme : Theme
     offers : Offers
     pipelines : Pipelines
-        Makes them, and knows the runs.
+        Makes the pipelines, and knows the runs.
     file : str
-        The comparison to begin with; "" for the finished runs and the pipeline of the form.
+        Path of the comparison that is listed first; "" for the finished runs and the current plan.
     parent : QWidget, optional
     """
 
@@ -100,10 +102,13 @@ class ComparisonDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("comparison-dialog")
         self.setWindowTitle(tr("Run a comparison"))
-        self._pipelines, self._listed = pipelines, list[Plan]()
-        self._unticked: list[Plan] = []
-        self._offered: set[int] = set()
-        self._several: tuple[bool, bool] | None = None  # data, and labels
+        self._pipelines = pipelines
+        self._listed_plans: list[Plan] = []
+        self._unticked_plans: list[Plan] = []
+        self._listed_runs: set[int] = (
+            set()
+        )  # numbers of all runs that were in the list since the dialog opened
+        self._has_data_and_label_columns: tuple[bool, bool] | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
             choice_box(tuple((offer.key, offer.label) for offer in offers.rankers)),
@@ -138,39 +143,40 @@ class ComparisonDialog(QDialog):
         self._begin()
 
     def rows(self) -> tuple[Pipeline, ...]:
-        """Return the ticked pipelines of the list and of the methods, on every dataset."""
-        rows = self._pipelines.rows([*self._listed, *self._new()], ticked(self.data), ticked(self.labels))
-        return tuple(row for row in rows if row.plan not in self._unticked)
+        """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data."""
+        plans = [*self._listed_plans, *self._new_plans()]
+        rows = self._pipelines.rows(plans, ticked(self.data), ticked(self.labels))
+        return tuple(row for row in rows if row.plan not in self._unticked_plans)
 
     def plans(self) -> tuple[Plan, ...]:
         """Return the plans of the pipelines without a run, or with an interrupted one."""
         return tuple(row.plan for row in self.rows() if not row.there)
 
     def ticks(self) -> dict[int, bool]:
-        """Return for each offered run, by number, whether it is ticked."""
-        ticked = {row.run for row in self.rows()}
-        return {key: key in ticked for key in sorted(self._offered)}
+        """Return whether each run that was in the list is ticked, by the run's number."""
+        ticked_runs = {row.run for row in self.rows()}
+        return {key: key in ticked_runs for key in sorted(self._listed_runs)}
 
     def work(self) -> str:
-        """Return the caption on the amount of work."""
+        """Return the text on the amount of work."""
         return self._work.text()
 
     def _lay_out(self) -> None:
         """Lay out the lists of methods and pipelines, the choices of data and labels, and the buttons."""
-        left = QVBoxLayout()
-        right = QVBoxLayout()
-        title = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines")
-        adding, ranker, pipelines = (named(PlainLabel(text), role="title") for text in title)
-        places = QHBoxLayout()
+        left_column = QVBoxLayout()
+        right_column = QVBoxLayout()
+        titles = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines")
+        adding, ranker, pipelines = (named(PlainLabel(text), role="title") for text in titles)
+        data_and_labels = QHBoxLayout()
         for text, ticks, stretch in ((tr("Data"), self.data, 3), (tr("Labels"), self.labels, 2)):
             if ticks.count():
                 section = fill(QVBoxLayout(), named(PlainLabel(text), role="title"), ticks, spacing=6)
-                fill(places, (section, stretch), spacing=12)
-        fill(left, adding, (self.methods, 1), ranker, self.ranker, self.add, spacing=6)
-        above = fill(QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12)
+                fill(data_and_labels, (section, stretch), spacing=12)
+        fill(left_column, adding, (self.methods, 1), ranker, self.ranker, self.add, spacing=6)
+        table_header = fill(QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12)
         frame = named(QFrame(), role="panel")
         fill(QVBoxLayout(frame), self.table, margins=(1, 1, 1, 1))
-        fill(right, above, (frame, 1), places, spacing=6)
+        fill(right_column, table_header, (frame, 1), data_and_labels, spacing=6)
         for widget in (self.methods, self.ranker, self.add):
             widget.setFixedWidth(scaled(_LEFT_COLUMN_WIDTH))
         n_rows = max(2, self.data.count(), self.labels.count())
@@ -178,7 +184,7 @@ class ComparisonDialog(QDialog):
             ticks.setFixedHeight(min(_VISIBLE_DATA_ROWS, n_rows) * 28 + 2)
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
-        lists = fill(QHBoxLayout(), left, (right, 1), spacing=16)
+        lists = fill(QHBoxLayout(), left_column, (right_column, 1), spacing=16)
         buttons = fill(QHBoxLayout(), (self._work, 1), self._cancel, self._run, spacing=8)
         fill(QVBoxLayout(self), (lists, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
         self._run.setDefault(True)
@@ -194,7 +200,7 @@ class ComparisonDialog(QDialog):
         self.labels.itemChanged.connect(self._update)
         self.table.toggled.connect(self._tick)
         self.table.failed.connect(self._work.setText)
-        self.table.selectionModel().selectionChanged.connect(self._offer_removal)
+        self.table.selectionModel().selectionChanged.connect(self._update_remove_button)
         self.remove.clicked.connect(self._remove)
         delete = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self.table)
         delete.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -204,80 +210,80 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _begin(self) -> None:
-        """List the pipelines of the chosen plan, or the pipelines of the finished runs and of the form."""
-        self._listed = self._pipelines.listed(str(self.plan.currentData()))
-        self._unticked.clear()
+        """List the pipelines of the chosen file, or those of the finished runs and the current plan."""
+        self._listed_plans = self._pipelines.listed(str(self.plan.currentData()))
+        self._unticked_plans.clear()
         self._update()
 
     @Slot()
     def _add(self) -> None:
-        """Put the ticked methods into the list, each with the ranker."""
-        self._listed += self._new()
+        """Add the pipelines of the ticked methods to the list, and untick the methods."""
+        self._listed_plans += self._new()
         for row in range(self.methods.count()):
             self.methods.item(row).setCheckState(Qt.CheckState.Unchecked)
         self._update()
 
-    def _new(self) -> list[Plan]:
-        """Return the pipelines of the ticked methods that the list has not got."""
+    def _new_plans(self) -> list[Plan]:
+        """Return the plans of the ticked methods, each with the chosen ranker, without those in the list."""
         plans = []
         for key in ticked(self.methods):
             try:
                 plans.append(self._pipelines.made(key, str(self.ranker.currentData())))
             except (PlanError, ParameterError) as error:
                 self._work.setText(str(error))
-        return self._pipelines.distinct([*self._listed, *plans])[len(self._listed) :]
+        return self._pipelines.distinct([*self._listed_plans, *plans])[len(self._listed_plans) :]
 
     @Slot()
-    def _offer(self) -> None:
+    def _update_add_button(self) -> None:
         """Show on the button how many pipelines it adds, and the name of the default ranker."""
         selectors = [entry for entry in map(method, ticked(self.methods)) if entry.selects]
         models = ", ".join(dict.fromkeys(entry.final_ranker(None) for entry in selectors))
         text = tr("Own model: {models}").format(models=models) if models else tr("Own model of the selector")
         self.ranker.setItemText(self.ranker.findData(OWN_MODEL), text)
-        n = len(self._new())
-        chosen = bool(ticked(self.methods))
+        n = len(self._new_plans())
         self.add.setEnabled(n > 0)
         self.add.setText(trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n) if n else tr("&Add"))
-        reason = (
-            tr("These pipelines are already in the list.") if chosen else tr("Select at least one method.")
-        )
+        if ticked(self.methods):
+            reason = tr("These pipelines are already in the list.")
+        else:
+            reason = tr("Select at least one method.")
         self.add.setToolTip("" if n else plain(reason))
 
     @Slot()
-    def _offer_removal(self) -> None:
+    def _update_remove_button(self) -> None:
         self.remove.setEnabled(self.table.selectionModel().hasSelection())
 
     @Slot()
     def _remove(self) -> None:
-        """Take the chosen pipelines out of the list, on all data."""
+        """Remove the selected pipelines from the list, on all data."""
         removed_positions = {
             index.data(ROW_ROLE).position for index in self.table.selectionModel().selectedRows()
         }
-        self._listed = [
-            plan for position, plan in enumerate(self._listed) if position not in removed_positions
+        self._listed_plans = [
+            plan for position, plan in enumerate(self._listed_plans) if position not in removed_positions
         ]
         self._update()
 
     @Slot(object)
     def _tick(self, row: Pipeline) -> None:
-        if row.plan in self._unticked:
-            self._unticked.remove(row.plan)
+        if row.plan in self._unticked_plans:
+            self._unticked_plans.remove(row.plan)
         else:
-            self._unticked.append(row.plan)
+            self._unticked_plans.append(row.plan)
         self._update()
 
     @Slot()
     def _update(self) -> None:
-        """Show the pipelines, and how much work they are."""
+        """Show the pipelines on the ticked data, the amount of work, and which buttons can be used."""
         data = ticked(self.data)
         labels = ticked(self.labels)
-        pipelines = self._pipelines.rows(self._listed, data, labels)
-        self._offered |= {row.run for row in pipelines if row.run is not None}
+        pipelines = self._pipelines.rows(self._listed_plans, data, labels)
+        self._listed_runs |= {row.run for row in pipelines if row.run is not None}
         several_data = len(data) > 1
         several_labels = len(labels) > 1
-        if (several_data, several_labels) != self._several:
-            self._several = several_data, several_labels
-            columns = _columns(lambda row: row.plan not in self._unticked, several_data, several_labels)
+        if (several_data, several_labels) != self._has_data_and_label_columns:
+            self._has_data_and_label_columns = several_data, several_labels
+            columns = _columns(lambda row: row.plan not in self._unticked_plans, several_data, several_labels)
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
         rows = self.rows()
@@ -285,12 +291,12 @@ class ComparisonDialog(QDialog):
         self._run.setText(tr("&Run in the background") if plans or not rows else tr("&Compare"))
         self._run.setEnabled(bool(rows))
         left_out = self._pipelines.left_out([row.plan for row in rows])
-        self._work.setText(" ".join(filter(None, (self._said(rows, plans), left_out))))
-        self._offer()
-        self._offer_removal()
+        self._work.setText(" ".join(filter(None, (self._work_text(rows, plans), left_out))))
+        self._update_add_button()
+        self._update_remove_button()
 
-    def _said(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
-        """Return the sentence on the work of the ticked pipelines: their runs, their fits and the time."""
+    def _work_text(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
+        """Return the sentence on the work of the ticked pipelines: the runs, the fits and the time."""
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:
@@ -317,24 +323,24 @@ class _Ticks(QListWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._before: Qt.CheckState | None = None
-        self.itemPressed.connect(self._note)
+        self._state_at_press: Qt.CheckState | None = None
+        self.itemPressed.connect(self._remember_state)
         self.itemClicked.connect(self._toggle)
 
     @Slot(QListWidgetItem)
-    def _note(self, item: QListWidgetItem) -> None:
-        self._before = item.checkState()
+    def _remember_state(self, item: QListWidgetItem) -> None:
+        self._state_at_press = item.checkState()
 
     @Slot(QListWidgetItem)
     def _toggle(self, item: QListWidgetItem) -> None:
-        """Tick the clicked row, unless Qt has done so because the box was hit."""
-        if item.checkState() is self._before:
-            was_ticked = self._before is Qt.CheckState.Checked
+        """Tick or untick the clicked entry, unless Qt has already done so because its box was hit."""
+        if item.checkState() is self._state_at_press:
+            was_ticked = self._state_at_press is Qt.CheckState.Checked
             item.setCheckState(Qt.CheckState.Unchecked if was_ticked else Qt.CheckState.Checked)
 
 
 def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QListWidget:
-    """Return a list whose entries are ticked."""
+    """Return a list of entries that the user ticks."""
     ticks = named(_Ticks(), name, accessible_name)
     for offer in offers:
         item = QListWidgetItem(offer.label, ticks)
@@ -367,7 +373,7 @@ def _label_column(row: Pipeline) -> str:
 
 
 def data_name(source: str) -> str:
-    """Return how data are called by the place where they are."""
+    """Return the display name of data: the name of their folder, or "Sample"."""
     return tr("Sample") if source == SAMPLE else name_of_folder(Path(source))
 
 

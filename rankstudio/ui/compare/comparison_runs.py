@@ -1,4 +1,4 @@
-"""Running a comparison: a dialog, data that are not open yet, and the runs one after the other."""
+"""Runs a comparison: shows the dialog, opens data that are not open yet, and queues the runs."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class ComparisonRuns(Controller):
     ----------
     models : Models
     settings : Settings
-        Know the data that were open lately.
+        Contains the paths of recently opened data.
     theme : Theme
     parent : QWidget
-        Over which the dialog opens.
+        Window over which the dialog opens.
     """
 
     composed = Signal()
-    """Runs are compared, all of which are finished."""
+    """The user has composed a comparison whose runs are all finished."""
     goOnAsked = Signal(object)
-    """An interrupted run is part of the comparison, and is to go on (RunRecord)."""
+    """An interrupted run of the comparison is to be resumed (RunRecord)."""
 
     def __init__(self, models: Models, settings: Settings, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -54,13 +54,13 @@ class ComparisonRuns(Controller):
         self._models = models
         self._settings = settings
         self._window = parent
-        self._waiting: deque[tuple[Plan, ...]] = deque()
+        self._waiting_groups: deque[tuple[Plan, ...]] = deque()  # the plans of a group read the same data
         models.loader.ended.connect(self._load_next)
 
     @property
     def waiting(self) -> tuple[Plan, ...]:
         """The plans whose data are not open yet."""
-        return tuple(plan for group in self._waiting for plan in group)
+        return tuple(plan for group in self._waiting_groups for plan in group)
 
     @Slot()
     def ask(self) -> None:
@@ -74,7 +74,10 @@ class ComparisonRuns(Controller):
 
     @Slot(str)
     def open(self, path: str, *, every_label: bool = False) -> None:
-        """Ask with the comparison of a file chosen."""
+        """Show the dialog with the comparison of a file selected, then tick and start the chosen runs.
+
+        An empty path selects no file; `every_label` ticks the labels of all judges.
+        """
         try:
             dialog = self.dialog(path, every_label=every_label)
         except PlanError as error:
@@ -96,10 +99,12 @@ class ComparisonRuns(Controller):
         Raises
         ------
         PlanError
-            Where the file is no such plan.
+            If the file is not the plan of a comparison.
         """
         bundled = [file for file in sorted(resource("plans").glob("*.toml")) if is_comparison(file)]
-        files = [Path(path)] * bool(path) + [file for file in bundled if str(file) != path]
+        files = [file for file in bundled if str(file) != path]
+        if path:
+            files.insert(0, Path(path))
         comparisons = {str(file): load_comparison(file) for file in files}
         data = self._data(path, comparisons.get(path))
         labels = self._labels(every_label)
@@ -110,28 +115,30 @@ class ComparisonRuns(Controller):
     def start(self, plans: Sequence[Plan]) -> None:
         """Run the plans, beginning with the plans on the open data."""
         session = self._models.session
+        # Plans of a group have the same data, read and divided in the same way.
         groups: dict[tuple[object, ...], list[Plan]] = {}
         for plan in plans:
             groups.setdefault((plan.data, *reading(plan)), []).append(plan)
         for key, group in groups.items():
             dataset = session.dataset
-            if dataset is not None and session.has_documents and key == self._open_as():
+            if dataset is not None and session.has_documents and key == self._key_of_open_data():
                 self._queue(group, dataset)
             else:
-                self._waiting.append(tuple(group))
+                self._waiting_groups.append(tuple(group))
         self.said.emit(trn("{n} run is waiting", "{n} runs are waiting", len(plans)).format(n=len(plans)))
         self._load_next()
 
-    def _open_as(self) -> tuple[object, ...]:
+    def _key_of_open_data(self) -> tuple[object, ...]:
+        """Return the open data and how they are read; () if they are not read as the plan says."""
         plan = self._models.session.plan
         return (plan.data, *reading(plan)) if self._models.session.read_as_planned else ()
 
     @Slot()
     def _load_next(self) -> None:
         """Open the next data unless others are being opened, and queue their runs afterwards."""
-        if not self._waiting or self._models.loader.busy:
+        if not self._waiting_groups or self._models.loader.busy:
             return
-        group = self._waiting.popleft()
+        group = self._waiting_groups.popleft()
 
         def queue(dataset: FoldedDataset) -> None:
             plans = [usual(plan, dataset) for plan in group]
@@ -160,7 +167,7 @@ class ComparisonRuns(Controller):
         is_shown = dataset is session.dataset and runs.shown is None  # else the view stays as it is
         for plan in plans:
             run = pipelines.interrupted(plan)
-            if run is None or run.dataset is not dataset:  # or the files were changed meanwhile
+            if run is None or run.dataset is not dataset:  # its files may have changed since
                 runs.start(plan, dataset, is_shown=is_shown)
             elif dataset is session.dataset:
                 self.goOnAsked.emit(run)
@@ -169,7 +176,12 @@ class ComparisonRuns(Controller):
 
     def _methods(self) -> tuple[Offer, ...]:
         return tuple(
-            Offer(entry.key, entry.label, False, entry.lacking or entry.description.title, not entry.lacking)
+            Offer(
+                entry.key,
+                entry.label,
+                hint=entry.lacking or entry.description.title,
+                enabled=not entry.lacking,
+            )
             for entry in methods()
         )
 
@@ -180,34 +192,41 @@ class ComparisonRuns(Controller):
         )
 
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
-        """Return the label columns of the open data if several judges labelled them."""
+        """Return the label columns of the open data, if several judges have labeled them."""
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
         judges = columns.judges if dataset is not None else ()
-        return tuple(Offer(name, name, are_all_chosen or name == columns.label) for name in judges)
+        return tuple(Offer(name, name, ticked=are_all_chosen or name == columns.label) for name in judges)
 
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
-        """Return the open data, the data of a plan, and the recently opened data."""
+        """Return the open data, the data of a plan, the recently opened data and the sample.
+
+        The data of the plan are ticked, or without a plan the open data.
+        """
         session = self._models.session
-        named = _data_places(Path(path).parent, plan.data) if plan is not None else []
-        is_open = [session.plan.data] if session.dataset is not None else []
-        recent = [
+        planned_sources = _data_sources(Path(path).parent, plan.data) if plan is not None else []
+        open_sources = [session.plan.data] if session.dataset is not None else []
+        recent_sources = [
             recent_path
             for recent_path in self._settings.recent
             if not is_study(recent_path) and not recent_path.endswith(".toml")
         ]
-        known_sources = {SAMPLE, *is_open}
-        places = dict.fromkeys((*is_open, *named, *recent, SAMPLE))
-        return tuple(_offer(name, name in known_sources, name in (named or is_open)) for name in places)
+        known_sources = {SAMPLE, *open_sources}
+        ticked_sources = planned_sources or open_sources
+        sources = dict.fromkeys((*open_sources, *planned_sources, *recent_sources, SAMPLE))
+        return tuple(_offer(source, source in known_sources, source in ticked_sources) for source in sources)
 
 
-def _data_places(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return the paths of a plan's data beside its file, or their names where nothing is there."""
+def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
+    """Return the paths of a plan's data beside its file; a name without a path there is returned as it is."""
     paths = {name: str((folder / name).absolute()) for name in names}
     return [path if is_there(Path(path)) else name for name, path in paths.items()]
 
 
 def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
+    """Return the entry of data, disabled if they are neither known nor found."""
     is_available = is_known or is_there(Path(source))
     hint = source if is_available else tr("{place} not found: open the data first.").format(place=source)
-    return Offer(source, data_name(source), is_chosen and is_available, hint, is_available)
+    return Offer(
+        source, data_name(source), ticked=is_chosen and is_available, hint=hint, enabled=is_available
+    )

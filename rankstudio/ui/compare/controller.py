@@ -23,7 +23,9 @@ from rankstudio.ui.widgets import CoveredNumber
 
 
 class CompareController(PageController):
-    """Feeds the table of runs. Progress is shown when :meth:`update` is called, not at every event.
+    """Controller of the Compare page: fills the table of runs and the views of the ticked runs.
+
+    Progress of runs is shown when :meth:`update` is called, not at every event.
 
     Parameters
     ----------
@@ -37,11 +39,11 @@ class CompareController(PageController):
     panel : RunsPanel
         The table of runs.
     table : TableController
-        Makes the table of a paper of them.
+        Offers the runs as the table of a paper.
     """
 
     removalAsked = Signal(object)
-    """Runs are not wanted any more (tuple of RunRecord)."""
+    """The user asks to remove runs (tuple of RunRecord)."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,7 +55,7 @@ class CompareController(PageController):
         self._runs = runs
         self._measured = measured
         self._marks = marks
-        self._changed: set[int] = set()
+        self._changed_keys: set[int] = set()  # numbers of the runs whose rows are out of date
         self.views = ResultsPanel(theme)
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
@@ -86,7 +88,7 @@ class CompareController(PageController):
         self.panel.removed.connect(lambda keys: self.removalAsked.emit(tuple(map(runs.record, keys))))
         self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
         self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
-        self._labels: list[tuple[Plan, RunLabel]] = []  # of runs that are to come
+        self._labels: list[tuple[Plan, RunLabel]] = []  # of runs on all folds that are not added yet
         self.panel.everyFoldAsked.connect(self._run_on_every_fold)
         runs.added.connect(self._name)
         for signal in (runs.added, runs.changed, runs.eventNoted, runs.ended):
@@ -104,7 +106,7 @@ class CompareController(PageController):
     @Slot()
     def update(self) -> None:
         """Show the changes since the last time."""
-        if self._changed:
+        if self._changed_keys:
             self._show()
             self._mark()
         for feeder in self._feeders:
@@ -112,19 +114,19 @@ class CompareController(PageController):
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
-        self._changed.add(record.key)
+        self._changed_keys.add(record.key)
 
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
-        self._changed.update(record.key for record in records)
+        self._changed_keys.update(record.key for record in records)
         self._show()
         self._mark()
 
     @Slot()
     def _show(self) -> None:
-        """List the runs, with what is known by now of those that have changed."""
-        old_rows = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
-        self._changed.clear()
+        """List the runs, with new rows for those that have changed."""
+        old_rows = {row.key: row for row in self.panel.rows() if row.key not in self._changed_keys}
+        self._changed_keys.clear()
         self._show_ticks()
         rows = [old_rows.get(record.key) or self._row(record) for record in self._runs.records]
         datasets = {record.key: record.dataset for record in self._runs.records}
@@ -145,7 +147,7 @@ class CompareController(PageController):
     @Slot()
     def _note_choice(self) -> None:
         if self._runs.shown is not None:
-            self._changed.add(self._runs.shown.key)
+            self._changed_keys.add(self._runs.shown.key)
             if self.panel.isVisible():
                 self._show()
 
@@ -168,7 +170,7 @@ class CompareController(PageController):
 
     @Slot(object)
     def _point(self, row: RunRow | None) -> None:
-        """Let the curve of the run under the mouse stand out, else that of the run that is shown."""
+        """Highlight the curve of the run under the mouse, or without one the curve of the shown run."""
         shown_key = self._runs.shown.key if self._runs.shown is not None else None
         self.curves.plot.emphasise(row.key if row is not None else shown_key)
 
@@ -185,7 +187,7 @@ class CompareController(PageController):
 
     @Slot(object)
     def _name(self, record: RunRecord) -> None:
-        """Name a run on all folds like the run on some from which it comes."""
+        """Give a run on all folds the name of the run on some folds that it repeats."""
         labels = [label for plan, label in self._labels if plan.agrees(record.plan)]
         if labels:
             self._labels = [(plan, label) for plan, label in self._labels if not plan.agrees(record.plan)]

@@ -1,4 +1,4 @@
-"""The curves of the ticked runs over each other."""
+"""A panel with the curves of the ticked runs in one plot."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _Point = tuple[int, RunCurve, int]
 
 
 class CurvesView(Panel):
-    """Measure over size, cost, share of the queries or time, with one curve for each run.
+    """A panel with a curve for each run: the measure over size, cost, share of the queries or time.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ class CurvesView(Panel):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        Number of the run, the values on its plan's axes and the place on the path of the model that the user
-        clicked.
+        The model that the user clicked: the run's number, the model's values on the axes of the run's plan,
+        and its position on the path.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     by : Segmented
-        What x is.
+        Choice of the quantity on the x axis.
     """
 
     picked = Signal(int, object, int)
@@ -60,8 +60,8 @@ class CurvesView(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), name="curves-view", keeps_title=True)
-        self._points: tuple[tuple[_Point, ...], ...] = ()  # of each curve that is drawn
-        self._n_runs = 0  # that are compared
+        self._points: tuple[tuple[_Point, ...], ...] = ()  # the points of each curve that is drawn
+        self._n_runs = 0  # runs that are compared, with a curve or without
         self._n_folds = 0
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.tools.addWidget(self.by)
@@ -73,23 +73,29 @@ class CurvesView(Panel):
         self.plot.picked.connect(self._pick)
         self.plot.confirms = True
         self.plot.confirmed.connect(self._confirm)
-        self._offered: tuple[str, ...] = ()
-        self._milliseconds = False
+        self._offered_axes: tuple[str, ...] = ()
+        self._costs_are_milliseconds = False
         self.offer(None, shares=False, test=False)
 
     def offer(self, costs: RunCosts | None, *, shares: bool, test: bool) -> None:
         """Offer the quantities of the x axis, and the test part by k.
 
-        Costs are offered only if features have some, shares of the queries if runs differ in them, and the
-        test part if there is one and it is not sealed.
+        Parameters
+        ----------
+        costs : RunCosts or None
+            Costs of the features; None if features have no costs.
+        shares : bool
+            Whether runs differ in the share of the training queries.
+        test : bool
+            Whether there is a test part that is not sealed.
         """
-        self._milliseconds = costs is not None and costs.milliseconds
-        priced = costs is not None
-        axes = {"size": True, "test": test, "cost": priced, "train": shares, "seconds": True}
-        offered = tuple(key for key, offers in axes.items() if offers)
-        if offered != self._offered:
+        self._costs_are_milliseconds = costs is not None and costs.milliseconds
+        has_costs = costs is not None
+        axes = {"size": True, "test": test, "cost": has_costs, "train": shares, "seconds": True}
+        offered = tuple(key for key, is_offered in axes.items() if is_offered)
+        if offered != self._offered_axes:
             chosen = self.by.value()
-            self._offered = offered
+            self._offered_axes = offered
             labels = {
                 "size": tr("by k"),
                 "test": tr("test"),
@@ -107,41 +113,52 @@ class CurvesView(Panel):
         reference: int | None,
         name: str,
     ) -> None:
-        """Show the curve of each run, by its number.
+        """Show the curves of runs; over shares of the queries, runs that differ only in these share a curve.
 
         Parameters
         ----------
         runs : Mapping of int to (str, Plan)
-            What each is called, and its plan.
+            Title and plan of each run, by the run's number.
         curves : sequence of RunCurve or None
-            One a run.
+            The curve of each run, in the order of `runs`.
         reference : int or None
-            Number of the one with which the others are compared.
+            Number of the run with which the others are compared.
         name : str
-            Of the measure.
+            Name of the measure.
         """
         x_key = str(self.by.value())
         self._n_runs = len(runs)
-        compared = [(key, curve) for key, curve in zip(runs, curves, strict=True) if curve is not None]
-        groups = learning_curves([runs[key][1] for key, _ in compared]) if x_key == "train" else None
+        run_curves = [(key, curve) for key, curve in zip(runs, curves, strict=True) if curve is not None]
+        # Each group of positions in run_curves is drawn as one curve.
+        groups = [[index] for index in range(len(run_curves))]
+        if x_key == "train":
+            groups = learning_curves([runs[key][1] for key, _ in run_curves]) or groups
         self._points = tuple(
-            tuple((*compared[index], point) for index in group for point in range(compared[index][1].x.size))
-            for group in groups or [[index] for index in range(len(compared))]
+            tuple(
+                (key, curve, point)
+                for key, curve in (run_curves[index] for index in group)
+                for point in range(curve.x.size)
+            )
+            for group in groups
         )
+        is_in_milliseconds = x_key == "cost" and self._costs_are_milliseconds
         self.plot.set_axes(
             replace(
                 self.plot.axes,
                 title=(tr("test {name}") if x_key == "test" else tr("validation {name}")).format(name=name),
-                x_label=PER_QUERY if x_key == "cost" and self._milliseconds else _X_LABELS[x_key],
+                x_label=PER_QUERY if is_in_milliseconds else _X_LABELS[x_key],
                 integer_x=x_key in ("size", "test"),
             )
         )
         self.plot.higher_is_better = measure(name).higher_is_better
-        titles = Counter(runs[points[-1][0]][0] for points in self._points)
-        unique = {title for title, n in titles.items() if n == 1}
-        self._n_folds = max((curve.n_folds for _, curve in compared), default=0)
-        self.plot.set_curves([_overlaid_curve(points, runs, reference, unique) for points in self._points])
-        self.set_caption(self._said(x_key))
+        last_runs = [points[-1][0] for points in self._points]  # a curve has the title of its last run
+        title_counts = Counter(runs[key][0] for key in last_runs)
+        unique_titles = {title for title, n in title_counts.items() if n == 1}
+        self._n_folds = max((curve.n_folds for _, curve in run_curves), default=0)
+        self.plot.set_curves(
+            [_overlaid_curve(points, runs, reference, unique_titles) for points in self._points]
+        )
+        self.set_caption(self._caption_text(x_key))
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run on its curves; emits no signal."""
@@ -151,16 +168,17 @@ class CurvesView(Panel):
         self.plot.inspect(self._point(key, inspection) if inspection is not None and differs else None)
 
     def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
-        """Return the curve of a model and its index on the curve; None if no curve has the model."""
-        marked = (
+        """Return the number of a model's curve and its index on the curve; None if no curve has the model."""
+        model = (key, choice.values, choice.place)
+        matches = (
             (number, position)
             for number, points in enumerate(self._points)
             for position, (run, curve, point) in enumerate(points)
-            if (run, curve.values, curve.places[point]) == (key, choice.values, choice.place)
+            if (run, curve.values, curve.places[point]) == model
         )
-        return next(marked, None)
+        return next(matches, None)
 
-    def _said(self, by: str) -> str:
+    def _caption_text(self, by: str) -> str:
         if not self._points:
             return ""
         if by == "test" and len(self._points) < self._n_runs:
@@ -175,7 +193,7 @@ class CurvesView(Panel):
     @Slot(int, int)
     def _pick(self, number: int, position: int) -> None:
         if self.by.value() == "test":
-            return  # a model chosen here would be chosen by the test part
+            return  # a model that is picked here would be selected by the test part
         key, curve, point = self._points[number][position]
         self.picked.emit(key, curve.values, curve.places[point])
 
@@ -195,29 +213,34 @@ def _overlaid_curve(
     reference: int | None,
     unique: Collection[str],
 ) -> OverlaidCurve:
-    """Return the curve through some points, with the style of the last point's run."""
-    key = points[-1][0]
-    values = np.array(
+    """Return the curve through some points, with the number and the title of the last point's run.
+
+    The title is written at the curve's end if it is in `unique`, the titles that only one curve has.
+    """
+    key, _, _ = points[-1]
+    _, first_curve, _ = points[0]
+    title, _ = runs[key]
+    x, mean, difference, half = np.array(
         [[quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)] for _, c, point in points]
     ).T
-    notes = tuple(_point_note(runs[run][1], curve, point) for run, curve, point in points)
+    is_of_one_run = len({run for run, *_ in points}) == 1
     return OverlaidCurve(
-        key,
-        f"{key} {runs[key][0]}",
-        values[0],
-        values[1],
-        notes,
-        values[2],
-        values[3],
-        key == reference,
-        name=runs[key][0] if runs[key][0] in unique else "",
-        model=points[0][1].model if len({run for run, *_ in points}) == 1 else None,
-        own_half=points[0][1].own_half if key == reference else None,
+        key=key,
+        label=f"{key} {title}",
+        x=x,
+        y=mean,
+        notes=tuple(_point_note(runs[run][1], curve, point) for run, curve, point in points),
+        difference=difference,
+        half=half,
+        reference=key == reference,
+        name=title if title in unique else "",
+        model=first_curve.model if is_of_one_run else None,
+        own_half=first_curve.own_half if key == reference else None,
     )
 
 
 def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
-    """Return the note on a point: its size, its parameters and why it is not paired."""
+    """Return the note on a point: its size, its parameters, and the reason if it has no paired difference."""
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
         part for part in (_size_text(float(curve.sizes[point])), combination, curve.unpaired) if part

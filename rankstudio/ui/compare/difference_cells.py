@@ -20,15 +20,15 @@ from rankstudio.ui.style.fonts import LEFT, SMALL, font
 from rankstudio.ui.widgets import Column
 
 Scale = tuple[float, float]
-"""Least and greatest difference of a group, 0 among them."""
+"""Least and greatest difference of a group of runs; the range contains 0."""
 
 _SCALE_MARGIN = 10.0  # pixels at each end of the scale
-_DOT_RADIUS = 4.5  # radii; the line of a ring is half outside
-_RING_RADIUS = 3.5
-_BAR_WIDTH = 96.0  # pixels of the bar of counts, and its least and its height
-_MIN_BAR_WIDTH = 32.0
+_DOT_RADIUS = 4.5
+_RING_RADIUS = 3.5  # a ring looks as large as a dot, as half its line lies outside the radius
+_BAR_WIDTH = 96.0  # pixels of the bar of counts
+_MIN_BAR_WIDTH = 32.0  # a shorter bar is not drawn
 _BAR_HEIGHT = 7.0
-_GAP = 8.0
+_GAP = 8.0  # pixels between the bar and its numbers
 
 
 def draw_difference(
@@ -43,7 +43,8 @@ def draw_difference(
         Room of the cell.
     colors : Colors
     category : int
-        Look of the run: a dot on a line, a ring on a dashed one if an earlier run has its colour.
+        Number of the run's color. The run is a dot on a line, or a ring on a dashed line if an earlier run
+        has this color.
     test : PairedComparison
     scale : tuple of float
         Range of the differences of the group.
@@ -68,7 +69,7 @@ def draw_difference(
 
 
 def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison) -> None:
-    """Draw a bar of better, equal and worse queries, with the numbers of better and worse beside."""
+    """Draw a bar of better, equal and worse queries, and beside it the numbers of better and worse ones."""
     text = f"{test.wins} · {test.losses}"
     painter.setFont(font(SMALL))
     text_width = painter.fontMetrics().horizontalAdvance(text)
@@ -112,14 +113,16 @@ def is_better(run: ComparedRun, name: str) -> bool:
 
 
 class DifferenceCells:
-    """Paired tests of each run against the reference of its group, as columns of rows with a key.
+    """Table columns that show the paired test of each run against the reference of its group.
+
+    The attribute ``key`` of a row is the number of its run.
 
     Parameters
     ----------
     compared : callable
-        Of the number of a run: its comparison, None without one.
+        Returns the comparison of a run, given the run's number; None if it has none.
     scale : callable
-        Of the number of a run: the common scale of its group, None without one.
+        Returns the common scale of a run's group, given the run's number; None if the group has none.
     """
 
     def __init__(
@@ -231,6 +234,7 @@ class DifferenceCells:
         test = self._test(row)
         if scale is None or test is None:
             return rect
+        # Runs are numbered from 1, colors from 0.
         draw_difference(painter, rect, colors, row.key - 1, test, scale)
         return None
 

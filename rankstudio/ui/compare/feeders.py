@@ -1,4 +1,4 @@
-"""Feeds the Compare page: which finished runs it compares, and what it computes while visible."""
+"""Decides which finished runs the Compare page compares, and has its contents computed while visible."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ComparisonScope:
     ----------
     session, runs, measured, marks
     worker : Worker
-        Computes what is shown of them.
+        Computes the contents of the views.
     """
 
     def __init__(self, models: Models) -> None:
@@ -56,12 +56,13 @@ class ComparisonScope:
         self.worker = models.task_worker
         self.measured = models.measured
         self.marks = models.marks
-        # With the runs themselves: the id of one that is gone could be that of another one.
-        self._grouped: tuple[object, dict[int, MeasuredRun], tuple[RunGroup, ...]] | None = None
+        # The groups of the last call, and their key. The key contains ids of results: the measured runs are
+        # kept, too, as another object could get the id of one that is deleted.
+        self._last_groups: tuple[object, dict[int, MeasuredRun], tuple[RunGroup, ...]] | None = None
 
     @property
     def changes(self) -> tuple[SignalInstance, ...]:
-        """When other runs are compared, or they are compared by something else."""
+        """Signals after which other runs may be compared, or by another measure."""
         runs = self.runs
         session = self.session
         of_runs = runs.added, runs.ended, runs.shownChanged
@@ -69,11 +70,11 @@ class ComparisonScope:
         return (*of_runs, *of_measures, self.marks.changed, self.measured.changed)
 
     def finished(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done, by their numbers, as they are measured now."""
+        """Return the finished ticked runs, by their numbers, with the measures of the current settings."""
         return self._complete(lambda record: self.measured.view(record).result)
 
     def own(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done, by their numbers, as they measured themselves."""
+        """Return the finished ticked runs, by their numbers, with the measures that the runs computed."""
         return self._complete(lambda record: record.result)
 
     def _complete(self, result_of: Callable[[RunRecord], RunResult | None]) -> dict[int, RunResult]:
@@ -84,13 +85,17 @@ class ComparisonScope:
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable runs, the groups on the open dataset first."""
         dataset = self.session.dataset
-        first = dataset.name if dataset is not None else ""
+        first_data = dataset.name if dataset is not None else ""
         measured = {record.key: self.measured.view(record) for record in self.runs.records}
-        states = ((key, id(run.result), run.plan) for key, run in measured.items())
-        key = first, tuple(states)
-        if self._grouped is None or self._grouped[0] != key:
-            self._grouped = key, measured, run_groups(self.runs.records, measured, first)
-        return self._grouped[2]
+        states = tuple((number, id(run.result), run.plan) for number, run in measured.items())
+        key = first_data, states
+        if self._last_groups is not None:
+            last_key, _, last_groups = self._last_groups
+            if last_key == key:
+                return last_groups
+        groups = run_groups(self.runs.records, measured, first_data)
+        self._last_groups = key, measured, groups
+        return groups
 
     def group(self) -> RunGroup | None:
         """Return the group that plots show: that of the shown run, or the first on the open data."""
@@ -104,7 +109,7 @@ class ComparisonScope:
         return next(shown_groups, groups[0] if groups else None)
 
     def members(self, group: RunGroup | None) -> dict[int, RunResult]:
-        """Return the ticked runs of a group that are done, by their numbers, as they are measured now."""
+        """Return those of :meth:`finished` that belong to a group; none without a group."""
         keys = group.measured if group is not None else ()
         return {key: run for key, run in self.finished().items() if key in keys}
 
@@ -113,7 +118,10 @@ class ComparisonScope:
         return self.members(self.group())
 
     def reference(self, group: RunGroup | None) -> int | None:
-        """Return the run to compare with: the one asked for if it is in the group, else the best of it."""
+        """Return the number of the run with which a group is compared; None if the group is not ranked.
+
+        This is the reference that the user has chosen if it is in the group, and the best run otherwise.
+        """
         runs = self.members(group)
         if group is None or not group.is_ranked:
             return None
@@ -127,23 +135,24 @@ class ComparisonScope:
         return {key: self.runs.record(key).title for key in self.together()}
 
 
-Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how they are measured
+Pair = tuple[int, int, tuple[object, ...]]  # number of a run, number of its reference, and their measurement
 
 
 class PairedTests(Controller):
-    """Has the tests computed while their view is visible, and stores the results.
+    """Has the paired tests of runs computed while their panel is visible, and stores the results.
 
     Parameters
     ----------
     scope : ComparisonScope
-        Which runs are compared, by which measure.
+        The runs that are compared, and the measure.
     panel : QWidget
-        Where they are shown.
+        Panel that shows the tests.
 
     Attributes
     ----------
     groups : tuple of (RunGroup, tuple of ComparedRun)
-        Every group of several ranked runs, with its reference first: a family of tests of its own.
+        Every group of ranked runs with its compared runs, the reference first. Tests are corrected within a
+        group.
     """
 
     changed = Signal()
@@ -154,14 +163,14 @@ class PairedTests(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
-        self._found: dict[Pair, PairedComparison] = {}
-        # Comparisons are jobs of their own, so that a path that the slider asks for waits for one at most.
+        self._tests: dict[Pair, PairedComparison] = {}
+        # Each comparison is a job of its own: a path that the slider needs waits for one of them at most.
         self._demand = OnDemand(
             self,
             scope.worker,
-            self._key,
-            self._test,
-            self.failed.emit,
+            key=self._key,
+            compute=self._next_test,
+            failed=self.failed.emit,
             slot="paired tests",
             panel=panel,
             on=scope.changes,
@@ -181,13 +190,13 @@ class PairedTests(Controller):
 
     @property
     def rows(self) -> tuple[ComparedRun, ...]:
-        """The runs of the group that is shown, the reference first; empty where nothing is ranked."""
+        """The compared runs of the shown group, the reference first; empty if the group is not ranked."""
         shown_group = self._scope.group()
         return next((rows for group, rows in self.groups if group == shown_group), ())
 
     @property
     def complete(self) -> bool:
-        """Whether no test of the group that is shown is missing."""
+        """Whether no test of the shown group is missing."""
         group = self._scope.group()
         is_tested = group is None or not group.is_ranked or bool(self.rows)
         return is_tested and all(row.role != "waiting" for row in self.rows)
@@ -197,19 +206,21 @@ class PairedTests(Controller):
         measured = tuple((key, id(run)) for key, run in runs.items())
         groups = self._scope.groups()
         references = tuple(self._scope.reference(group) for group in groups)
-        return self._session.measure, groups, references, measured, len(self._found)
+        return self._session.measure, groups, references, measured, len(self._tests)
 
-    def _test(self) -> Computation | None:
-        """Show the finished tests, and have the next one computed, those of the shown group first."""
-        name, shown_group = self._session.measure, self._scope.group()
+    def _next_test(self) -> Computation | None:
+        """Show the finished tests, and return the computation of the next one, the shown group's first."""
+        name = self._session.measure
+        shown_group = self._scope.group()
         tested: list[tuple[RunGroup, tuple[ComparedRun, ...]]] = []
+        # For each test: whether it is of another group than the shown one, its run and its reference.
         waiting: list[tuple[bool, int, int]] = []
         for group in self._scope.groups():
             reference = self._scope.reference(group)
             if reference is None:
                 continue
             runs = self._scope.members(group)
-            tests = {key: self._found.get(self._pair(key, reference, runs)) for key in runs}
+            tests = {key: self._tests.get(self._pair(key, reference, runs)) for key in runs}
             finished = {key: test for key, test in tests.items() if test is not None}
             rows = tuple(compared_runs(runs, reference, name, finished))
             tested.append((group, rows))
@@ -218,19 +229,19 @@ class PairedTests(Controller):
         self.changed.emit()
         if not waiting:
             return None
-        _, key, reference = min(waiting, key=lambda pair: pair[0])
+        _, key, reference = min(waiting, key=lambda entry: entry[0])
         runs = self._scope.finished()
         pair = self._pair(key, reference, runs)
 
         def keep(test: PairedComparison) -> None:
-            self._found[pair] = test
+            self._tests[pair] = test
             self._demand.update()
 
         text = tr("Testing run {waiting} against run {reference}").format(waiting=key, reference=reference)
         return computation(text, keep, compare_with, runs[key], runs[reference], name)
 
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
-        """Return two runs and how they are measured, by what a test of them is kept."""
+        """Return the key under which the test of a run against a reference is stored."""
         session = self._session
         measurement = session.measure, session.chooses, runs[reference].plan.convention
         return key, reference, (*measurement, runs[key].plan.convention, runs[key].part)
@@ -238,26 +249,30 @@ class PairedTests(Controller):
     @Slot(int)
     def _forget(self, key: int) -> None:
         """Forget the tests of a run that was removed."""
-        self._found = {p: c for p, c in self._found.items() if key not in p[:2]}
+        self._tests = {
+            (run, reference, measurement): test
+            for (run, reference, measurement), test in self._tests.items()
+            if key not in (run, reference)
+        }
         self.update()
 
     @Slot()
     def _forget_all(self) -> None:
-        """Forget everything: in another study the same numbers are other runs."""
+        """Forget all tests: in another study the same numbers belong to other runs."""
         self._demand.forget()
-        self._found = {}
+        self._tests = {}
         self.groups = ()
         self.changed.emit()
         self.update()
 
 
 class CurvesFeeder(Controller):
-    """Has the curves computed on the task worker, and shows them in the view.
+    """Has the curves of the compared runs computed on the task worker, and shows them in the view.
 
     Parameters
     ----------
     scope : ComparisonScope
-        Which runs are compared.
+        The runs that are compared.
     view : CurvesView
     """
 
@@ -268,7 +283,13 @@ class CurvesFeeder(Controller):
         self._runs = scope.runs
         self._view = view
         self._demand = OnDemand(
-            self, scope.worker, self._key, self._compare, self.failed.emit, slot="run curves", panel=view
+            self,
+            scope.worker,
+            key=self._key,
+            compute=self._compare,
+            failed=self.failed.emit,
+            slot="run curves",
+            panel=view,
         )
         signals = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
         for signal in (*scope.changes, *signals):
@@ -284,7 +305,7 @@ class CurvesFeeder(Controller):
             self._mark()
 
     def _compared(self) -> tuple[int | None, dict[int, RunResult]]:
-        """Return the reference, and the runs of the group that is shown."""
+        """Return the reference and the runs of the shown group."""
         group = self._scope.group()
         return self._scope.reference(group), self._scope.members(group)
 
@@ -292,16 +313,19 @@ class CurvesFeeder(Controller):
         x_key = self._view.by.value()
         if x_key == "test":
             return "size", "test"
-        return x_key, "vali"  # type: ignore[return-value] # those that are offered
+        return x_key, "vali"  # type: ignore[return-value] # the view offers the other values of By only
 
     def _key(self) -> Key | None:
+        """Offer the quantities of the x axis, and return what the curves depend on."""
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
-        shares = any(len(group) > 1 for group in learning_curves(plans))
+        shares_differ = any(len(group) > 1 for group in learning_curves(plans))
         records = [self._runs.record(key) for key in runs]
-        tested = any(record.dataset.folds[0].test is not None for record in records)
-        test = tested and not any(self._session.is_sealed(record.dataset) for record in records)
-        self._view.offer(costs_of(list(runs.values())), shares=shares, test=test)
+        has_test_part = any(record.dataset.folds[0].test is not None for record in records)
+        test_is_open = has_test_part and not any(
+            self._session.is_sealed(record.dataset) for record in records
+        )
+        self._view.offer(costs_of(list(runs.values())), shares=shares_differ, test=test_is_open)
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._by(), measured, labels
@@ -320,26 +344,26 @@ class CurvesFeeder(Controller):
             show(())
             return None
         data = [self._runs.record(key).dataset for key in runs]
-        position = list(runs).index(reference) if reference is not None else None
-        compared = partial(run_curves, list(runs.values()), name, position, data, *self._by())
-        return computation(tr("Comparing the curves of runs"), show, compared)
+        reference_position = list(runs).index(reference) if reference is not None else None
+        compute_curves = partial(run_curves, list(runs.values()), name, reference_position, data, *self._by())
+        return computation(tr("Comparing the curves of runs"), show, compute_curves)
 
     @Slot()
     def _mark(self) -> None:
-        """Mark the models that are chosen and inspected."""
+        """Mark the chosen and the inspected model of the shown run."""
         key = self._runs.shown.key if self._runs.shown is not None else None
         self._view.mark(key, self._session.choice, self._session.inspection)
 
 
 class ViewFeeder(Controller):
-    """Has the content of the shown view computed on the task worker, and hands it over.
+    """Has the content of the results panel's visible view computed on the task worker, and shows it there.
 
     Parameters
     ----------
     scope : ComparisonScope
-        Which runs are compared.
+        The runs that are compared.
     tests : PairedTests
-        What the queries say of them.
+        Paired tests of these runs.
     views : ResultsPanel
     """
 
@@ -366,16 +390,16 @@ class ViewFeeder(Controller):
         self._demand = OnDemand(
             self,
             scope.worker,
-            self._key,
-            self._update_view,
-            self.failed.emit,
+            key=self._key,
+            compute=self._update_view,
+            failed=self.failed.emit,
             slot="insight",
             panel=views,
             on=(*scope.changes, *signals),
         )
         views.tests.referenceChosen.connect(scope.marks.refer_to)
         self._runs.cleared.connect(self._forget)
-        tests.changed.connect(self._tell_tests)
+        tests.changed.connect(self._show_new_tests)
         session = self._session
         for signal in (session.foldChanged, session.choiceChanged, session.inspectionChanged):
             signal.connect(self._mark)
@@ -386,15 +410,16 @@ class ViewFeeder(Controller):
         self._demand.update()
 
     def _key(self) -> Key | None:
+        """Offer the views that suit the shown run, and return what the visible view depends on."""
         record = self._record
         for key, view in self._views.contributed.items():
             self._views.offer(key, view.is_offered(record))
-        looked_at = self._session.measure, self._session.convention, self._session.seal_marks
-        chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
-        options = (looked_at, self._scope.marks.reference, chosen)
+        measurement = self._session.measure, self._session.convention, self._session.seal_marks
+        choices = self._views.folds.scope.value(), self._views.pareto.by.value()
+        options = (measurement, self._scope.marks.reference, choices)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
-        tested = self._views.key() != "pareto" or self._tests.complete
-        state = self._shown_state(), self._scope.group(), tested
+        has_its_tests = self._views.key() != "pareto" or self._tests.complete
+        state = self._shown_state(), self._scope.group(), has_its_tests
         return self._views.key(), options, state, finished, tuple(self._scope.titles().items())
 
     def _update_view(self) -> Computation | None:
@@ -417,7 +442,7 @@ class ViewFeeder(Controller):
     # Views
 
     def _show_folds(self) -> Computation | None:
-        """Show the folds of the current run or of all runs; return the computation of a plug-in's table."""
+        """Show the folds of one run or of all runs; return the computation of a plug-in's table of folds."""
         record = self._record
         folds = self._views.folds
         table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
@@ -435,7 +460,7 @@ class ViewFeeder(Controller):
         return None
 
     def _compare_features(self) -> Computation | None:
-        """Return the computation of the stability of the current run; None if it has no selections."""
+        """Return the computation of the shown run's stability; None if the run has no selections."""
         record = self._record
         folds = _sorted_folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
@@ -460,27 +485,28 @@ class ViewFeeder(Controller):
         if not self._tests.complete:
             self._views.pareto.wait()
             return None
-        paired = self._scope.together()
+        runs = self._scope.together()
         name = self._session.measure
         titles = self._scope.titles()
-        plans = [(key, titles[key], run.plan) for key, run in paired.items()]
-        data = [self._runs.record(key).dataset for key in paired]
-        x_key = self._views.pareto.offer(costs_of(list(paired.values())))
+        plans = [(key, titles[key], run.plan) for key, run in runs.items()]
+        data = [self._runs.record(key).dataset for key in runs]
+        x_key = self._views.pareto.offer(costs_of(list(runs.values())))
 
         def show(front: ParetoFront | None) -> None:
             self._views.pareto.show_pareto_front(plans, front, name)
             self._mark()
 
         return computation(
-            tr("Computing the Pareto front"), show, pareto_front_of, tuple(paired.values()), name, data, x_key
+            tr("Computing the Pareto front"), show, pareto_front_of, tuple(runs.values()), name, data, x_key
         )
 
     def _look_at(self, view: ContributedView) -> Computation | None:
         return view.look_at(self._record, self._session.measure)
 
     def _show_published(self) -> None:
-        together = self._scope.together()
-        runs_by_key = {key: run for key, run in self._scope.own().items() if key in together}
+        """Show the shown group beside published values, without runs on sealed data; or why none is shown."""
+        shown_keys = self._scope.together()
+        runs_by_key = {key: run for key, run in self._scope.own().items() if key in shown_keys}
         sealed = {key for key in runs_by_key if self._session.is_sealed(self._runs.record(key).dataset)}
         runs = [(key, run) for key, run in runs_by_key.items() if key not in sealed]
         if runs or not sealed:
@@ -489,26 +515,26 @@ class ViewFeeder(Controller):
             self._views.published.show_runs((), SEALED)
 
     def _compare_conventions(self) -> Computation:
-        """Return the computation of the means of the runs by every evaluation convention."""
+        """Return the computation of the runs' means by every convention, for runs on the open data."""
         name = self._session.measure
-        looked_at = self._session.convention
+        current_convention = self._session.convention
         sealed = self._session.sealed
-        data = self._session.dataset
-        keys = self._scope.together()
+        open_data = self._session.dataset
+        shown_keys = self._scope.together()
         runs = self._scope.own() if self._session.has_documents else {}
-        runs = {key: run for key, run in runs.items() if key in keys}
-        measured = {key: (run, self._runs.record(key).dataset) for key, run in runs.items()}
-        on_data = {key: (run, documents) for key, (run, documents) in measured.items() if documents is data}
-        methods = {key: self._runs.record(key).title for key in on_data}
-        tested = not sealed and data is not None and data.folds[0].test is not None
+        runs = {key: run for key, run in runs.items() if key in shown_keys}
+        with_data = {key: (run, self._runs.record(key).dataset) for key, run in runs.items()}
+        on_open_data = {key: (run, data) for key, (run, data) in with_data.items() if data is open_data}
+        methods = {key: self._runs.record(key).title for key in on_open_data}
+        tested = not sealed and open_data is not None and open_data.folds[0].test is not None
         part = tr("test") if tested else tr("validation")
 
         def show(means: dict[int, dict[str, float]]) -> None:
             rows = convention_rows(methods, means, name)
-            self._views.conventions.show_rows(rows, name, looked_at, part)
+            self._views.conventions.show_rows(rows, name, current_convention, part)
 
-        means = partial(self._scope.measured.means, on_data, name, sealed=sealed)
-        return computation(tr("Measuring by every convention"), show, means)
+        compute_means = partial(self._scope.measured.means, on_open_data, name, sealed=sealed)
+        return computation(tr("Measuring by every convention"), show, compute_means)
 
     def _show_tests(self) -> None:
         self._tests.update()
@@ -520,24 +546,24 @@ class ViewFeeder(Controller):
         self._views.tests.show_rows(rows, self._session.measure, plan)
 
     @Slot()
-    def _tell_tests(self) -> None:
+    def _show_new_tests(self) -> None:
         """Show the tests that have finished since the last time, in views that show tests."""
         if self._views.key() == "tests":
             self._show_tests()
-        elif self._views.key() == "pareto":  # which waits for them
+        elif self._views.key() == "pareto":  # this view waits for the tests
             self.update()
 
     # Wiring
 
     @Slot()
     def _forget(self) -> None:
-        """Forget the shown views: in another study the same numbers are other runs."""
+        """Update the view anew: in another study the same numbers belong to other runs."""
         self._demand.forget()
         self.update()
 
     @Slot()
     def _mark(self) -> None:
-        """Mark the fold that is shown, and the models that are chosen and inspected."""
+        """Mark the fold that is shown, and the chosen and the inspected model."""
         key = self._record.key if self._record is not None else None
         self._views.folds.mark(self._session.fold)
         self._views.pareto.mark(key, self._session.choice, self._session.inspection)

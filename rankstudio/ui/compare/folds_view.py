@@ -1,4 +1,4 @@
-"""Folds as papers print them: a row a fold, a column a measure or a column a run, averages below."""
+"""A table of folds: a row for each fold, a column for each measure or for each run, averages below."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
-    """Compute the rows of a run's table, or the reason why it has none; for the worker."""
+    """Compute the rows of a run's table, or return the reason why it has none; called by the worker."""
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
     except PlanError as error:
@@ -35,30 +35,33 @@ def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) 
 
 
 class FoldsView(View):
-    """The chosen model of each fold with its measures, or one measure of each run.
+    """A table of folds, which shows one run or compares all runs; a click on a row shows its fold.
+
+    For one run the table shows the model that each fold selected, with its measures, or a table of a plug-in.
+    For all runs it shows one measure, with a column for each run.
 
     Attributes
     ----------
     tables : dict of str to RunTable
-        What can be shown of one run in place of its measures, by the key of the choice.
+        Tables of plug-ins, which can replace the measures of one run, by their keys.
     foldChosen : Signal(object)
-        Number of the fold that the user moved to; None for all folds, by the mean row.
+        Number of the fold that the user chose; None for all folds, after a click on the row of the mean.
     """
 
     foldChosen = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self._shape: tuple[object, ...] = ()
+        self._columns_key: tuple[object, ...] = ()  # what the columns depend on
         self.tables = {table.key: table for table in run_tables()}
         choices = [(key, tr(table.label)) for key, table in self.tables.items()]
-        about = [tr("All measures of this run, or one measure of all runs on the same folds")]
-        about += [f"{tr(table.label)}: {tr(table.help)}" for table in self.tables.values()]
+        help_lines = [tr("All measures of this run, or one measure of all runs on the same folds")]
+        help_lines += [f"{tr(table.label)}: {tr(table.help)}" for table in self.tables.values()]
         self.scope = self.add_choice(
             [(ONE, tr("this run")), (ALL, tr("all runs")), *choices],
             tr("runs of the folds"),
             "folds-scope",
-            "\n".join(about),
+            "\n".join(help_lines),
         )
         placeholder = tr("Finished folds of the run appear here.")
         about_table = tr("Selected model and measures of each fold.")
@@ -69,16 +72,18 @@ class FoldsView(View):
         self.sentence.setContentsMargins(12, 4, 12, 8)
         self.sentence.hide()
         fill(self.body, (self.table, 1), self.sentence)
-        self._fold: int | None = None  # that is shown; None for all
+        self._shown_fold: int | None = None  # None for all folds
         self.table.chosen.connect(self._on_chosen)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the finished folds of a run called ``name``."""
         rows = fold_rows(folds)
-        measured = tuple(bool(rows and part) for part in _measures_by_part(rows))
-        shape = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured, bool(rows))
-        if shape != self._shape:
-            self._reshape(shape, _columns_of_one_run(plan, *measured) if rows else ())
+        tested, validated, left_out = (bool(rows and part) for part in _measures_by_part(rows))
+        measured_parts = (tested, validated, left_out)
+        key = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured_parts, bool(rows))
+        if key != self._columns_key:
+            columns = _columns_of_one_run(plan, tested, validated, left_out) if rows else ()
+            self._set_columns(key, columns)
         self.table.set_rows(rows)
         rules = rules_text(plan.convention, plan.evaluated)
         self.set_caption(
@@ -89,24 +94,21 @@ class FoldsView(View):
 
     def show_runs(self, runs: Mapping[int, RunResult], titles: Mapping[int, str], name: str) -> None:
         """Show a measure of runs on the same folds side by side, by their numbers and titles."""
-        named_runs = [(key, titles[key]) for key in runs]
-        shape = ("all", name, *named_runs)
-        if shape != self._shape:
-            self._reshape(shape, _columns_of_several_runs(named_runs, name) if runs else ())
+        named_runs = [(number, titles[number]) for number in runs]
+        key = ("all", name, *named_runs)
+        if key != self._columns_key:
+            self._set_columns(key, _columns_of_several_runs(named_runs, name) if runs else ())
         self.table.set_rows(measure_rows(runs, name))
         self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
     def show_table(self, table: RunTable, name: str, contents: RunTableRows | str) -> None:
         """Show a table of the run called ``name``, or the reason why it has none."""
-        columns = (
-            ()
-            if isinstance(contents, str)
-            else (_FOLD_COLUMN, *map(_contributed_column, table.columns), _FILLER_COLUMN)
-        )
-        self._reshape((table.key,), columns)
         if isinstance(contents, str):
+            self._set_columns((table.key,), ())
             self.set_caption(f"{name} · {contents}")
             return
+        columns = (_FOLD_COLUMN, *map(_contributed_column, table.columns), _FILLER_COLUMN)
+        self._set_columns((table.key,), columns)
         self.table.set_rows(contents.rows)
         self.set_caption(name)
         self.sentence.setText(contents.sentence)
@@ -114,29 +116,32 @@ class FoldsView(View):
 
     def clear(self) -> None:
         """Show no run."""
-        self._reshape((), ())
+        self._set_columns((), ())
         self.set_caption("")
 
     def mark(self, fold: int | None) -> None:
-        """Mark the fold that is shown, or the mean while all folds are; emits no signal."""
-        self._fold = fold
-        rows = [row for row in self.table.rows() if (_is_mean(row) if fold is None else row.fold == fold)]
+        """Select the row of the shown fold, or the mean while all folds are shown; emits no signal."""
+        self._shown_fold = fold
+        if fold is None:
+            rows = [row for row in self.table.rows() if _is_mean(row)]
+        else:
+            rows = [row for row in self.table.rows() if row.fold == fold]
         current = self.table.current()
         self.table.select(current if current in rows else next(iter(rows), None))
 
-    def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
-        """Set other columns and remove the rows, which do not fit them."""
-        self._shape = shape
+    def _set_columns(self, key: tuple[object, ...], columns: Sequence[Column]) -> None:
+        """Set other columns and remove the rows, which do not fit the new columns."""
+        self._columns_key = key
         self.sentence.hide()
         self.table.set_rows(())
         self.table.set_columns(columns)
 
     @Slot(object)
     def _on_chosen(self, row: FoldRow | MeasureRow | RunTableRow) -> None:
-        """Show the fold of a row, or all folds for the mean; the deviation is nothing to show."""
+        """Show the fold of a clicked row, or all folds for the mean; the deviation has nothing to show."""
         if row.fold is not None or _is_mean(row):
             self.foldChosen.emit(row.fold)
-        self.mark(self._fold)
+        self.mark(self._shown_fold)
 
 
 def _row_identity(row: FoldRow | MeasureRow | RunTableRow) -> tuple[str, str]:
@@ -148,7 +153,7 @@ def _is_mean(row: FoldRow | MeasureRow | RunTableRow) -> bool:
     return row.label == "mean"
 
 
-# Mean and deviation stay below the folds, however these are sorted.
+# The rows of the mean and the deviation have no fold number: they stay below the folds in any order.
 _FOLD_COLUMN = Column("label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean)
 _SIZE_COLUMN = Column(
     "size",
@@ -164,7 +169,7 @@ _FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="do
 
 
 def _contributed_column(column: RunColumn) -> Column:
-    """Return a column of a plug-in's table; numbers sort with the mean row in its place."""
+    """Return a column of a plug-in's table; sorting by numbers leaves the row of the mean below the folds."""
     key = column.key
     if not column.form:
         return Column(
@@ -193,7 +198,7 @@ def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...
 
 
 def _columns_of_one_run(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[Column]:
-    """Return the columns of one run: fold, choice, measures of the test and the validation part, left out."""
+    """Return the columns of one run: fold, selected values, size, and the measures of each part."""
     return [
         _FOLD_COLUMN,
         *(_chosen_value_column(number, axis) for number, axis in enumerate(plan.axes)),
@@ -211,7 +216,7 @@ def _left_out_measures(plan: Plan) -> tuple[str, ...]:
 
 
 def _chosen_value_column(number: int, axis: Axis) -> Column:
-    """Return the column of the parameter values that validation chose on each fold."""
+    """Return the column of the values of a parameter that validation selected on each fold."""
     return Column(
         f"axis-{number}",
         tr(axis.label),
@@ -280,15 +285,15 @@ def _single_feature_column(name: str) -> Column:
 
 
 def _chosen_value_getter(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None]:
-    """Make the getter of a chosen value: a number of a grid, which sorts as one, else its label."""
+    """Return a function that returns the selected value in a row: a number for a grid, else its label."""
 
-    def of(row: FoldRow) -> float | str | None:
+    def selected_value(row: FoldRow) -> float | str | None:
         if not row.values:
             return None
         value = row.values[number]
         return float(value) if axis.is_grid else axis_value(axis, value)
 
-    return of
+    return selected_value
 
 
 def _columns_of_several_runs(runs: Sequence[tuple[int, str]], name: str) -> list[Column]:

@@ -1,4 +1,4 @@
-"""The runs of the window in groups of those that belong together: what is ranked, tested and drawn as one."""
+"""Groups of comparable runs: the runs of a group are ranked, tested and drawn together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankstudio.ui.model.run_record import RunRecord
 
 @dataclass(frozen=True)
 class RunGroup:
-    """Runs that are comparable with each other, and runs that will be when they have finished.
+    """Runs that are comparable with each other, and unfinished runs that will be comparable with them.
 
     Attributes
     ----------
@@ -29,19 +29,20 @@ class RunGroup:
     extent : str
         "5 folds, 784 queries".
     keys : tuple of int
-        Numbers of all its runs.
+        Numbers of all runs of the group.
     measured : tuple of int
-        Numbers of those with measures.
+        Numbers of the runs that have measures.
     part : Part
-        Part behind their measures.
+        Part of the data behind these measures.
     unranked : str
-        Why its runs are not ranked, as part of a sentence; "" if they are.
+        Reason why the runs are not ranked, as part of a sentence; "" if they are ranked.
     apart : str
-        Why they are not ranked with the runs above; "" if there are none on the same dataset.
+        Reason why the runs are not ranked with those of an earlier group on the same dataset; "" if there is
+        no such group.
     partial : tuple of int
-        Numbers of those that were run on some folds of their data only, and that no run does on all folds.
+        Numbers of the runs on some folds only whose plan has no run on all folds.
     n_folds : int
-        Folds of the data.
+        Number of folds of the data.
     """
 
     data: str
@@ -81,7 +82,9 @@ def run_groups(
     records = tuple(records)
     results = complete_results(measured)
     groups = comparable_groups(results)
-    joined: dict[int, list[int]] = {position: [] for position in range(len(groups))}
+    # Numbers of the unfinished runs that will join each group, by the group's position.
+    joining_runs: dict[int, list[int]] = {position: [] for position in range(len(groups))}
+    # Unfinished runs that will join no finished run, in groups of one kind.
     expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:
@@ -91,12 +94,14 @@ def run_groups(
         if position is None:
             expected_groups.setdefault(expected.kind, (expected, []))[1].append(record.key)
         else:
-            joined[position].append(record.key)
+            joining_runs[position].append(record.key)
     by_key = {record.key: record for record in records}
-    listed = [_measured_group(group, joined[position], by_key) for position, group in enumerate(groups)]
-    listed += [_expected_group(expected, keys) for expected, keys in expected_groups.values()]
-    datasets = list(dict.fromkeys([first_data, *(group.data for group in listed)]))
-    return tuple(sorted(listed, key=lambda group: datasets.index(group.data)))
+    listed_groups = [
+        _measured_group(group, joining_runs[position], by_key) for position, group in enumerate(groups)
+    ]
+    listed_groups += [_expected_group(expected, keys) for expected, keys in expected_groups.values()]
+    datasets = list(dict.fromkeys([first_data, *(group.data for group in listed_groups)]))
+    return tuple(sorted(listed_groups, key=lambda group: datasets.index(group.data)))
 
 
 def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult]:
@@ -119,23 +124,22 @@ def on_every_fold(plan: Plan) -> Plan:
 def _measured_group(
     group: ComparableGroup[int], joined: list[int], records: Mapping[int, RunRecord]
 ) -> RunGroup:
-    """Return a group of finished comparable runs, and of the unfinished runs that will join it."""
-    keys = tuple(sorted([*group.runs, *joined]))
+    """Return the group of finished comparable runs and of the unfinished runs that will join them."""
     return RunGroup(
-        group.key.data_name,
-        group.extent,
-        keys,
-        tuple(group.runs),
-        group.key.part,
-        group.unranked,
-        group.apart,
-        tuple(key for key in group.runs if _lacks_folds(records[key], records.values())),
-        max(len(records[key].dataset.folds) for key in group.runs),
+        data=group.key.data_name,
+        extent=group.extent,
+        keys=tuple(sorted([*group.runs, *joined])),
+        measured=tuple(group.runs),
+        part=group.key.part,
+        unranked=group.unranked,
+        apart=group.apart,
+        partial=tuple(key for key in group.runs if _lacks_folds(records[key], records.values())),
+        n_folds=max(len(records[key].dataset.folds) for key in group.runs),
     )
 
 
 def _lacks_folds(record: RunRecord, records: Iterable[RunRecord]) -> bool:
-    """Return whether a run has only some folds, and no run of the same plan has them all."""
+    """Return whether a run has only some folds of its data, and no run of the same plan has all folds."""
     if not 0 < len(record.plan.folds) < len(record.dataset.folds):
         return False
     full_plan = on_every_fold(record.plan)

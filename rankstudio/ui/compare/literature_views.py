@@ -1,4 +1,4 @@
-"""Literature: the runs by every program's rules, and beside what papers and LETOR print."""
+"""Two views of the literature: the runs by every evaluation convention, and beside published values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EMPTY_TEXT = tr(
 
 
 class ConventionsView(View):
-    """A row for every finished run, a column for every convention."""
+    """A table of the measure by convention: a row for each finished run, a column for each convention."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -39,35 +39,36 @@ class ConventionsView(View):
         )
         self.body.addWidget(self.table)
 
-    def show_rows(self, rows: Sequence[ConventionRow], name: str, looked_at: str, part: str) -> None:
-        """Show runs by a measure.
+    def show_rows(self, rows: Sequence[ConventionRow], name: str, current: str, part: str) -> None:
+        """Show the means of runs by every convention.
 
         Parameters
         ----------
         rows : sequence of ConventionRow
         name : str
-            Of the measure.
-        looked_at : str
-            Key of the convention that everything else follows now.
+            Name of the measure.
+        current : str
+            Key of the current convention, which all other views follow.
         part : str
-            What was measured: "test" or "validation".
+            Name of the part that was measured: "test" or "validation".
         """
-        if (name, looked_at) != self._shape:
-            self._shape = name, looked_at
+        if (name, current) != self._shape:
+            self._shape = name, current
             self.table.set_rows(())
-            self.table.set_columns(_convention_columns(name, looked_at))
+            self.table.set_columns(_convention_columns(name, current))
         self.table.set_rows(rows)
-        self.set_caption(_caption(tuple(rows), name, looked_at, part))
+        self.set_caption(_caption(tuple(rows), name, current, part))
 
 
-def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: str) -> str:
-    """Return the caption: the convention whose order differs most from that of the shown one."""
+def _caption(rows: tuple[ConventionRow, ...], name: str, current: str, part: str) -> str:
+    """Return the caption: the convention that reverses most pairs of runs compared with the current one."""
     if not rows:
         return ""
-    turned = {key: reversed_pairs(rows, looked_at, key) for key in CONVENTIONS if key != looked_at}
-    most_different = max(turned, key=lambda key: turned[key][0])
-    n_turned, n_pairs = turned[most_different]
-    current_label = convention(looked_at).label
+    # Of each other convention the number of reversed pairs, and the number of all pairs.
+    counts = {key: reversed_pairs(rows, current, key) for key in CONVENTIONS if key != current}
+    most_different = max(counts, key=lambda key: counts[key][0])
+    n_turned, n_pairs = counts[most_different]
+    current_label = convention(current).label
     if len(rows) < 2:
         text = tr("mean {name} of the {part} part, with the rank")
     elif not n_turned:
@@ -85,23 +86,22 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
     )
 
 
-def _convention_columns(name: str, looked_at: str) -> list[Column]:
-    by_place = [_convention_column(key, name, looked_at) for key in CONVENTIONS]
+def _convention_columns(name: str, current: str) -> list[Column]:
     return [
         RUN_DOT,
         Column("key", tr("run"), "right", width=44),
         Column("method", tr("method"), stretch=True, least=124),
-        *by_place,
+        *(_convention_column(key, name, current) for key in CONVENTIONS),
     ]
 
 
-def _convention_column(key: str, name: str, looked_at: str) -> Column:
+def _convention_column(key: str, name: str, current: str) -> Column:
     """Return the column of a measure and of the runs' ranks by one evaluation convention."""
     rules = convention(key)
-    current_label = convention(looked_at).label
+    current_label = convention(current).label
     bold = (
         tr("Bold: the rank differs from {here}.").format(here=current_label)
-        if key != looked_at
+        if key != current
         else tr("It is the current convention.")
     )
     return Column(
@@ -114,8 +114,8 @@ def _convention_column(key: str, name: str, looked_at: str) -> Column:
         tooltip=tr("{name}, then the rank of the run. {summary} {bold}").format(
             name=name, summary=tr(rules.summary), bold=bold
         ),
-        bold=lambda row: row.places.get(key) != row.places.get(looked_at),
-        tone="text" if key == looked_at else "muted",
+        bold=lambda row: row.places.get(key) != row.places.get(current),
+        tone="text" if key == current else "muted",
         width=max(104, 24 + 7 * len(rules.label)),
     )
 
@@ -125,7 +125,7 @@ def _row_identity(row: PublishedRow) -> tuple[int, str, str]:
 
 
 def known_datasets_text() -> str:
-    """Return for which datasets and methods numbers are known, as sentences."""
+    """Return the text on the datasets and methods that have published values."""
     listing = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
     return tr(
         "Published averages appear here next to those of a finished run on all five given folds, "
@@ -134,7 +134,7 @@ def known_datasets_text() -> str:
 
 
 class PublishedView(View):
-    """A row for every number that is printed for a method and a dataset that were run."""
+    """A table of published values next to ours, for methods and datasets of the finished runs."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -150,7 +150,7 @@ class PublishedView(View):
         self.table.placeholder = self.table.placeholder or known_datasets_text()
 
     def show_runs(self, runs: Iterable[tuple[int, RunResult]], reason: str = "") -> None:
-        """Show the published values for finished runs, or why none may be shown."""
+        """Show the published values for finished runs; `reason` says why there are no runs to show."""
         self.table.placeholder = reason or known_datasets_text()
         rows = published_rows(runs)
         self.table.set_rows(rows)

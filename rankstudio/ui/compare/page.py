@@ -22,7 +22,7 @@ from rankstudio.ui.widgets import Panel
 
 
 class ComparePage(CompareController):
-    """Lays the panels of the comparison out, and keeps what is changed of runs.
+    """The Compare page: lays out the panels of the comparison, and has changes of runs stored.
 
     Attributes
     ----------

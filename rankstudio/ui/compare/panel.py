@@ -1,4 +1,4 @@
-"""Views of the runs: one of several, chosen in the header."""
+"""The panel with the views of the runs' results, one of which is chosen in the header."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ _TABS = {
     "folds": (tr("Folds"), ("folds", "stability")),
     "literature": (tr("Literature"), ("published", "conventions")),
 }
-"""Title and views of each tab, before those of plug-ins. What a fold chose belongs to its measures, printed
-results to their rules."""
+"""Title and views of each tab, before the views of plug-ins.
 
-_BESIDE_TOOLS = 460  # pixels of the header for title, caption, parts of a tab and gaps, beside tabs and tools
+The models that folds chose share a tab with their stability, and published results with conventions."""
+
+_BESIDE_TOOLS = 460  # pixels that the header needs for all but the tabs and the tools of the view
 
 
 class ResultsPanel(Panel):
-    """Folds, tests and the like of the runs; which, is chosen at the right end of the header.
+    """A panel with several views of the runs' results; tabs at the right end of its header switch the view.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ class ResultsPanel(Panel):
     viewChosen : Signal(str)
         Key of the view that is shown now.
     pareto, tests, folds, stability, conventions, published : View
-        The first is shown first.
+        The Pareto front is shown first.
     contributed : dict of str to ContributedView
         Views of plug-ins, by their keys.
     """
@@ -84,12 +85,13 @@ class ResultsPanel(Panel):
         self._titles = _TITLES | {entry.key: tr(entry.label) for entry in entries}
         self._panel_titles = _PANEL_TITLES | {entry.key: tr(entry.title) for entry in entries}
         self._tabs = _views_of_tabs(entries)
-        self._absent = {*self.contributed}  # views without content
-        self._absent |= set() if printed_results() else {"published"}
+        self._absent = {*self.contributed}  # keys of the views without content
+        if not printed_results():
+            self._absent.add("published")
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
         self._key = ""
-        self._last = {tab: self._offered(parts)[0] for tab, parts in self._tabs.items()}
+        self._last_keys = {tab: self._offered(parts)[0] for tab, parts in self._tabs.items()}
         keys = [key for parts in self._tabs.values() for key in parts]
         self._views: dict[str, View] = {
             key: self.contributed[key] if key in self.contributed else getattr(self, key) for key in keys
@@ -101,13 +103,13 @@ class ResultsPanel(Panel):
         for view in self._views.values():
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
-        self._own_tools = QWidget()
-        layout = fill(QHBoxLayout(self._own_tools), self._part, margins=(0, 0, 0, 0), spacing=16)
+        self._view_tools = QWidget()
+        layout = fill(QHBoxLayout(self._view_tools), self._part, margins=(0, 0, 0, 0), spacing=16)
         for view in self._views.values():
             for tool in view.tools:
                 layout.addWidget(tool)
-        self._beside = True
-        self.tools.addWidget(self._own_tools)
+        self._tools_are_in_header = True
+        self.tools.addWidget(self._view_tools)
         self.tools.addSpacing(8)
         self.tools.addWidget(self._choice)
         self.set_content(self._stack)
@@ -128,7 +130,7 @@ class ResultsPanel(Panel):
         """Show another view, in its tab."""
         tab, all_parts = next((tab, parts) for tab, parts in self._tabs.items() if key in parts)
         parts = self._offered(all_parts)
-        self._key = self._last[tab] = key
+        self._key = self._last_keys[tab] = key
         self._choice.select(tab)
         if len(parts) > 1:
             if [part for part, _ in self._part.options()] != parts:
@@ -137,50 +139,56 @@ class ResultsPanel(Panel):
         self._part.setVisible(len(parts) > 1)
         for view in self._views.values():
             is_shown = view is self.view()
-            # A view that is not shown asks for no room.
+            # A hidden view must not demand room of the panel.
             policy = QSizePolicy.Policy.Preferred if is_shown else QSizePolicy.Policy.Ignored
             view.setSizePolicy(policy, policy)
             for tool in view.tools:
                 tool.setVisible(is_shown)
-        self._own_tools.setVisible(len(parts) > 1 or bool(self.view().tools))
+        self._view_tools.setVisible(len(parts) > 1 or bool(self.view().tools))
         self._stack.setCurrentWidget(self.view())
         self.set_title(self._panel_titles[key])
         self._show_caption()
         self.viewChosen.emit(key)
 
     def _offered(self, parts: Sequence[str]) -> list[str]:
-        """Return which of some parts of a tab have something to say."""
+        """Return the parts of a tab that have content."""
         return [part for part in parts if part not in self._absent]
 
     def offer(self, key: str, is_there: bool) -> None:
-        """Offer a view as a part of its tab, or no longer: the first part is then shown in its place."""
-        if is_there is (key in self._absent):
+        """Offer a view as a part of its tab, or withdraw it; the tab's first part then replaces it."""
+        has_changed = is_there is (key in self._absent)
+        if has_changed:
             self._absent ^= {key}
             parts = next(parts for parts in self._tabs.values() if key in parts)
-            self._last = {tab: parts[0] if last == key else last for tab, last in self._last.items()}
+            self._last_keys = {
+                tab: parts[0] if last_key == key else last_key for tab, last_key in self._last_keys.items()
+            }
             if self.key() in parts:
                 self.show_view(parts[0] if self.key() == key else self.key())
 
     @Slot(object)
     def _show_tab(self, tab: str) -> None:
         """Show the view of a tab that was shown last."""
-        self.show_view(self._last[tab])
+        self.show_view(self._last_keys[tab])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the tools of a view a row of their own where the header has no room for it."""
+        """Give the tools of a view a row of their own where the header has no room for them."""
         super().resizeEvent(event)
         self._place_tools()
 
     def _place_tools(self) -> None:
-        tools = [sum(tool.sizeHint().width() for tool in view.tools) for view in self._views.values()]
-        is_beside = self.width() >= max(tools) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
-        if is_beside is not self._beside:
-            self._beside = is_beside
-            if is_beside:
-                self.tools.insertWidget(0, self._own_tools)
+        """Put the tools of the views into the header, or into a row below it where the panel is narrow."""
+        tool_widths = [sum(tool.sizeHint().width() for tool in view.tools) for view in self._views.values()]
+        header_width = max(tool_widths) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
+        has_room = self.width() >= header_width
+        if has_room is not self._tools_are_in_header:
+            self._tools_are_in_header = has_room
+            if has_room:
+                self.tools.insertWidget(0, self._view_tools)
+                self._view_tools.setContentsMargins(0, 0, 0, 0)
             else:
-                self.body.insertWidget(0, self._own_tools, 0, Qt.AlignmentFlag.AlignLeft)
-            self._own_tools.setContentsMargins(*((0, 0, 0, 0) if is_beside else (12, 8, 8, 0)))
+                self.body.insertWidget(0, self._view_tools, 0, Qt.AlignmentFlag.AlignLeft)
+                self._view_tools.setContentsMargins(12, 8, 8, 0)
 
     @Slot()
     def _show_caption(self) -> None:
@@ -188,7 +196,7 @@ class ResultsPanel(Panel):
 
 
 def _views_of_tabs(entries: Sequence[RunView]) -> dict[str, tuple[str, ...]]:
-    """Return the keys of the views of each tab, those of abilities last."""
+    """Return the keys of the views of each tab, those of plug-ins last."""
     return {
         tab: (*views, *(entry.key for entry in entries if entry.tab == tab))
         for tab, (_, views) in _TABS.items()

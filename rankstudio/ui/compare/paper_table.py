@@ -1,4 +1,4 @@
-"""The table of a paper, made of the runs that are compared: its dialog, and what makes it on the worker."""
+"""The compared runs as the table of a paper: its dialog, and the controller that has it computed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 _OPTIONS_WIDTH = 300
-_BEST = _USUAL = ""
+_BEST = _USUAL = ""  # values of the first entries of two choices
 _COLUMN_CHOICES = (("measures", tr("measures")), ("folds", tr("folds")), ("datasets", tr("datasets")))
 _SHEET_STYLE = """
 QTextBrowser, QTextBrowser:focus { background: #ffffff; color: #1b2330; border: none; border-radius: 6px; }
@@ -49,21 +49,21 @@ _SHEET_MARGIN = 20
 
 
 class TableDialog(SavingDialog):
-    """Choose the contents of the table; copy or save it.
+    """A dialog with a preview of the table, in which the user chooses its contents, and copies or saves it.
 
     Parameters
     ----------
     measures : sequence of Offer
-        Those that can be ticked.
+        Measures that can be ticked.
     folder : Path
-        Where to suggest to write.
+        Suggested folder of the file.
     stem : str
         Suggested file name without its suffix.
     parent : QWidget, optional
     """
 
     asked = Signal(object)
-    """Another table is wanted (TableQuery)."""
+    """The user has chosen other contents of the table (TableQuery)."""
 
     def __init__(
         self, measures: Sequence[Offer], folder: Path, stem: str, parent: QWidget | None = None
@@ -93,7 +93,7 @@ class TableDialog(SavingDialog):
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
             (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
-            *((str(n),) * 2 for n in range(1, 9)),
+            *((str(n), str(n)) for n in range(1, 9)),
         )
         self.digits = named(choice_box(digits), "table-digits", tr("Decimal places"))
         self.format = named(
@@ -111,37 +111,45 @@ class TableDialog(SavingDialog):
         self._lay_out()
         self._connect()
 
-    # What is asked for
+    # The user's choices
 
     @property
     def query(self) -> TableQuery:
         """Measures, columns and tests of the table."""
         names = (*ticked(self.measures), *split_names(self.others.text()))
-        by = str(self.by.value())
-        against = str(self.against.currentData() or "")
-        test = str(self.test.currentData())
-        return TableQuery(names, by, against, self.marks.isChecked(), test=test)  # type: ignore[arg-type]
+        return TableQuery(
+            measures=names,
+            by=str(self.by.value()),  # type: ignore[arg-type] # the choice offers the values of By only
+            against=str(self.against.currentData() or ""),
+            tested=self.marks.isChecked(),
+            test=str(self.test.currentData()),  # type: ignore[arg-type] # and this one those of Test
+        )
 
     @property
     def style_of_table(self) -> TableStyle:
-        """How the table is printed."""
-        bold, marks, sd = (box.isChecked() for box in (self.bold, self.marks, self.sd))
+        """Digits and marks of the printed table."""
         digits = str(self.digits.currentData())
-        return TableStyle(int(digits) if digits else None, bold, marks, sd)
+        return TableStyle(
+            digits=int(digits) if digits else None,
+            bold=self.bold.isChecked(),
+            marks=self.marks.isChecked(),
+            sd=self.sd.isChecked(),
+        )
 
     @property
     def chosen_format(self) -> TableFormat:
         """The format that is chosen."""
         return table_format(str(self.format.currentData()))
 
-    # What is shown
+    # The preview
 
     def show_table(self, table: ResultTable) -> None:
-        """Show a table, and offer its rows to be tested against."""
+        """Show a table, and offer its rows as the reference of the tests."""
         self._table = table
         chosen = str(self.against.currentData() or "")
         titles = [row.title for row in table.rows]
-        if titles != [self.against.itemText(index) for index in range(1, self.against.count())]:
+        offered_titles = [self.against.itemText(index) for index in range(1, self.against.count())]
+        if titles != offered_titles:
             while self.against.count() > 1:
                 self.against.removeItem(1)
             for title in titles:
@@ -151,7 +159,7 @@ class TableDialog(SavingDialog):
         self._show()
 
     def refuse(self, reason: str) -> None:
-        """Show why there is no table."""
+        """Show the reason why there is no table instead of a table."""
         self._table = None
         self.sheet.clear()
         self._enable()
@@ -198,17 +206,17 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def _on_marks(self) -> None:
-        """Test where marks are wanted; what is there can be shown without them."""
+        """Ask for a table with tests after marks are ticked; the present table can be shown without marks."""
         if self.marks.isChecked():
             self.ask()
         else:
             self._show()
 
-    # What is done with it
+    # Copying and saving
 
     @Slot()
     def copy_table(self) -> None:
-        """Put the table on the clipboard: HTML as such, so that a word processor has a table of it."""
+        """Put the table on the clipboard as text, and HTML also as HTML, for word processors."""
         form = self.chosen_format
         table = self._table
         if table is None or form.text is None:
@@ -223,21 +231,21 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def ask_save(self) -> None:
-        """Ask where to, and write the table."""
+        """Ask for a file, and write the table to it."""
         form = self.chosen_format
         path = self.ask_path(tr("Export table"), self._stem, form.label, form.suffix)
         if path is not None:
             self.save_as(path)
 
     def save_as(self, path: Path) -> None:
-        """Write the table, in the format that is chosen."""
+        """Write the table in the chosen format."""
         table = self._table
         style = self.style_of_table
         form = self.chosen_format
         if table is not None and self.write(path, lambda: write_bytes(path, form.content(table, style))):
             self.tell_written(path)
 
-    # Making
+    # Layout and connections
 
     def _lay_out(self) -> None:
         """Lay out the options on the left, the preview on the right, and the buttons below."""
@@ -252,15 +260,16 @@ class TableDialog(SavingDialog):
         form.addRow(self.sd)
         form.addRow(tr("Di&gits"), self.digits)
         form.addRow(tr("&Format"), self.format)
-        side = QWidget()
-        side.setFixedWidth(scaled(_OPTIONS_WIDTH))
+        options = QWidget()
+        options.setFixedWidth(scaled(_OPTIONS_WIDTH))
         title = named(PlainLabel(tr("Measures")), role="title")
-        fill(QVBoxLayout(side), title, (self.measures, 1), self.others, form, margins=(0, 0, 0, 0), spacing=8)
+        options_layout = QVBoxLayout(options)
+        fill(options_layout, title, (self.measures, 1), self.others, form, margins=(0, 0, 0, 0), spacing=8)
         buttons = fill(QHBoxLayout(), (self.message, 1), self._close, self.copy, self.save, spacing=8)
         head = fill(QHBoxLayout(), named(PlainLabel(tr("Preview")), role="title"), 1, self.shown, spacing=8)
-        right = fill(QVBoxLayout(), head, (self.sheet, 1), spacing=8)
-        above = fill(QHBoxLayout(), side, (right, 1), spacing=16)
-        fill(QVBoxLayout(self), (above, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
+        preview = fill(QVBoxLayout(), head, (self.sheet, 1), spacing=8)
+        content = fill(QHBoxLayout(), options, (preview, 1), spacing=16)
+        fill(QVBoxLayout(self), (content, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
         self.save.setDefault(True)
         self.resize(1000, 600)
 
@@ -295,7 +304,7 @@ def _check_box(name: str, text: str, on: bool) -> QCheckBox:
 
 
 class TableSheet(QTextBrowser):
-    """A white sheet that shows a table, or a text in letters of one width."""
+    """A white sheet that shows a table, or a text in a monospaced font."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -305,7 +314,7 @@ class TableSheet(QTextBrowser):
         self.document().setDocumentMargin(_SHEET_MARGIN)
 
     def show_table(self, table: ResultTable, style: TableStyle) -> None:
-        """Show a table as it is printed."""
+        """Show a table in the given style."""
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
         self.setFont(QFont(family()))
         self.setHtml(rendered("result_sheet.html", table=table, style=style, family=family() or "sans-serif"))
@@ -319,25 +328,25 @@ class TableSheet(QTextBrowser):
         self.setPlainText(text)
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """Return the selection as text."""
+        """Return the selection as plain text, so that it is copied without the sheet's colors."""
         data = QMimeData()
         data.setText(self.textCursor().selection().toPlainText())
         return data
 
 
 _PAPER_MEASURES = ("MAP", "NDCG@5", "NDCG@10", "P@10", "ERR", "RR")
-"""Measures that papers print, offered whatever the plans measure."""
+"""Measures that papers print; they are offered even if no plan evaluates them."""
 
 
 class TableController(QObject):
-    """Offers the ticked finished runs as the table of a paper.
+    """Opens the table dialog, and has the table of the ticked finished runs computed for it.
 
     Parameters
     ----------
     scope : ComparisonScope
-        Which runs are compared.
+        The runs that are compared.
     over : QWidget
-        Over which the dialog opens.
+        Widget over which the dialog opens.
     """
 
     def __init__(self, scope: ComparisonScope, over: QWidget, parent: QObject | None = None) -> None:
@@ -345,10 +354,12 @@ class TableController(QObject):
         self._session = scope.session
         self._runs = scope.runs
         self._scope = scope
-        self._over = over
+        self._dialog_parent = over
         self._folder = Path.home()
         self._query: TableQuery | None = None
-        self._made = OnDemand(self, scope.worker, self._key, self._make, self._refuse, slot="result table")
+        self._demand = OnDemand(
+            self, scope.worker, key=self._key, compute=self._make, failed=self._refuse, slot="result table"
+        )
         self.dialog: TableDialog | None = None
         tip = tr("The ticked runs as a table for a paper: LaTeX, Markdown, HTML, Excel …")
         self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
@@ -356,11 +367,11 @@ class TableController(QObject):
 
     @Slot()
     def open(self) -> None:
-        """Open the dialog with the usual table."""
+        """Open the dialog with the default table; the suggested file is called after the datasets."""
         names = [run.data_name for run in self._scope.finished().values()]
-        stem = "-".join(dict.fromkeys("".join(c if c.isalnum() else "-" for c in name) for name in names))
-        stem = f"{stem.lower()}-table".lstrip("-")
-        dialog = TableDialog(self._offers(), self._folder, stem, self._over)
+        file_names = dict.fromkeys("".join(c if c.isalnum() else "-" for c in name) for name in names)
+        stem = "-".join([*file_names, "table"]).lower().lstrip("-")
+        dialog = TableDialog(self._offers(), self._folder, stem, self._dialog_parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.asked.connect(self._ask)
         dialog.saved.connect(self._remember)
@@ -371,24 +382,27 @@ class TableController(QObject):
 
     @Slot(object)
     def _ask(self, query: TableQuery) -> None:
-        """Have a table computed of the ticked contents."""
+        """Have the table of a query computed."""
         self._query = query
-        self._made.forget()
-        self._made.update()
+        self._demand.forget()
+        self._demand.update()
 
     def _key(self) -> Key | None:
         return (self._query,) if self.dialog is not None else None
 
     def _make(self) -> Computation | None:
+        """Return the computation of the table; without runs, say in the dialog that none is ticked."""
         dialog = self.dialog
         query = self._query
-        listed = tuple(self._listed())
+        runs = tuple(self._listed_runs())
         if dialog is None or query is None:
             return None
-        if not listed:
+        if not runs:
             dialog.refuse(tr("No finished run is ticked."))
             return None
-        request = ReportRequest(listed, None, ReportSettings(), self._session.seal_marks)
+        request = ReportRequest(
+            runs, study=None, settings=ReportSettings(), seal_marks=self._session.seal_marks
+        )
         return computation(tr("Creating the table"), dialog.show_table, table_of, request, query)
 
     @Slot(str)
@@ -396,7 +410,7 @@ class TableController(QObject):
         if self.dialog is not None:
             self.dialog.refuse(reason)
 
-    def _listed(self) -> Iterator[ListedRun]:
+    def _listed_runs(self) -> Iterator[ListedRun]:
         for key, result in self._scope.finished().items():
             yield ListedRun.of(self._runs.record(key), result)
 
@@ -405,9 +419,11 @@ class TableController(QObject):
         plans = [run.plan for run in self._scope.finished().values()]
         plan_measures = list(dict.fromkeys(name for plan in plans for name in plan.measures))
         current = self._session.measure
-        ticked = {current, *(plan_measures[:3] if current in plan_measures[:3] else plan_measures[:2])}
+        # Three measures are ticked at first: the shown one, and the first ones of the plans.
+        n_others = 3 if current in plan_measures[:3] else 2
+        ticked_names = {current, *plan_measures[:n_others]}
         offered = dict.fromkeys((current, *plan_measures, *_PAPER_MEASURES))
-        return tuple(Offer(name, name, name in ticked) for name in offered)
+        return tuple(Offer(name, name, ticked=name in ticked_names) for name in offered)
 
     @Slot(object)
     def _remember(self, path: Path) -> None:
@@ -415,7 +431,7 @@ class TableController(QObject):
 
     @Slot()
     def _end(self) -> None:
-        self._made.forget()
+        self._demand.forget()
         self.dialog = None
 
 

@@ -1,9 +1,10 @@
-"""The Pareto front: how few features are enough, over all that finished runs have tried."""
+"""A view of the Pareto front: the models that finished runs have tried, by size and measure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Literal
 
 from PySide6.QtCore import Signal, Slot
@@ -33,13 +34,16 @@ _EMPTY_TEXT = tr(
 _WAITING_TEXT = tr("Comparing the runs …")
 _FRONT_TITLE = tr("Pareto-optimal models by size and measure")
 _CLICK_HINT = tr("double-click chooses")
-_NAME_WIDTH = 110  # pixels of the names of runs, for which other columns give way
-_WIDTH_OF_TWO_COLUMNS = 860  # pixels from which the table stands beside the plot
+_NAME_WIDTH = 110  # pixels of the names of runs; other columns are hidden for narrower names
+_WIDTH_OF_TWO_COLUMNS = 860  # pixels; a narrower view has no room for the table beside the plot
 
 
 @dataclass(frozen=True)
 class ParetoRow:
-    """A model as a row: its position among all models, its run, the title of the run, and a remark."""
+    """A model as a row of the table: its position among all models, its run, and a remark.
+
+    `key`, `title` and `plan` are the number, the title and the plan of the run.
+    """
 
     position: int
     key: int
@@ -50,13 +54,15 @@ class ParetoRow:
 
 
 class ParetoView(View):
-    """Size against the mean validation measure, and the models that nothing beats as a table.
+    """A plot of models by size or cost and mean validation measure, and a table of the Pareto front.
+
+    A click on a model inspects it; a double click chooses it.
 
     Attributes
     ----------
     picked : Signal(int, object, int)
-        Number of the run, the values on its plan's axes and the step of the path of the model that the
-        user clicked.
+        The model that the user clicked: the run's number, the model's values on the axes of the run's plan,
+        and its step on the path.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     """
@@ -67,7 +73,7 @@ class ParetoView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._rows: list[ParetoRow] = []
-        self._shown = "", ""
+        self._columns_key = "", ""  # name of the measure, and "size" or the kind of cost
         self.plot = named(ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _EMPTY_TEXT
@@ -82,10 +88,10 @@ class ParetoView(View):
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
         self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
         self.by.hide()
-        top = fill(QHBoxLayout(), (self.sentence, 1), self.by, margins=(0, 0, 0, 0), spacing=8)
-        plot_column = fill(QVBoxLayout(), top, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
-        halves = fill(QHBoxLayout(), (plot_column, 3), (self.table, 2), spacing=0)
-        fill(self.body, (halves, 1))
+        plot_header = fill(QHBoxLayout(), (self.sentence, 1), self.by, margins=(0, 0, 0, 0), spacing=8)
+        plot_column = fill(QVBoxLayout(), plot_header, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
+        columns = fill(QHBoxLayout(), (plot_column, 3), (self.table, 2), spacing=0)
+        fill(self.body, (columns, 1))
         self.plot.picked.connect(self._pick)
         self.plot.confirms = True
         self.plot.confirmed.connect(self.confirmed)
@@ -98,16 +104,16 @@ class ParetoView(View):
         return "cost" if costs is not None and self.by.value() == "cost" else "size"
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the table only if there is room beside the plot."""
+        """Show or hide the table: it needs room beside the plot."""
         super().resizeEvent(event)
         self._place_table()
 
     def _place_table(self) -> None:
-        """Show the table of several models beside a plot that has room."""
+        """Show the table if it has several models, and if there is room for it beside the plot."""
         self.table.setVisible(self.width() >= _WIDTH_OF_TWO_COLUMNS and len(self.table.rows()) > 1)
 
     def wait(self) -> None:
-        """Show nothing yet: the tests of the runs, by which models are good enough, are not done."""
+        """Show no models yet, as the tests of the runs, which decide on the suggested model, are not done."""
         self.plot.placeholder = _WAITING_TEXT
         self._clear()
 
@@ -128,11 +134,11 @@ class ParetoView(View):
         Parameters
         ----------
         runs : sequence of (int, str, Plan)
-            Number, title and plan of each, in the order in which the models count them.
+            Number, title and plan of each run; the `run` of a model is a position in this sequence.
         front : ParetoFront or None
             None where no model has the measure on a validation part.
         name : str
-            Of the measure.
+            Name of the measure.
         """
         self._show_axes(front, name)
         self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
@@ -152,8 +158,8 @@ class ParetoView(View):
         """Show the axes and columns of a measure, by size or cost."""
         self.plot.placeholder = _EMPTY_TEXT
         x_key = front.by if front is not None else "size"
-        if (name, x_key) != self._shown:
-            self._shown = name, x_key
+        if (name, x_key) != self._columns_key:
+            self._columns_key = name, x_key
             self.table.set_columns(_front_columns(name, x_key))
         is_log = x_key == "size" and front is not None and all(model.x >= 1 for model in front.models)
         axes = replace(
@@ -166,11 +172,11 @@ class ParetoView(View):
         self.plot.set_axes(axes)
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run where they are shown; emits no signal."""
-        chosen = self._position(key, choice)
-        position = chosen if inspection is None else self._position(key, inspection)
-        self.plot.select(chosen)
-        self.plot.inspect(None if position == chosen else position)
+        """Mark the chosen and the inspected model of a run, if these are shown; emits no signal."""
+        chosen_position = self._position(key, choice)
+        position = chosen_position if inspection is None else self._position(key, inspection)
+        self.plot.select(chosen_position)
+        self.plot.inspect(None if position == chosen_position else position)
         self.table.select(next((row for row in self.table.rows() if row.position == position), None))
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
@@ -199,19 +205,30 @@ def _spot(row: ParetoRow) -> Spot:
     parts = (f"k = {plain(model.size)}", cost, _combination_text(row.plan, model))
     note = " · ".join(part for part in parts if part)
     title = tr("run {key} · {title}").format(key=row.key, title=row.title)
-    return Spot(model.x, model.mean, model.error, row.key - 1, title, note)
+    # Runs are numbered from 1, colors from 0.
+    return Spot(model.x, model.mean, model.error, category=row.key - 1, title=title, note=note)
 
 
 def _front_rows(runs: Sequence[tuple[int, str, Plan]], front: ParetoFront) -> list[ParetoRow]:
     """Return a row for every model; the best and the suggested model have a remark."""
     notes = {front.suggested: tr(_rule_name(front)), front.best: tr("best")}
-    verdicts = [notes.get(i, "") for i in range(len(front.models))]
-    return [ParetoRow(i, *runs[model.run], model, verdicts[i]) for i, model in enumerate(front.models)]
+    rows = []
+    for position, model in enumerate(front.models):
+        key, title, plan = runs[model.run]
+        rows.append(ParetoRow(position, key, title, plan, model, note=notes.get(position, "")))
+    return rows
 
 
 def _front_marks(front: ParetoFront) -> Marks:
     cost = _cost_text(front, front.models[front.suggested]) if front.by != "size" else ""
-    return Marks(front.optimal, front.best, front.suggested, front.levels, _rule_name(front), cost)
+    return Marks(
+        front=front.optimal,
+        best=front.best,
+        suggested=front.suggested,
+        levels=front.levels,
+        rule=_rule_name(front),
+        cost=cost,
+    )
 
 
 def _rule_name(front: ParetoFront) -> str:
@@ -220,12 +237,13 @@ def _rule_name(front: ParetoFront) -> str:
 
 
 def _size_sentence(front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
-    """Return a sentence on the smallest model that is good enough, and by which rule."""
+    """Return a sentence on the suggested model, the smallest that is good enough, and on the rule."""
     best = front.models[front.best]
     suggested = front.models[front.suggested]
     if front.by != "size":
         return _cost_sentence(front, name)
-    if suggested is best and best.size == min(model.size for model in front.models):
+    best_is_smallest = best.size == min(model.size for model in front.models)
+    if suggested is best and best_is_smallest:
         text = tr("No model is smaller than the best one: {name} {mean:.4f} at k = {best}.")
     elif front.paired and suggested is best:
         text = tr(
@@ -244,7 +262,7 @@ def _size_sentence(front: ParetoFront, name: str, titles: Sequence[str], over_fo
                 "{size} features of {title} are not significantly worse than the best model, over folds.",
                 1 if suggested.size == 1 else 2,
             )
-    elif best.error != best.error:
+    elif isnan(best.error):
         text = tr(
             "A single fold has no standard error, so the best model is chosen: {name} {mean:.4f} "
             "at k = {best}."
@@ -270,10 +288,9 @@ def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
 
 
 def _cost_sentence(front: ParetoFront, name: str) -> str:
-    """Return a sentence on the cheapest model that is good enough."""
+    """Return a sentence on the suggested model, the cheapest that is good enough."""
     best = front.models[front.best]
     suggested = front.models[front.suggested]
-    costs = [_cost_text(front, model) for model in (best, suggested)]
     if suggested is best:
         text = tr("The best model has {name} {mean:.4f}: {best}. No cheaper one is good enough.")
     elif front.paired:
@@ -286,7 +303,9 @@ def _cost_sentence(front: ParetoFront, name: str) -> str:
             "The best model has {name} {mean:.4f}: {best}. The cheapest model within one standard error: "
             "{enough}."
         )
-    return text.format(name=name, mean=best.mean, best=costs[0], enough=costs[1])
+    return text.format(
+        name=name, mean=best.mean, best=_cost_text(front, best), enough=_cost_text(front, suggested)
+    )
 
 
 _LAST_COLUMNS = (
@@ -322,13 +341,14 @@ _X_LABELS = {
 
 
 def _front_columns(name: str, by: str) -> tuple[Column, ...]:
-    costs = () if by == "size" else (_COST_COLUMN if by == "cost" else _MILLISECONDS_COLUMN,)
-    k = tr("Features, mean over the folds")
-    mean = tr("Validation {name}, mean over the folds").format(name=name)
+    """Return the columns of a measure, with the cost where models are compared by cost."""
+    cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(by, [])
+    size_tip = tr("Features, mean over the folds")
+    mean_tip = tr("Validation {name}, mean over the folds").format(name=name)
     return (
         RUN_DOT,
-        *costs,
-        Column("size", "k", "right", plain, value=lambda row: row.model.size, tooltip=k, width=48),
-        Column("mean", name, "right", ".4f", value=lambda row: row.model.mean, tooltip=mean, width=84),
+        *cost_columns,
+        Column("size", "k", "right", plain, value=lambda row: row.model.size, tooltip=size_tip, width=48),
+        Column("mean", name, "right", ".4f", value=lambda row: row.model.mean, tooltip=mean_tip, width=84),
         *_LAST_COLUMNS,
     )

@@ -1,4 +1,4 @@
-"""The pipelines of a comparison: where they come from, and which of them are finished already."""
+"""The pipelines of a comparison: their plans, and their existing runs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.session import Session, reading
 
 OWN_MODEL = ""
-"""The key of the ranker that is none: the selector's own weights."""
+"""Key of the choice without a ranker: the selector's own weights rank."""
 
-_USUAL_FOLDS = 5  # of data that are not open
-_NO_DATA = ""  # the data of the pipelines of a file
+_USUAL_FOLDS = 5  # assumed number of folds of data that are not open
+_NO_DATA = ""  # data of the plans of a file until a dataset is chosen for them
 _STARTED_STATES = (RunState.DONE, RunState.RUNNING, RunState.PAUSED, RunState.QUEUED)
 
 
@@ -33,17 +33,17 @@ class Pipeline:
     ----------
     plan : Plan
     position : int
-        In the list of pipelines.
+        Position in the list of pipelines.
     run : int or None
-        Number of the run that is finished, in progress, in the queue or interrupted; None without one.
+        Number of the run that is finished, in progress, in the queue or interrupted; None without such a run.
     state : RunState or None
-        Of that run.
+        State of the run.
     seconds : float
-        How long the run took where it is finished, else about how long it takes.
+        Duration of the run if it is finished, and else an estimate of the duration.
     guessed : bool
-        Whether the seconds come from no finished run.
+        Whether the estimate is not based on finished runs.
     folds_done, n_folds : int
-        Of that run.
+        Finished folds and all folds of an interrupted run.
     """
 
     plan: Plan
@@ -57,7 +57,7 @@ class Pipeline:
 
     @property
     def there(self) -> bool:
-        """Whether nothing has to be started: the run is done, or will be without being asked for."""
+        """Whether the run is done, in progress or in the queue, so that nothing has to be started."""
         return self.state in _STARTED_STATES
 
     @property
@@ -83,7 +83,7 @@ class Pipelines:
         self.files = files
 
     def listed(self, file: str) -> list[Plan]:
-        """Return the pipelines of a file; of none, the finished runs that fit, and the plan of the form."""
+        """Return the plans of a file, or without a file those of comparable finished runs and the form's."""
         if file:
             return list(self.files[file].plans(_NO_DATA))
         form = self._session.plan
@@ -91,64 +91,70 @@ class Pipelines:
         return self.distinct([*fitting, form])
 
     def distinct(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Return the pipelines, each once. What they report does not tell them apart."""
+        """Return the plans without repetitions; plans that differ only in what they report are the same."""
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
         on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
         return [plan for i, plan in enumerate(plans) if on_form_data[i] not in on_form_data[:i]]
 
     def made(self, selector: str, ranker: str) -> Plan:
-        """Return the pipeline of a method and a ranker, with the form's protocol, k, pins and bans.
+        """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
+
+        All parameters of the form are taken over for the form's method, and those of its ranker for the same
+        pair of method and ranker.
 
         Raises
         ------
         PlanError, ParameterError
-            Where that makes no plan.
+            If the method, the ranker and the form's settings do not fit together.
         """
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
         limit = StepKind.FEATURES.limit
         parameters = method(selector).parameters
-        common = {p.name for p in parameters if p.name == limit or p.kind is Kind.FEATURES}
+        common_names = {p.name for p in parameters if p.name == limit or p.kind is Kind.FEATURES}
         is_same_method = selector == form.method
         settings = {
-            name: value for name, value in form.parameters.items() if is_same_method or name in common
+            name: value for name, value in form.parameters.items() if is_same_method or name in common_names
         }
-        ranked = form.ranker_parameters if (selector, ranker) == (form.method, form.ranker) else {}
-        return form.changed(method=selector, ranker=ranker, parameters=settings, ranker_parameters=ranked)
+        is_same_pair = (selector, ranker) == (form.method, form.ranker)
+        ranker_settings = form.ranker_parameters if is_same_pair else {}
+        return form.changed(
+            method=selector, ranker=ranker, parameters=settings, ranker_parameters=ranker_settings
+        )
 
     def left_out(self, plans: Sequence[Plan]) -> str:
-        """Return a sentence where a method does not know features that the form pins or bans; else ""."""
+        """Return a note if a method has no parameter for the features that the form pins or bans; else ""."""
         form = self._session.plan
-        named = {p.name for p in form.entry.parameters if p.kind is Kind.FEATURES and form.parameters[p.name]}
-        if all(named <= plan.parameters.keys() for plan in plans):
+        feature_parameters = (p for p in form.entry.parameters if p.kind is Kind.FEATURES)
+        names_in_use = {p.name for p in feature_parameters if form.parameters[p.name]}
+        if all(names_in_use <= plan.parameters.keys() for plan in plans):
             return ""
         return tr("Pinned and banned features apply only to {method}.").format(method=form.entry.label)
 
     def rows(self, plans: Sequence[Plan], data: Sequence[str], labels: Sequence[str] = ()) -> list[Pipeline]:
-        """Return every pipeline on every dataset; scores that were given are those of one.
+        """Return every pipeline on every dataset; a pipeline of given scores is on the scores' dataset only.
 
         Parameters
         ----------
         plans : sequence of Plan
         data : sequence of str
         labels : sequence of str
-            Judges of the open data, each of which has its own runs there.
+            Label columns of the open data: each pipeline on these data is returned with each label.
         """
         form = self._session.plan
-        pairs = [
-            (i, self._judged(plan, label), dataset)
-            for dataset in data
-            for label in (labels if dataset == form.data and labels else ("",))
-            for i, plan in enumerate(plans)
-        ]
-        fitting = [
-            (i, plan, dataset) for i, plan, dataset in pairs if dataset == plan.data or not plan.entry.given
-        ]
-        return [self._row(self._at(plan, dataset), i) for i, plan, dataset in fitting]
+        rows = []
+        for dataset in data:
+            dataset_labels = labels if dataset == form.data and labels else ("",)
+            for label in dataset_labels:
+                for position, plan in enumerate(plans):
+                    judged_plan = self._judged(plan, label)
+                    if dataset == judged_plan.data or not judged_plan.entry.given:
+                        rows.append(self._row(self._at(judged_plan, dataset), position))
+        return rows
 
     def _judged(self, plan: Plan, label: str) -> Plan:
-        """Return a pipeline on the open data with the label of a judge."""
+        """Return a plan on the open data with a judge's label; the plan as it is for the label ""."""
         form = self._session.plan
         if not label:
             return plan
@@ -156,7 +162,7 @@ class Pipelines:
         return adapted if adapted.entry.given else adapted.changed(columns={**form.columns, "label": label})
 
     def work(self, plans: Sequence[Plan]) -> Workload:
-        """Return how much work plans are."""
+        """Return the amount of work of plans, estimated from the finished runs."""
         dataset = self._session.dataset
         form_data = self._session.plan.data
         n_folds = len(dataset.folds) if dataset is not None else _USUAL_FOLDS
@@ -167,59 +173,69 @@ class Pipelines:
         return workload(plan_folds, results, dataset.folds[0].train.n_documents, dataset.n_features)
 
     def _row(self, plan: Plan, position: int) -> Pipeline:
+        """Return a plan with its run, and the measured or estimated duration."""
         record = self._run_of(plan)
         if record is not None and record.result is not None:
             return Pipeline(plan, position, record.key, record.state, record.result.seconds, guessed=False)
         work = self.work([plan])
-        guessed = work.n_guessed > 0
+        is_guessed = work.n_guessed > 0
         if record is None:
-            return Pipeline(plan, position, None, None, work.seconds, guessed)
-        seconds = work.seconds * (1 - record.progress)
-        n_done = len(record.folds)
-        return Pipeline(plan, position, record.key, record.state, seconds, guessed, n_done, record.n_folds)
+            return Pipeline(plan, position, run=None, state=None, seconds=work.seconds, guessed=is_guessed)
+        return Pipeline(
+            plan,
+            position,
+            run=record.key,
+            state=record.state,
+            seconds=work.seconds * (1 - record.progress),
+            guessed=is_guessed,
+            folds_done=len(record.folds),
+            n_folds=record.n_folds,
+        )
 
     def _run_of(self, plan: Plan) -> RunRecord | None:
-        """Return the run of a plan that is furthest: finished, in progress, queued, or one that can go on."""
-        records = [record for record in self._runs.records if self._does(record, plan)]
-        return next(
-            (r for state in _STARTED_STATES for r in records if r.state is state), None
-        ) or self.interrupted(plan)
+        """Return a plan's run: a finished one, else a running, paused or queued, else an interrupted one."""
+        records = [record for record in self._runs.records if self._is_run_of(record, plan)]
+        for state in _STARTED_STATES:
+            for record in records:
+                if record.state is state:
+                    return record
+        return self.interrupted(plan)
 
     def interrupted(self, plan: Plan) -> RunRecord | None:
-        """Return the interrupted run of a plan that can go on and has the most folds; None without one."""
-        records = (record for record in self._runs.records if record.can_go_on and self._does(record, plan))
+        """Return the run of a plan that can be resumed, of several the one with most progress; else None."""
+        resumable_runs = (record for record in self._runs.records if record.can_go_on)
+        records = (record for record in resumable_runs if self._is_run_of(record, plan))
         return max(records, key=lambda record: record.progress, default=None)
 
     def _fits(self, record: RunRecord) -> bool:
-        """Return whether a finished run can be compared with the form's: data, protocol and measure."""
+        """Return whether a run is finished and comparable with the form's: same data, folds and measure."""
         form = self._session.plan
         plan = record.plan
+        is_done = record.state is RunState.DONE
         has_same_folds = (reading(plan), plan.folds) == (reading(form), form.folds)
-        measured = self._session.measure in plan.evaluated
-        return (
-            record.state is RunState.DONE and has_same_folds and measured and self._is_on(record, form.data)
-        )
+        has_measure = self._session.measure in plan.evaluated
+        return is_done and has_same_folds and has_measure and self._is_on(record, form.data)
 
-    def _does(self, record: RunRecord, plan: Plan) -> bool:
-        """Return whether a run is one of a plan, whatever it reports: it can be measured again."""
+    def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
+        """Return whether a run has a plan. Reported measures may differ, as a run can be measured again."""
         reported = {"measures": plan.measures, "convention": plan.convention, "data": plan.data}
         return self._is_on(record, plan.data) and record.plan.changed(**reported).agrees(plan)
 
     def _is_on(self, record: RunRecord, source: str) -> bool:
-        """Return whether a run is on some data, which may have been elsewhere then."""
+        """Return whether a run is on some data, even if the open data have another path than in the run."""
         is_open = record.dataset is self._session.dataset and source == self._session.plan.data
         return is_open or record.plan.data == source
 
     def _at(self, plan: Plan, source: str) -> Plan:
-        """Return a pipeline on other data, without settings that name features or folds."""
+        """Return a plan on other data, without settings that refer to features, folds or labels."""
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}
         if plan.data != _NO_DATA:
-            general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
-            parameters = {name: value for name, value in plan.parameters.items() if name in general}
+            general_names = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
+            parameters = {name: value for name, value in plan.parameters.items() if name in general_names}
             changes |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}
-            if DataColumns.of(plan.columns).judges:  # which other data have not
+            if DataColumns.of(plan.columns).judges:  # other data do not have these judges
                 label_columns = ("label", "labels", "judgments")
                 changes["columns"] = {
                     name: column for name, column in plan.columns.items() if name not in label_columns
@@ -230,9 +246,13 @@ class Pipelines:
 
 
 def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
-    """Return a plan with what is usual for data: their convention, and the criterion without validation."""
+    """Return a plan with the convention of a dataset, and a selection that the dataset allows.
+
+    Without validation data and without left-out data, the criterion selects. Without a dataset the plan is
+    returned as it is.
+    """
     if dataset is None:
         return plan
-    validated = plan.inner or all(fold.vali is not None for fold in dataset.folds)
-    changes = {} if validated or plan.leaves_out else {"select_by": CRITERION}
+    has_validation = plan.inner or all(fold.vali is not None for fold in dataset.folds)
+    changes = {} if has_validation or plan.leaves_out else {"select_by": CRITERION}
     return plan.changed(convention=dataset.convention, **changes)

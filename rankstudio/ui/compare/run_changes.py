@@ -1,4 +1,4 @@
-"""The user's changes of runs, with undo, kept in the study: names, notes, tags, and which are removed."""
+"""The user's changes of runs, with undo: names, notes, tags and removals, which the study stores."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _SETTLED_MILLISECONDS = 400
 class RunChanges(Controller):
     """Stores edits in the table of runs and choices of models in the study, and removes runs.
 
-    A removed run leaves the list; the study marks it, and keeps what it found.
+    A removed run leaves the list. The study keeps its results, and marks it as removed.
 
     Parameters
     ----------
     models : Models
     panel : RunsPanel
     parent : QWidget
-        Over which the question opens.
+        Widget over which the question before a removal opens.
     """
 
     offered = Signal(str, str, object)
-    """A message with its level, and what buttons of it do by their labels: to undo a removal."""
+    """A message that offers to undo a removal: text, level, and the actions of its buttons by label."""
     withdrawn = Signal(str)
-    """A message is not to be shown any more."""
+    """A message is out of date and has to be hidden (its text)."""
 
     def __init__(self, models: Models, panel: RunsPanel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class RunChanges(Controller):
         self._runs = models.runs
         self._undo = models.session.undo
         self._window = parent
-        self._offer = ""
+        self._removal_text = ""  # text of the message that offers to undo a removal
         panel.written.connect(self._write)
         panel.hiddenAsked.connect(self._hide)
         self._runs.storageBegan.connect(self._store_named)
@@ -63,33 +63,37 @@ class RunChanges(Controller):
 
     @Slot(object)
     def ask_removals(self, records: tuple[RunRecord, ...]) -> None:
-        """Remove runs, which can be undone at once; ask before each that this stops."""
-        removed = [record for record in records if self.ask_removal(record)]
-        if len(removed) > 1:
-            text = trn("{n} run is removed.", "{n} runs are removed.", len(removed))
-            self._say_removed(text.format(n=len(removed)), len(removed))
+        """Remove runs, with one message that undoes all removals; ask before a run is stopped for that."""
+        n_removed = len([record for record in records if self.ask_removal(record)])
+        if n_removed > 1:
+            text = trn("{n} run is removed.", "{n} runs are removed.", n_removed)
+            self._say_removed(text.format(n=n_removed), n_removed)
 
     def ask_removal(self, record: RunRecord) -> bool:
-        """Remove a run, which can be undone; ask before that stops it. Return whether it is removed."""
+        """Remove a run, with undo, and return whether it is removed. Ask first if the run has not ended."""
         if self._is_refused(record, _REMOVAL_REFUSED):
             return False
-        text = tr("Stop and remove run {key}, {title} on {name}? Completed parts can be restored with Undo.")
-        text = text.format(key=record.key, title=record.title, name=record.dataset.name)
-        if not (record.state.ended or Question.ask(self._window, tr("Remove run"), text, tr("&Remove"))):
-            return False
+        if not record.state.ended:
+            text = tr(
+                "Stop and remove run {key}, {title} on {name}? Completed parts can be restored with Undo."
+            )
+            text = text.format(key=record.key, title=record.title, name=record.dataset.name)
+            if not Question.ask(self._window, tr("Remove run"), text, tr("&Remove")):
+                return False
         self._undo.push(_Removal(self._models.session, self._runs, record))
         self._say_removed(tr("Run {key} is removed.").format(key=record.key), 1)
         return True
 
     def _say_removed(self, text: str, n_runs: int) -> None:
-        """Report that runs are removed, with a button that restores all removed runs."""
+        """Report that runs are removed, with a button that restores all of these runs."""
         self._withdraw()
-        self._offer = text
+        self._removal_text = text
         undo = partial(self._undo.setIndex, self._undo.index() - n_runs)
         self.offered.emit(text, "info", {tr("Undo"): undo})
 
     @Slot(int, str, str)
     def _write(self, key: int, description: str, text: str) -> None:
+        """Take over a text that the user wrote into a cell; `description` is "tags", "note" or "method"."""
         record = self._runs.record(key)
         text = " ".join(text.split())
         if description == "tags":
@@ -97,14 +101,14 @@ class RunChanges(Controller):
             label = replace(record.label, tags=tags)
         elif description == "note":
             label = replace(record.label, note=text)
-        else:
+        else:  # "method" is the column of names
             label = replace(record.label, name="" if text == record.plan.title else text)
         if label != record.label and not self._is_refused(record, _LABEL_REFUSED):
             self._undo.push(_Relabelling(self._relabel, record, label, description))
 
     @Slot(int)
     def _hide(self, key: int) -> None:
-        """Hide a run, which is not compared then, or show it again."""
+        """Hide a run and untick it, or show a hidden run again and tick it."""
         record = self._runs.record(key)
         self._models.marks.tick(key, record.label.hidden)
         self._relabel(record, replace(record.label, hidden=not record.label.hidden))
@@ -117,7 +121,7 @@ class RunChanges(Controller):
             self._store_label(record)
 
     def _is_refused(self, record: RunRecord, reason: str) -> bool:
-        """Return whether the study takes no changes of a run, and tell so."""
+        """Return whether the study is read-only and contains the run; report the reason if so."""
         study = self._models.study_store.study
         if study is None or not study.read_only or record.stored is None:
             return False
@@ -126,16 +130,16 @@ class RunChanges(Controller):
 
     @Slot()
     def _forget(self) -> None:
-        """Let no change of runs be undone any more whose study is closed."""
+        """Clear the undo stack if it contains changes of runs, as the study of these runs is closed."""
         changes = (self._undo.command(i) for i in range(self._undo.count()))
         if any(isinstance(change, _Relabelling | _Removal) for change in changes):
             self._undo.clear()
 
     @Slot()
     def _withdraw(self) -> None:
-        """Offer no undo any more, which by now would take back something else."""
-        if self._offer:
-            self.withdrawn.emit(self._offer)
+        """Withdraw the offer to undo a removal: after another change, it would undo more than the removal."""
+        if self._removal_text:
+            self.withdrawn.emit(self._removal_text)
 
     @Slot(object)
     def _store_named(self, record: RunRecord) -> None:
@@ -147,7 +151,7 @@ class RunChanges(Controller):
 
     @Slot()
     def keep_choice(self) -> None:
-        """Keep the choice of model in the shown run, soon after: the process may be killed."""
+        """Keep the choice of a model in the shown run, soon after it is made: the process may be killed."""
         self._settled.stop()
         leave(self._models.session, self._runs)
 
@@ -161,7 +165,7 @@ class RunChanges(Controller):
             self._store(text, partial(study.set_choice, key, choice.values, choice.place))
 
     def _store_label(self, record: RunRecord) -> None:
-        """Note it in the study; a run that has not begun is not there yet."""
+        """Store the label of a run in the study, unless the study does not contain the run yet."""
         study = self._models.study_store.study
         key = record.stored
         if study is not None and key is not None:
@@ -170,7 +174,7 @@ class RunChanges(Controller):
 
     @Slot(object, bool)
     def _mark(self, record: RunRecord, removed: bool) -> None:
-        """Note in the study whether a run is removed."""
+        """Store in the study whether a run is removed."""
         study = self._models.study_store.study
         key = record.stored
         if study is not None and key is not None:
@@ -192,9 +196,10 @@ _CHANGE_NAMES = {
 
 
 class _Relabelling(LastingChange):
-    """One name, note or list of tags that was written.
+    """A change of a run's name, note or tags.
 
-    With ``before`` it is the same change again, after other data were opened.
+    ``before`` is the label before the change if the change is already done: the command then repeats an
+    earlier one after other data were opened, and its first ``redo`` does nothing.
     """
 
     def __init__(
@@ -208,25 +213,27 @@ class _Relabelling(LastingChange):
         super().__init__(_CHANGE_NAMES.get(description, tr("the name of run {key}")).format(key=record.key))
         self._relabel = relabel
         self._record = record
-        self._what = description
-        self._before = record.label if before is None else before
-        self._after = label
-        self._done = before is not None
+        self._description = description
+        self._label_before = record.label if before is None else before
+        self._label_after = label
+        self._is_done = before is not None
 
     def again(self) -> _Relabelling:
-        return _Relabelling(self._relabel, self._record, self._after, self._what, self._before)
+        return _Relabelling(
+            self._relabel, self._record, self._label_after, self._description, self._label_before
+        )
 
     def redo(self) -> None:
-        if not self._done:
-            self._relabel(self._record, self._after)
-        self._done = False
+        if not self._is_done:
+            self._relabel(self._record, self._label_after)
+        self._is_done = False
 
     def undo(self) -> None:
-        self._relabel(self._record, self._before)
+        self._relabel(self._record, self._label_before)
 
 
 class _Removal(LastingChange):
-    """One removed run."""
+    """The removal of a run. ``was_shown`` tells whether the run is shown again after undo."""
 
     def __init__(self, session: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
         super().__init__(tr("removing run {key}").format(key=record.key))

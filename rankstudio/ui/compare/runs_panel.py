@@ -1,4 +1,4 @@
-"""The table of all runs: how far each is and what it found."""
+"""The table of all runs, with their progress and their measures."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 
 _ACTIVE = ("queued", "running", "paused")
-_NAME_WIDTH = 160  # pixels of the names of runs, for which other columns give way
+_NAME_WIDTH = 160  # pixels of the names of runs; other columns are hidden for narrower names
 WARNING_MARK = "⚠"
-"""Beside a run with a note. A dagger would be read as a significant difference, as in tables of results."""
+"""Mark of a run with a note. A dagger would be read as a significant difference, as in tables of results."""
 _STATE_TONES = {
     "done": "ok",
     "failed": "error",
@@ -59,41 +59,41 @@ _STATE_TONES = {
 
 @dataclass(frozen=True)
 class RunRow:
-    """One run.
+    """A run as a row of the table.
 
     Attributes
     ----------
     key : int
-        Its number; also what colour and marker it has in plots that compare runs.
+        Number of the run, which also decides its color and marker in plots that compare runs.
     plan : Plan
     data : str
         "MQ2008 · 5 folds".
     state : str
-        A `RunState`'s value.
+        Value of a `RunState`.
     progress : float
         Share of the work that is done, from 0 to 1.
     seconds_left : float or None
-        How long it will take still; None where that is not known.
+        Estimated time until the run is finished; None where it is not known.
     message : str
-        Why it failed, as a sentence, or what else there is to say about its state.
+        Reason why the run failed, or another remark on its state.
     can_go_on : bool
-        Whether it was left unfinished and can go on.
+        Whether the run is unfinished and can be resumed.
     label : RunLabel
-        What the user calls it and says of it.
+        Name, note and tags that the user gave the run.
     summary : MeasureSummary
-        Of the folds that are done.
+        Measures of the finished folds.
     measured_by : str
         Key of the convention that the summary follows; "" for the plan's.
     n_folds, folds_done : int
-        Folds of the run, and how many are finished.
+        Number of folds of the run, and of its finished folds.
     seconds : float
         Duration of a finished run.
     note : str
-        What has to be said of its results; "" for nothing.
+        Warning on the results of the run; "" for none.
     by_hand : str
-        The model of it that the user chose: "λ = 2³ · k = 10"; "" for none.
+        Model of the run that the user chose: "λ = 2³ · k = 10"; "" for none.
     is_measured : bool
-        Whether the summary is that of its group, and not what was known before it is measured anew.
+        Whether the summary is up to date: False while the run has to be measured again.
     """
 
     key: int
@@ -130,17 +130,17 @@ class RunRow:
 
     @property
     def method(self) -> str:
-        """Title of its plan: "Greedy RankRLS"."""
+        """Title of the plan: "Greedy RankRLS"."""
         return self.plan.title
 
     @property
     def name(self) -> str:
-        """The user's name of the run, else its method."""
+        """The user's name of the run, or else its method."""
         return self.label.name or self.method
 
     @property
     def searched(self) -> str:
-        """Text that the filter searches, in small letters."""
+        """Text in which the filter searches, in lower case."""
         parameters = (f"{label} {text}" for label, text in parameter_texts(self.plan).items())
         texts = (self.name, self.method, self.data, tr(self.state), self.label.note)
         return " ".join((*texts, *self.label.tags, *parameters)).casefold()
@@ -155,22 +155,22 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
     """Return the row of a run with its current state and measures, and the model chosen by hand."""
     folds = tuple(measured.folds.values())
     return RunRow(
-        record.key,
-        record.plan,
-        f"{record.dataset.name} · {folds_text(record)}",
-        record.state.value,
-        record.progress,
-        record.seconds_left,
-        record.remark,
-        record.can_go_on,
-        record.label,
-        measure_summary(measured.plan, folds),
-        measured.plan.convention,
-        " ".join(_run_notes(record, measured.plan, folds)),
-        _hand_choice_text(record.plan, choice),
-        record.n_folds,
-        len(record.folds),
-        record.result.seconds if record.result is not None else 0.0,
+        key=record.key,
+        plan=record.plan,
+        data=f"{record.dataset.name} · {folds_text(record)}",
+        state=record.state.value,
+        progress=record.progress,
+        seconds_left=record.seconds_left,
+        message=record.remark,
+        can_go_on=record.can_go_on,
+        label=record.label,
+        summary=measure_summary(measured.plan, folds),
+        measured_by=measured.plan.convention,
+        note=" ".join(_run_notes(record, measured.plan, folds)),
+        by_hand=_hand_choice_text(record.plan, choice),
+        n_folds=record.n_folds,
+        folds_done=len(record.folds),
+        seconds=record.result.seconds if record.result is not None else 0.0,
     )
 
 
@@ -182,50 +182,57 @@ def _run_notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> 
 
 
 def _hand_choice_text(plan: Plan, choice: Choice) -> str:
-    values = choice.values if choice.values is not None and len(choice.values) == len(plan.axes) else None
-    step = choice.place if plan.step_kind is StepKind.FEATURES else None
-    label = combination_label(plan.axes, values) if values is not None else ""
-    return " · ".join(filter(None, (label, "" if step is None else f"k = {step}")))
+    """Return the values and the size of a chosen model; "" for values that do not fit the plan."""
+    values_text = ""
+    if choice.values is not None and len(choice.values) == len(plan.axes):
+        values_text = combination_label(plan.axes, choice.values)
+    size = choice.place if plan.step_kind is StepKind.FEATURES else None
+    size_text = "" if size is None else f"k = {size}"
+    return " · ".join(filter(None, (values_text, size_text)))
 
 
 def _best_means(rows: Mapping[int, RunRow], groups: Sequence[RunGroup]) -> dict[tuple[int, str], float]:
-    """Return the best mean of each measure in each ranked group, for every run of the group."""
-    best: dict[tuple[int, str], float] = {}
+    """Return the best mean within the group for each run of a ranked group, by run and measure."""
+    best_means: dict[tuple[int, str], float] = {}
     for group in groups:
         members = [rows[key] for key in group.measured if group.is_ranked and key in rows]
         for name in dict.fromkeys(name for row in members for name in row.summary.means):
             means = {row.key: mean for row in members if (mean := row.mean(name)) is not None}
-            value = best_of_several(means.values(), name)
-            if value is not None:
-                best |= dict.fromkeys(((key, name) for key in means), value)
-    return best
+            best_mean = best_of_several(means.values(), name)
+            if best_mean is not None:
+                best_means |= dict.fromkeys(((key, name) for key in means), best_mean)
+    return best_means
 
 
 class RunsPanel(Panel):
-    """All runs of the study, one a row.
+    """The table of all runs of the study, in groups of comparable runs.
+
+    The user selects, ticks, names, filters, hides, stops, resumes and removes runs here. The panel only emits
+    signals; it does not change runs.
 
     Attributes
     ----------
     selected : Signal(int)
-        Key of the run that the user moved to.
+        Number of the run that the user selected.
     ticked : Signal(int)
-        Key of the run whose tick the user wants to change.
+        Number of the run whose tick the user wants to change.
     removed : Signal(object)
-        Keys of the runs that the user wants out of the table: the highlighted ones (Delete), or a menu's.
+        Numbers of the runs to remove: the highlighted ones after Delete, or the one of a context menu.
     written : Signal(int, str, str)
-        Key of a run, which of "method" (its name), "note" and "tags" the user wrote, and the text.
+        Number of a run, the column that the user wrote into ("method" for the name, "note" or "tags"), and
+        the text.
     hiddenAsked : Signal(int)
-        Key of the run that is to be hidden, or shown again.
+        Number of the run to hide, or to show again.
     referenceAsked : Signal(int)
-        Key of the run that the others are to be compared with (R).
+        Number of the run with which the others are to be compared (R).
     several : QPushButton
-        Pressed where several runs at once are wanted.
+        Opens the dialog that runs several pipelines.
     cancelRequested : Signal(int)
-        Key of the run that the user wants to stop.
+        Number of the run to stop.
     goOnRequested : Signal(int)
-        Key of the run that the user wants to go on.
+        Number of the run to resume.
     everyFoldAsked : Signal(object)
-        Keys of the runs on some folds that the user wants to run on all folds (tuple of int).
+        Numbers of the runs on some folds to run on all folds (tuple of int).
     """
 
     selected = Signal(int)
@@ -241,18 +248,20 @@ class RunsPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Runs"), padding=0, name="runs-panel", keeps_title=True)
         self._rows: dict[int, RunRow] = {}
-        self._ticked: set[int] = set()
-        self._marked: int | None = None
-        self._revealed: int | None = None  # a run that is to be brought into sight once it is listed
+        self._ticked_keys: set[int] = set()
+        self._marked_key: int | None = None
+        self._key_to_reveal: int | None = None  # of a run to scroll to once it is listed
         self._compared: dict[int, ComparedRun] = {}
-        self._measure = self._sought = ""
-        self._choices: dict[str, bool] = {}  # of the user: which columns are shown
-        self._by_method = self._with_hidden = False
-        self._labelled: set[str] = set()
-        self._shape: tuple[Any, ...] = ()
+        self._measure = ""
+        self._measure_to_reveal = ""  # a measure whose column is scrolled into view once it is there
+        self._column_choices: dict[str, bool] = {}  # whether the user shows or hides a column, by its key
+        self._groups_by_method = False
+        self._shows_hidden = False
+        self._edited_columns: set[str] = set()  # of notes and tags, shown though they may be empty
+        self._columns_key: tuple[Any, ...] = ()  # see `_key_of_columns`
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
-        self._best: dict[tuple[int, str], float] = {}
+        self._best_means: dict[tuple[int, str], float] = {}
         self._groups: tuple[RunGroup, ...] = ()
         self._scales: dict[int, Scale] = {}
         self._sealed: Mapping[int, str] = {}
@@ -295,7 +304,7 @@ class RunsPanel(Panel):
         self.tools.setSpacing(6)
         self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
-        # Later: other rows or columns would close the editor that is just being read.
+        # Queued, as new rows or columns would close the editor whose text is just being read.
         self.table.rows_model.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
         self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
         self.table.headingFolded.connect(self._fold)
@@ -324,7 +333,7 @@ class RunsPanel(Panel):
         rows : iterable of RunRow
         groups : sequence of RunGroup
         sealed : Mapping of int to str, optional
-            The runs with a sealed test part, with the names of their data.
+            Name of the dataset of each run whose test part is sealed, by the run's number.
         """
         self._sealed = sealed or {}
         self._groups = tuple(groups)
@@ -334,14 +343,14 @@ class RunsPanel(Panel):
 
     def show_ticks(self, keys: set[int]) -> None:
         """Show which runs are ticked; emits no signal."""
-        self._ticked = keys
+        self._ticked_keys = keys
         self.table.viewport().update()
 
     def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
-        """Show the paired tests of the runs by a measure, whose column comes first and into view."""
+        """Show the paired tests of runs by a measure; the measure's column comes first and is scrolled to."""
         if name != self._measure:
-            self._choices.pop(name, None)
-            self._sought = name
+            self._column_choices.pop(name, None)
+            self._measure_to_reveal = name
         groups = [group for group in self._groups if len(group.measured) > 1]
         tested_keys = {key for group in groups for key in group.measured}
         self._compared = {run.key: run for run in compared if run.key in tested_keys or not self._groups}
@@ -364,8 +373,8 @@ class RunsPanel(Panel):
 
         A folded group is unfolded for a run that was not marked before.
         """
-        is_new = key != self._marked
-        self._marked = key
+        is_new = key != self._marked_key
+        self._marked_key = key
         group = self.group_of(key) if is_new and key is not None else None
         if group is not None and group.identity in self._folded:
             self._fold(group.identity)
@@ -374,13 +383,13 @@ class RunsPanel(Panel):
     @Slot(int)
     def reveal(self, key: int) -> None:
         """Scroll to a run as soon as it is listed; the highlighted run stays highlighted."""
-        self._revealed = key
-        self._reveal()
+        self._key_to_reveal = key
+        self._scroll_to_run()
 
-    def _reveal(self) -> None:
-        row = self._rows.get(self._revealed) if self._revealed is not None else None
+    def _scroll_to_run(self) -> None:
+        row = self._rows.get(self._key_to_reveal) if self._key_to_reveal is not None else None
         if row is not None and self.isVisible() and self.table.reveal(row):
-            self._revealed = None
+            self._key_to_reveal = None
 
     def rows(self) -> tuple[RunRow, ...]:
         """Return the runs in the order of their numbers."""
@@ -392,71 +401,78 @@ class RunsPanel(Panel):
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
             self._plans, self._differences = plans, distinctions(plans)
-        self._best = _best_means(self._rows, self._groups)
+        self._best_means = _best_means(self._rows, self._groups)
         self._scales = {key: scale for group in self._groups for key, scale in self._scale_of(group).items()}
-        self._take_columns(self._shape_of(rows))
-        listed = [row for row in rows if self._with_hidden or not row.label.hidden]
-        visible = ordered(listed, self.filter.text(), self._by_method)
-        self.table.set_rows(self._grouped(visible))
-        self._highlight(scroll=False)  # the run may be listed again by now
+        self._set_columns(self._key_of_columns(rows))
+        candidates = [row for row in rows if self._shows_hidden or not row.label.hidden]
+        visible = ordered(candidates, self.filter.text(), self._groups_by_method)
+        self.table.set_rows(self._rows_with_headings(visible))
+        self._highlight(scroll=False)  # the marked run may be listed again by now
         self._scroll_to_measure()
-        self._reveal()
-        self.set_caption(self._said(rows, len(visible)))
+        self._scroll_to_run()
+        self.set_caption(self._caption_text(rows, len(visible)))
 
     def _highlight(self, *, scroll: bool) -> None:
-        """Highlight the shown run; no row if the run is not listed."""
-        row = self._rows.get(self._marked) if self._marked is not None else None
+        """Highlight the marked run; no row if the run is not listed."""
+        row = self._rows.get(self._marked_key) if self._marked_key is not None else None
         self.table.select(row, scroll=scroll)
 
-    def _grouped(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
+    def _rows_with_headings(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
         """Return the rows below the headings of their groups; rows without a group come first."""
-        keys = {key for group in self._groups for key in group.keys}
-        grouped: list[RunRow | Heading] = [row for row in rows if row.key not in keys]
+        grouped_keys = {key for group in self._groups for key in group.keys}
+        all_rows: list[RunRow | Heading] = [row for row in rows if row.key not in grouped_keys]
         for group in self._groups:
             members = [row for row in rows if row.key in group.keys]
             if members:
-                grouped.append(self._heading(group))
+                all_rows.append(self._heading(group))
             if group.identity not in self._folded:
-                grouped += self._by_mean(group, members)
-        return grouped
+                all_rows += self._by_mean(group, members)
+        return all_rows
 
     def _by_mean(self, group: RunGroup, members: Sequence[RunRow]) -> list[RunRow]:
         """Return the runs of a group; in a ranked group, the runs with the best means come first."""
-        if not group.is_ranked or self._by_method:
+        if not group.is_ranked or self._groups_by_method:
             return list(members)
-        sign = -1.0 if not self._measure or measure(self._measure).higher_is_better else 1.0
+        higher_is_better = not self._measure or measure(self._measure).higher_is_better
+        sign = -1.0 if higher_is_better else 1.0
 
-        def place(row: RunRow) -> float:
+        def sort_key(row: RunRow) -> float:
             mean = row.mean(self._measure) if row.key in group.measured else None
             return inf if mean is None or isnan(mean) else sign * mean
 
-        return sorted(members, key=place)
+        return sorted(members, key=sort_key)
 
     def _heading(self, group: RunGroup) -> Heading:
-        """Return the heading above the runs of a group."""
+        """Return the heading above the runs of a group: its extent, and a sentence with a bold reference."""
         measured_parts = {measured_group.part for measured_group in self._groups if measured_group.measured}
         extent = group.extent
         if len(measured_parts) > 1 and group.measured:
             extent = f"{group.part.label}, {extent}"
-        n_runs = trn("{n} run", "{n} runs", len(group.keys)).format(n=len(group.keys))
-        text, reference = self._sentence(group)
-        before, name, after = text.partition(reference) if reference else (text, "", "")
-        lead = " · ".join((extent, n_runs, before)) if text else f"{extent} · {n_runs}"
-        parts = (lead, False), (name, True), (after, False)
-        is_folded = group.identity in self._folded
-        return Heading(group.identity, group.data, parts, is_folded, *_link_to_every_fold(group))
+        runs_text = trn("{n} run", "{n} runs", len(group.keys)).format(n=len(group.keys))
+        sentence, reference = self._sentence(group)
+        before, name, after = sentence.partition(reference) if reference else (sentence, "", "")
+        lead = " · ".join((extent, runs_text, before)) if sentence else f"{extent} · {runs_text}"
+        link, link_hint = _link_to_every_fold(group)
+        return Heading(
+            group.identity,
+            group.data,
+            parts=((lead, False), (name, True), (after, False)),  # each with whether it is bold
+            is_folded=group.identity in self._folded,
+            link=link,
+            link_hint=link_hint,
+        )
 
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
-        """Return the sentence on a group, and the name of its reference in it."""
-        reason = group.apart or group.unranked
-        if not group.measured and all(self._rows[key].is_done for key in group.keys if key in self._rows):
+        """Return the sentence on a group, and the name of the reference in the sentence or ""."""
+        all_are_done = all(self._rows[key].is_done for key in group.keys if key in self._rows)
+        if not group.measured and all_are_done:
             return tr("measuring …"), ""
-        if not group.is_ranked or group.apart:
-            if not reason:
+        if group.apart:
+            return tr("not ranked with the runs above: {reason}").format(reason=group.apart), ""
+        if not group.is_ranked:
+            if not group.unranked:
                 return "", ""
-            if group.apart:
-                return tr("not ranked with the runs above: {reason}").format(reason=reason), ""
-            return tr("not ranked: {reason}").format(reason=reason), ""
+            return tr("not ranked: {reason}").format(reason=group.unranked), ""
         compared = [self._compared[key] for key in group.measured if key in self._compared]
         reference = next((self._rows.get(run.key) for run in compared if run.role == "reference"), None)
         tested = [run for run in compared if run.found is not None]
@@ -475,51 +491,54 @@ class RunsPanel(Panel):
         return text.format(n=n_better, reference=reference.name), reference.name
 
     def _scale_of(self, group: RunGroup) -> dict[int, Scale]:
-        """Return the common scale of the differences of a group, by run."""
+        """Return the common scale of the differences of a group, for each of its runs; {} without tests."""
         tests = [self._compared[key].found for key in group.measured if key in self._compared]
         ends = [end for test in tests if test is not None for end in (test.low, test.high)]
-        finite = [end for end in ends if isfinite(end)]
-        return dict.fromkeys(group.keys, (min(0.0, *finite), max(0.0, *finite))) if finite else {}
+        finite_ends = [end for end in ends if isfinite(end)]
+        if not finite_ends:
+            return {}
+        return dict.fromkeys(group.keys, (min(0.0, *finite_ends), max(0.0, *finite_ends)))
 
-    def _shape_of(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
-        """Return the properties that determine the columns."""
+    def _key_of_columns(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
+        """Return the properties that determine the columns, in the order in which `_columns` unpacks them."""
         measures = list(dict.fromkeys(name for row in rows for name in row.summary.means))
         measures = measures or ["MAP", "NDCG@10"]
         if self._measure in measures:
             measures.insert(0, measures.pop(measures.index(self._measure)))
         choosers = (row.plan.chosen_by for row in rows if row.plan.chosen_by in row.summary.deviations)
-        written = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
-        compared = sum(run.role in ("compared", "waiting") for run in self._compared.values())
+        written_columns = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
+        has_tests = any(run.role in ("compared", "waiting") for run in self._compared.values())
         return (
             tuple(measures),
             next(choosers, ""),
             any(self._differences.values()),
-            compared > 0,
-            tuple(self._choices.items()),
-            frozenset(self._labelled | written),
+            has_tests,
+            tuple(self._column_choices.items()),
+            frozenset(self._edited_columns | written_columns),
             any(row.by_hand for row in rows),
         )
 
-    def _take_columns(self, shape: tuple[Any, ...]) -> None:
-        """Show other columns where they depend on something that has changed."""
-        if shape != self._shape:
-            self._shape = shape
+    def _set_columns(self, key: tuple[Any, ...]) -> None:
+        """Show other columns if the properties that determine the columns have changed."""
+        if key != self._columns_key:
+            self._columns_key = key
+            measures, *_ = key
             self.table.set_columns([column for column in self._columns() if self._is_shown(column)])
-            self.table.freeze(shape[0][0])
+            self.table.freeze(measures[0])
 
     def _scroll_to_measure(self) -> None:
-        """Bring the measure into sight that was chosen last, scrolling sideways only."""
+        """Bring the column of the measure that was chosen last into view, scrolling sideways only."""
         keys = [column.key for column in self.table.rows_model.columns]
-        if self._sought in keys and self.isVisible():
-            row = max(0, self.table.rowAt(0))  # which may be seen in part
+        if self._measure_to_reveal in keys and self.isVisible():
+            top_row = max(0, self.table.rowAt(0))
             bar = self.table.verticalScrollBar()
             value = bar.value()
-            self.table.scrollTo(self.table.model().index(row, keys.index(self._sought)))
-            bar.setValue(value)
-            self._sought = ""
+            self.table.scrollTo(self.table.model().index(top_row, keys.index(self._measure_to_reveal)))
+            bar.setValue(value)  # scrollTo may have moved a partly visible row
+            self._measure_to_reveal = ""
 
-    def _said(self, rows: Sequence[RunRow], n_shown: int) -> str:
-        """Return the caption: the meaning of the numbers, and how many runs are listed."""
+    def _caption_text(self, rows: Sequence[RunRow], n_shown: int) -> str:
+        """Return the caption: the measured part, the sealed data, and the number of listed runs."""
         parts = list(dict.fromkeys(group.part for group in self._groups if group.measured))
         sentences = [_PART_NAMES[parts[0]]] if len(parts) == 1 else []
         if parts and self._sealed:
@@ -532,61 +551,62 @@ class RunsPanel(Panel):
         return " · ".join(sentences)
 
     def _columns(self) -> list[Column]:
-        """Return the columns, beginning with the columns that a small window has to show.
-
-        The measures are those of the plans, and the deviation is that of the chooser.
-        """
-        measures, chooser, differences, compared, _, labelled, by_hand = self._shape
+        """Return all columns, beginning with those that a small window has to show."""
+        measures, chooser, plans_differ, has_tests, _, noted_columns, has_hand_choices = self._columns_key
         tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
-        first, *other_columns = [measure_column(name, self._is_best, self._is_ranked) for name in measures]
-        extra_columns = [*other_columns, *spread_columns(chooser, measures[0])]
+        first_measure, *other_measures = [
+            measure_column(name, self._is_best, self._is_ranked) for name in measures
+        ]
         return [
-            *first_columns(lambda row: row.key in self._ticked),
-            *([settings] if differences else []),
+            *first_columns(lambda row: row.key in self._ticked_keys),
+            *([settings] if plans_differ else []),
             SIZES,
-            first,
-            *(tests.columns(measures[0]) if compared else []),
-            *([BY_HAND] if by_hand else []),
+            first_measure,
+            *(tests.columns(measures[0]) if has_tests else []),
+            *([BY_HAND] if has_hand_choices else []),
             STATUS,
-            *extra_columns,
+            *other_measures,
+            *spread_columns(chooser, measures[0]),
             chosen_on_column(measures[0]),
-            *label_columns(labelled),
+            *label_columns(noted_columns),
         ]
 
     def _is_shown(self, column: Column) -> bool:
-        """Return whether a column is shown: as the user chose, otherwise unless it is a spare column."""
-        return self._choices.get(column.key, column.key not in self._spare_keys())
+        """Return whether a column is shown: as the user chose, or else if it is not optional."""
+        return self._column_choices.get(column.key, column.key not in self._optional_keys())
 
-    def _spare_keys(self) -> set[str]:
+    def _optional_keys(self) -> set[str]:
         """Return the keys of the columns that are shown only at the user's request."""
-        return {*self._shape[0][1:], "deviation", "over_single", "chosen_on"}
+        measures, *_ = self._columns_key
+        return {*measures[1:], "deviation", "over_single", "chosen_on"}
 
     def _is_best(self, row: RunRow, name: str) -> bool:
-        """Return whether a finished run has the best mean of several that can be compared."""
+        """Return whether a finished run has the best mean of its group."""
         mean = row.mean(name)
-        return mean is not None and self._best.get((row.key, name)) == mean
+        return mean is not None and self._best_means.get((row.key, name)) == mean
 
     def _is_ranked(self, row: RunRow) -> bool:
-        """Return whether the means of a run are estimates that may be ranked."""
+        """Return whether the means of a run may be ranked."""
         return any(group.is_ranked and row.key in group.measured for group in self._groups)
 
     def _actions(self, row: RunRow) -> list[RowAction]:
         """Return the actions of the context menu for a run."""
-        written = ("method", tr("Rename")), ("tags", tr("Tags…")), ("note", tr("Note…"))
-        actions = [RowAction(text, partial(self._edit, key)) for key, text in written]
-        for offered, name, text, signal in (
+        editable_columns = ("method", tr("Rename")), ("tags", tr("Tags…")), ("note", tr("Note…"))
+        actions = [RowAction(text, partial(self._edit, key)) for key, text in editable_columns]
+        for is_offered, icon, text, signal in (
             (row.state in _ACTIVE, "stop", tr("Stop"), self.cancelRequested),
             (row.can_go_on, "run", tr("Resume"), self.goOnRequested),
             (row.state == "done", "compare", tr("Compare the others with this run"), self.referenceAsked),
             (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
         ):
-            actions += [RowAction(text, partial(signal.emit, row.key), name)] * offered
+            if is_offered:
+                actions.append(RowAction(text, partial(signal.emit, row.key), icon))
         return [*actions, RowAction(tr("Remove"), partial(self.removed.emit, (row.key,)), "trash")]
 
     @Slot(object)
     def _on_chosen(self, row: RunRow) -> None:
-        self._marked = row.key
+        self._marked_key = row.key
         self.selected.emit(row.key)
 
     @Slot(object, str, str)
@@ -613,40 +633,40 @@ class RunsPanel(Panel):
 
     @Slot()
     def _fill_menu(self) -> None:
-        """Offer all columns except the columns that identify the run."""
+        """Fill the menu: two options of the list, and all columns except those that identify a run."""
         self._menu.clear()
-        self._offer(tr("Group runs by method"), self._by_method, self._group)
-        self._offer(tr("Show hidden runs"), self._with_hidden, self._show_hidden)
+        self._add_entry(tr("Group runs by method"), self._groups_by_method, self._group_by_method)
+        self._add_entry(tr("Show hidden runs"), self._shows_hidden, self._show_hidden)
         self._menu.addSeparator()
         for column in self._columns():
             key = column.key
             if column.title and key not in ("key", "method"):
                 change = partial(self._show_column, key)
-                self._offer(column.title, self._is_shown(column), change)
+                self._add_entry(column.title, self._is_shown(column), change)
 
-    def _offer(self, text: str, on: bool, change: Callable[[bool], None]) -> None:
+    def _add_entry(self, text: str, on: bool, change: Callable[[bool], None]) -> None:
         """Add an entry to the menu that is on or off."""
         action = self._menu.addAction(text)
         action.setCheckable(True)
         action.setChecked(on)
         action.toggled.connect(change)
 
-    def _group(self, on: bool) -> None:
-        self._by_method = on
+    def _group_by_method(self, on: bool) -> None:
+        self._groups_by_method = on
         self._show()
 
     def _show_hidden(self, on: bool) -> None:
-        self._with_hidden = on
+        self._shows_hidden = on
         self._show()
 
     def _edit(self, key: str) -> None:
-        """Let the user write into a cell of the chosen row, whose column is shown then."""
-        self._labelled.add(key)
+        """Show the column of a key, and open the editor of its cell in the current row."""
+        self._edited_columns.add(key)
         self._show()
         self.table.edit_cell(key)
 
     def _show_column(self, key: str, is_shown: bool) -> None:
-        self._choices[key] = is_shown
+        self._column_choices[key] = is_shown
         self._show()
 
     @Slot()
@@ -657,7 +677,7 @@ class RunsPanel(Panel):
 
 
 def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
-    """Return the link of a group of runs on some folds, and what it does; "" for both elsewhere."""
+    """Return the text and the tooltip of the link that runs a group's plans on all folds; "" for no link."""
     if not group.partial:
         return "", ""
     n_runs = len(group.partial)
@@ -695,7 +715,7 @@ def _name_tone(row: RunRow) -> str:
 
 
 def label_columns(keys: Collection[str]) -> list[Column]:
-    """Return the visible columns of notes and tags."""
+    """Return those of the columns "tags" and "note" whose key is among the given keys."""
     tags = Column(
         "tags",
         tr("tags"),
@@ -743,7 +763,7 @@ def measure_column(
 
 
 def chosen_on_column(name: str) -> Column:
-    """Return the column of the mean on the part that chose the models."""
+    """Return the column of the mean on the part that selected the models."""
     return Column(
         "chosen_on",
         Part.CHOSEN_ON.label,
@@ -769,7 +789,10 @@ _PART_NAMES = {
 
 
 def spread_columns(chooser: str, name: str) -> list[Column]:
-    """Return the columns of the deviation over the folds and of the gain over the best single feature."""
+    """Return the columns of the deviation over the folds and of the gain over the best single feature.
+
+    The deviation is that of the measure `chooser` (no column for ""), the gain that of the measure `name`.
+    """
     deviation = Column(
         "deviation",
         tr("sd {chooser}").format(chooser=chooser),
@@ -794,7 +817,7 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
 
 
 DATA = Column("data", tr("data"))
-"""The data and folds of a run, for files; the headings say them once."""
+"""Column of a run's data and folds, only in exported files; in the table, headings contain these."""
 
 SIZES = Column(
     "k",
@@ -834,7 +857,7 @@ def _rule_sentence(row: RunRow) -> str:
 
 
 PART = Column("part", tr("part"), value=lambda row: row.summary.part.label if row.summary.means else None)
-"""The part of the data on which a run is measured, for files; the panel says it once."""
+"""Column of the part on which a run is measured, only in exported files; the panel's caption contains it."""
 
 
 _STATE_NAMES = {
@@ -850,12 +873,10 @@ _STATE_NAMES = {
 
 
 def _status_text(row: RunRow) -> ProgressCell | str:
-    """Return the content of the status cell: a bar while the run works, else a word."""
-    folds = (
-        tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds)
-        if row.n_folds > 1
-        else ""
-    )
+    """Return the content of the status cell: a progress bar while the run works, else a text."""
+    folds = ""
+    if row.n_folds > 1:
+        folds = tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds)
     if row.state == "running":
         return ProgressCell(row.progress, folds or time_text(row.seconds_left))
     if row.state == "paused":
@@ -893,25 +914,26 @@ STATUS = Column(
 
 
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
-    """Return the rows that contain all words of a text, on request with the rows of a method together."""
+    """Return the rows that contain all words of a text; `by_method` puts the rows of each method together.
+
+    The methods are then in the order of their first rows.
+    """
     words = text.casefold().split()
     matches = [row for row in rows if all(word in row.searched for word in words)]
     if not by_method:
         return matches
-    first = {method: index for index, method in reversed(list(enumerate(row.method for row in matches)))}
-    return sorted(matches, key=lambda row: first[row.method])
+    methods = list(dict.fromkeys(row.method for row in matches))
+    return sorted(matches, key=lambda row: methods.index(row.method))
 
 
 def folds_text(record: RunRecord) -> str:
-    """Return how many folds a run has, or has done where it was stopped: "5 folds", "2 of 5 folds"."""
+    """Return the number of folds of a run: "5 folds", or "2 of 5 folds" if the run was stopped early."""
     n_done = len(record.folds)
     n_folds = record.n_folds
     folds = record.plan.folds
     if n_folds == 1:
         return tr("fold {folds}").format(folds=folds[0]) if folds else tr("1 fold")
-    stopped = record.state.value in ("unfinished", "cancelled", "failed")
-    return (
-        tr("{done} of {there} folds").format(done=n_done, there=n_folds)
-        if stopped and n_done < n_folds
-        else tr("{there} folds").format(there=n_folds)
-    )
+    was_stopped = record.state.value in ("unfinished", "cancelled", "failed")
+    if was_stopped and n_done < n_folds:
+        return tr("{done} of {there} folds").format(done=n_done, there=n_folds)
+    return tr("{there} folds").format(there=n_folds)

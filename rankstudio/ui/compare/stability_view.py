@@ -1,4 +1,4 @@
-"""Stability: whether the folds of a run chose the same features."""
+"""A view of the stability of a run: whether its folds selected the same features."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 _JACCARD = "Jaccard"
-_INDEX_WIDTH = 300  # pixels of the indices, and of them in a narrow view
-_LEAST_INDEX_WIDTH = 240
-_MIN_WIDTH_WITH_MAP = 520  # pixels of the view, below which the names need the room
+_INDEX_WIDTH = 300  # pixels of the list of indices
+_LEAST_INDEX_WIDTH = 240  # pixels of the same list in a narrow view
+_MIN_WIDTH_WITH_MAP = 520  # pixels; a narrower view has no map, so that the table has room for names
 _MIN_NAME_WIDTH = 128  # pixels of the name of a feature
-_MAX_MAPPED_FOLDS = 60  # folds, of which a map can be read
-_MAX_FOLD_COLUMNS = 20  # folds that have a column
+_MAX_MAPPED_FOLDS = 60  # a map of more folds cannot be read
+_MAX_FOLD_COLUMNS = 20  # more folds have no columns in the table
 _TOO_MANY_FOLDS_TEXT = tr("Too many folds for a readable map; the indices on the right include all of them.")
 _EMPTY_TEXT = tr(
     "The features selected by different folds of a run are compared here. This needs at least two folds."
@@ -38,19 +38,21 @@ _EMPTY_TEXT = tr(
 
 
 class StabilityView(View):
-    """Fold × fold similarity, the features with the folds that chose them, and the indices.
+    """A view of the stability of a run's selections: a map of similar folds, a table and indices.
+
+    The table contains every selected feature with the folds that selected it.
 
     Attributes
     ----------
     inspected : Signal(int)
-        Id of the feature that the user moved to.
+        Id of the feature that the user selected in the table.
     """
 
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self._found: SelectionStability | None = None
+        self._stability: SelectionStability | None = None
         self.index = self.add_choice(
             [(_JACCARD, _JACCARD)],
             tr("similarity"),
@@ -86,63 +88,65 @@ class StabilityView(View):
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
         """Show the stability of the selections of the run called ``name`` over its folds."""
-        before = self._found
-        self._found = stability
-        if before is None or before.indices.index != stability.indices.index:
+        previous = self._stability
+        self._stability = stability
+        corrected_index = stability.indices.index
+        if previous is None or previous.indices.index != corrected_index:
             chosen = self.index.value()
-            self.index.set_options([(_JACCARD, _JACCARD), (stability.indices.index, stability.indices.index)])
+            self.index.set_options([(_JACCARD, _JACCARD), (corrected_index, corrected_index)])
             self.index.select(chosen)
-        if before is None or before.folds != stability.folds:
+        if previous is None or previous.folds != stability.folds:
             self.table.set_columns(_stability_columns(stability.folds))
         self.table.set_rows(stability.features)
         self.facts.set_rows(_index_facts(stability))
         self.warning.setText(stability.warning)
         self.warning.setVisible(bool(stability.warning))
-        self._side.setVisible(len(stability.folds) > 1)
+        self._index_area.setVisible(len(stability.folds) > 1)
         self.index.setEnabled(len(stability.folds) > 1)
         self._show_map()
         self.set_caption(tr("{name} · features of the selected models").format(name=name))
 
     def clear(self, caption: str = "") -> None:
         """Show no run."""
-        self._found = None
+        self._stability = None
         self.table.set_columns(())
         self.table.set_rows(())
-        self._side.hide()
+        self._index_area.hide()
         self.index.setEnabled(False)
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.set_caption(caption)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave more of a narrow view to the features, and all but the indices of a very narrow one."""
+        """Leave room for the table: narrow the indices, and hide the map in a very narrow view."""
         super().resizeEvent(event)
         for widget in (self.plot, self.index):
             widget.setVisible(self.width() >= scaled(_MIN_WIDTH_WITH_MAP))
-        self._side.setFixedWidth(scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3))))
+        self._index_area.setFixedWidth(scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3))))
 
     def _lay_out(self) -> None:
         self.warning.setWordWrap(True)
         self.warning.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        left = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 10, 8, 4))
-        right = named(QWidget(), role="page")
-        fill(QVBoxLayout(right), self.facts, self.warning, 1, margins=(12, 12, 12, 8), spacing=10)
-        self._side = QScrollArea()
-        self._side.setWidget(right)
-        self._side.setWidgetResizable(True)
-        self._side.setMinimumHeight(LEAST_PLOT)
-        self._side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        fill(self.body, fill(QHBoxLayout(), (left, 2), (self.table, 3), self._side, spacing=0))
+        map_column = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 10, 8, 4))
+        indices = named(QWidget(), role="page")
+        fill(QVBoxLayout(indices), self.facts, self.warning, 1, margins=(12, 12, 12, 8), spacing=10)
+        self._index_area = QScrollArea()
+        self._index_area.setWidget(indices)
+        self._index_area.setWidgetResizable(True)
+        self._index_area.setMinimumHeight(LEAST_PLOT)
+        self._index_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        columns = fill(QHBoxLayout(), (map_column, 2), (self.table, 3), self._index_area, spacing=0)
+        fill(self.body, columns)
 
     @Slot()
     def _show_map(self) -> None:
-        """Show the similarity of the folds' selections as a map, or why there is no map."""
-        stability = self._found
-        self.plot.placeholder = _EMPTY_TEXT
-        if stability is None or not 1 < len(stability.folds) <= _MAX_MAPPED_FOLDS:
-            if stability is not None and len(stability.folds) > 1:
-                self.plot.placeholder = _TOO_MANY_FOLDS_TEXT
+        """Show the similarity of the folds' selections as a map, or the reason why there is no map."""
+        stability = self._stability
+        n_folds = len(stability.folds) if stability is not None else 0
+        if stability is None or not 1 < n_folds <= _MAX_MAPPED_FOLDS:
+            self.plot.placeholder = _TOO_MANY_FOLDS_TEXT if n_folds > 1 else _EMPTY_TEXT
             self.plot.set_values(np.empty((0, 0)), (), ())
             return
+        self.plot.placeholder = _EMPTY_TEXT
         index = str(self.index.value())
         values = stability.indices.similarity if index == _JACCARD else stability.indices.corrected
         folds = [str(number) for number in stability.folds]
@@ -155,7 +159,7 @@ class StabilityView(View):
         )
         mean = tr("mean over the pairs of folds {found:.2f}").format(found=_index_value(stability, index))
         self.plot.note = f"{self.plot.axes.title}, {mean}"
-        self.plot.set_values(values[::-1], folds[::-1], folds)
+        self.plot.set_values(values[::-1], folds[::-1], folds)  # the first fold at the bottom
         self.plot.select(None)
 
     @Slot(object)

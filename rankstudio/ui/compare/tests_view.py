@@ -1,4 +1,4 @@
-"""Paired tests: every finished run against one of them, query by query."""
+"""A view of paired tests: every finished run against a reference run, query by query."""
 
 from __future__ import annotations
 
@@ -32,19 +32,21 @@ _SPARE_COLUMNS = (
     ("wins", "ties", "losses"),
     ("low", "high"),
 )
-"""Columns that give way, those that belong together at once."""
+"""Groups of columns that a narrow table hides, in this order; the columns of a group are hidden together."""
 
 
 class TestsView(View):
-    """Difference to the reference, its interval, and whether it could be chance.
+    """A table of paired tests: the difference of each run to a reference, its interval and its p-values.
+
+    A choice in the header, a double click or the context menu of a row choose the reference.
 
     Attributes
     ----------
     referenceChosen : Signal(object)
-        Number of the run to compare with, None for the best.
+        Number of the new reference run; None for the best run.
     """
 
-    __test__ = False  # for pytest, which takes the name for that of its own
+    __test__ = False  # pytest would collect a class of this name
     referenceChosen = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
@@ -65,23 +67,25 @@ class TestsView(View):
         self.table.activated.connect(self._on_activated)
 
     def show_rows(self, rows: Sequence[ComparedRun], name: str, plan: Plan | None) -> None:
-        """Show the tests of runs against the first run, which has this plan, by a measure."""
+        """Show the tests of runs by a measure. The first row is the reference, and `plan` is its plan."""
         if name != self._measure:
             self._measure = name
             self.table.set_columns(_columns_for_measure(name))
         self.table.set_rows(rows if len(rows) > 1 else ())
-        reasons = any(row.role == "left out" for row in self.table.rows())  # which have precedence
-        self.table.set_spare(*sorted(_SPARE_COLUMNS, key=lambda group: reasons and "differs" in group))
+        # The column "differs" contains the reasons why runs are left out: with such runs it is hidden last.
+        some_are_left_out = any(row.role == "left out" for row in self.table.rows())
+        hidden_first = sorted(_SPARE_COLUMNS, key=lambda group: some_are_left_out and "differs" in group)
+        self.table.set_spare(*hidden_first)
         self.set_caption(self._caption_for(rows, plan))
 
     def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
-        """Offer runs as the reference, by number and method; None marks the best."""
-        offered = tuple(runs.items())
-        if offered != self._runs:
-            self._runs = offered
+        """Offer runs as the reference, by their numbers and titles, and select one; None selects the best."""
+        numbered_titles = tuple(runs.items())
+        if numbered_titles != self._runs:
+            self._runs = numbered_titles
             self.reference.clear()
             self.reference.addItem(tr("against the best"), _BEST)
-            for key, title in offered:
+            for key, title in numbered_titles:
                 self.reference.addItem(tr("run {key} · {title}").format(key=key, title=title), key)
         self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
         self.reference.setToolTip(
@@ -94,22 +98,22 @@ class TestsView(View):
         self.reference.setEnabled(len(runs) > 1)
 
     def _caption_for(self, rows: Sequence[ComparedRun], plan: Plan | None) -> str:
-        """Return the caption of the tests: the measure, the reference, and how many tests are left."""
-        compared = [row.found for row in rows if row.found is not None]
-        waiting = sum(row.role == "waiting" for row in rows)
+        """Return the caption of the tests: the measure, the reference, and how many tests are missing."""
+        tests = [row.found for row in rows if row.found is not None]
+        n_waiting = sum(row.role == "waiting" for row in rows)
         if len(rows) < 2 or plan is None:
             return ""
-        if not compared:
-            return tr("comparing …") if waiting else tr("no other run shares the folds of the reference")
+        if not tests:
+            return tr("comparing …") if n_waiting else tr("no other run shares the folds of the reference")
         text = tr("{measure}, {over}, against run {key}")
-        if waiting:
+        if n_waiting:
             text = trn(
                 "{measure}, {over}, against run {key} · {waiting} comparison left …",
                 "{measure}, {over}, against run {key} · {waiting} comparisons left …",
-                waiting,
+                n_waiting,
             )
-        extent = paired_over(plan, compared[0].n)
-        return text.format(measure=self._measure, over=extent, key=rows[0].key, waiting=waiting)
+        extent = paired_over(plan, tests[0].n)
+        return text.format(measure=self._measure, over=extent, key=rows[0].key, waiting=n_waiting)
 
     def _actions(self, row: ComparedRun) -> list[RowAction]:
         """Return the actions of the context menu for a run."""
@@ -157,7 +161,7 @@ def _result_column(
     bold: Callable[[ComparedRun], bool] | None = None,
     full: str = "",
 ) -> Column:
-    """Return a column with one number of the tests."""
+    """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`."""
     return Column(
         key,
         title,
@@ -172,13 +176,16 @@ def _result_column(
     )
 
 
-def _corrected_p_column(key: str, raw: str, title: str, tooltip: str, *, decides: bool = False) -> Column:
-    """Return a column of p-values after Holm's correction, with the uncorrected p-values as hints."""
+def _corrected_p_column(key: str, raw_key: str, title: str, tooltip: str, *, decides: bool = False) -> Column:
+    """Return a column of p-values after Holm's correction, with the uncorrected p-values as hints.
+
+    `decides` tells whether the p-values of this column decide on significance, and are bold if significant.
+    """
 
     def hint(row: ComparedRun) -> str:
         if row.found is None or getattr(row, key) is None:
             return ""
-        return tr("{p} uncorrected").format(p=p_text(getattr(row.found, raw)))
+        return tr("{p} uncorrected").format(p=p_text(getattr(row.found, raw_key)))
 
     return Column(
         key,
@@ -275,18 +282,22 @@ _LAST_COLUMNS = (
 
 def _columns_for_measure(name: str) -> tuple[Column, ...]:
     """Return the columns for a measure."""
-    tooltip = (
-        tr("{name} minus that of the reference, mean over the queries; higher is better")
-        if measure(name).higher_is_better
-        else tr("{name} minus that of the reference, mean over the queries; lower is better")
-    ).format(name=name)
+    if measure(name).higher_is_better:
+        tooltip = tr("{name} minus that of the reference, mean over the queries; higher is better")
+    else:
+        tooltip = tr("{name} minus that of the reference, mean over the queries; lower is better")
     return (
         *_FIRST_COLUMNS,
         Column(
             "mean", name, "right", ".4f", tooltip=tr("Mean {name} over the folds").format(name=name), width=70
         ),
         _result_column(
-            "mean_difference", tr("difference"), _four_signed_decimals, tooltip, 80, bold=_is_significant
+            "mean_difference",
+            tr("difference"),
+            _four_signed_decimals,
+            tooltip.format(name=name),
+            80,
+            bold=_is_significant,
         ),
         *_LAST_COLUMNS,
     )

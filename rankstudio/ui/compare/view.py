@@ -17,18 +17,18 @@ from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 LEAST_PLOT = 44
-"""Least height in pixels of a plot here: in the smallest window no view needs more room than the runs do."""
+"""Least height in pixels of a plot in a view, so that no view needs more room than the table of runs."""
 
 ALL = "all"
 ONE = "one"
-"""The runs of a view: all on the same folds, or only the shown one."""
+"""The runs of a view: all runs on the same folds, or only the shown run."""
 
 RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30)
-"""The colour and marker that a run, whose number is a row's key, has in plots that compare runs."""
+"""Column of a run's color and marker in plots that compare runs; the key of a row is the run's number."""
 
 
 class View(QWidget):
-    """One of the contents that the Results panel shows, and what its caption says meanwhile.
+    """Base of the views of the Results panel. A view has its own caption and tools in the panel's header.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class View(QWidget):
     Attributes
     ----------
     captioned : Signal()
-        The caption is another one.
+        The caption has changed.
     tools : tuple of QWidget
-        What stands in the panel's header while the view is shown.
+        Widgets in the panel's header while the view is shown.
     body : QVBoxLayout
     hint : Notice
-        What could be shown if the data had other parts.
+        Note on what the view could show if the data had other parts.
     """
 
     captioned = Signal()
@@ -59,7 +59,7 @@ class View(QWidget):
     def add_choice(
         self, options: Sequence[tuple[str, str]], name: str, object_name: str, tooltip: str
     ) -> Segmented:
-        """Return a choice that stands in the panel's header; options are pairs of value and label."""
+        """Add a choice to the panel's header, and return it; options are pairs of value and label."""
         choice = named(Segmented(options, name), object_name, tip=tooltip)
         self.tools = (*self.tools, choice)
         return choice
@@ -78,13 +78,13 @@ class View(QWidget):
         Parameters
         ----------
         key, label, about : str
-            Of the export: its key, what it is called, and a sentence on what is in it.
+            Key and name of the export, and a sentence on its contents.
         placeholder : str
-            What the table says while it has no rows.
+            Text of the table while it has no rows.
         identity : callable
-            Of a row: what makes it the same row when its contents are others.
+            Returns the identity of a row, by which the row is recognized after its contents have changed.
         accessible_name : str
-            What a screen reader calls the table.
+            Name of the table for a screen reader.
         """
         shared = Shared(key, label, about)
         return TableView(
@@ -109,19 +109,19 @@ class View(QWidget):
 
 
 class ContributedView(View):
-    """A view of the shown run, which is a part of its tab while the run has something for it."""
+    """Base of a plug-in's view of the shown run; the view is a part of its tab while it suits the run."""
 
     def is_offered(self, record: RunRecord | None) -> bool:
-        """Return whether the shown run has something for it."""
+        """Return whether the view has contents for the shown run."""
         raise NotImplementedError
 
     def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
-        """Show the shown run, or return what is to be computed for that."""
+        """Show the shown run at once, or return the computation of the contents."""
         raise NotImplementedError
 
 
 def run_name(record: RunRecord) -> str:
-    """Return how the views name a run."""
+    """Return the name of a run in captions: number, title and dataset."""
     return tr("run {key} · {title} on {name}").format(
         key=record.key, title=record.title, name=record.dataset.name
     )

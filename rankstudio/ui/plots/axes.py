@@ -35,8 +35,9 @@ Ticks = list[tuple[float, str]]
 
 
 def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
-    """Return sizes on a logarithmic scale with room for their numbers, 1, 10 and 100 first."""
+    """Return the ticks of a logarithmic axis of sizes: as many as have room for their numbers."""
     low, high = (log10(end) for end in x_range)
+    # An earlier candidate takes the room of a later one: powers of ten first, then 2, 5 and 3 times these.
     decades = range(int(low) - 1, int(high) + 1)
     candidates = [leading * 10.0**decade for leading in (1, 2, 5, 3) for decade in decades]
     ticks: list[float] = []
@@ -61,7 +62,7 @@ class Axes:
     integer_x : bool
         Whether x counts something.
     x_air : float
-        By what share of itself the range of x was widened at each end: no tick of what is counted is there.
+        Share by which the range of x was widened at each end. Ticks of a count leave these margins out.
     show_x, show_y : bool
         Whether the axis has ticks, and y a grid.
     log_y : bool
@@ -69,7 +70,7 @@ class Axes:
     short : str
         What stands for the title where there is no room for it.
     grid : tuple of float
-        Values of a parameter, ascending, where x is one: the ticks.
+        Values of the parameter on the x axis, ascending, where the ticks are; empty where x is no parameter.
     log_sizes : bool
         Whether x counts something from 1, and equal widths are equal ratios.
     """
@@ -87,7 +88,7 @@ class Axes:
 
     @property
     def log_x(self) -> bool:
-        """Whether equal widths are equal ratios: of sizes, and where all values of the grid are above 0."""
+        """Whether equal widths are equal ratios, as for sizes and for a grid whose values are all above 0."""
         return self.log_sizes or (bool(self.grid) and min(self.grid) > 0)
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
@@ -104,12 +105,14 @@ class Axes:
         if not self.show_x:
             return []
         if self.grid:
+            # Every stride-th value is a tick; the quotient is rounded up, so that the texts have room.
             stride = max(1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width))))
             return [(x, power(x)) for x in self.grid[::stride] if x_range[0] <= x <= x_range[1]]
         if self.log_sizes and x_range[0] > 0:
             return _size_ticks(x_range, width)
         count = max(2.0, width / scaled(_X_SPACING))
         if self.integer_x:
+            # x_air is a share of the range before it was widened at both ends.
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
             return [(t, f"{t:.0f}") for t in integer_ticks(x_range[0] + air, x_range[1] - air, count)]
         values = nice_ticks(*x_range, count)
@@ -161,9 +164,9 @@ def draw_axes(
     frame : Frame
     colors : Colors
     reserved_width : float
-        Width of what stands at the right of the title, in pixels.
+        Width of the text at the right of the title, in pixels.
     placeholder : str or None
-        What an empty plot says; None where there is something to draw.
+        Text of an empty plot; None where there is something to draw.
     """
     area = frame.area
     if placeholder is not None:
@@ -184,7 +187,7 @@ def title_box(frame: Frame) -> QRectF:
 
 
 def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
-    """Return the title as there is room for it, beside what stands at its right."""
+    """Return the title, or its short form where the title has no room, cut where that has none either."""
     metrics = QFontMetrics(font(SMALL))
     room = int(frame.outer.width() - reserved_width)
     title = axes.title if _text_width(metrics, axes.title) <= room else axes.short or axes.title
@@ -192,21 +195,19 @@ def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
 
 
 def cut_texts(axes: Axes, frame: Frame, reserved_width: float, placeholder: str | None) -> list[str]:
-    """Return the texts that have no room, as :func:`draw_axes` draws them."""
+    """Return in full the texts that :func:`draw_axes` has to cut, as they have no room."""
     metrics = QFontMetrics(font(SMALL))
     outer = frame.outer
-    title = (
-        axes.title
-        if _text_width(metrics, axes.title) <= outer.width() - reserved_width
-        else axes.short or axes.title
-    )
-    cut = [title] if _text_width(metrics, title) > outer.width() - reserved_width else []
+    title_room = outer.width() - reserved_width
+    title = axes.title if _text_width(metrics, axes.title) <= title_room else axes.short or axes.title
+    cut = [title] if _text_width(metrics, title) > title_room else []
     if placeholder is not None:
         box = _placeholder_box(frame).toRect()
         drawn = metrics.boundingRect(box, Qt.TextFlag.TextWordWrap.value, placeholder)
         fits = drawn.width() <= box.width() and drawn.height() <= box.height()
-        return [*cut, *([] if fits else [placeholder])]
-    return [*cut, *([axes.x_label] if _text_width(metrics, axes.x_label) > outer.width() else [])]
+        return cut if fits else [*cut, placeholder]
+    label_fits = _text_width(metrics, axes.x_label) <= outer.width()
+    return cut if label_fits else [*cut, axes.x_label]
 
 
 def _text_width(metrics: QFontMetrics, text: str) -> int:
@@ -214,7 +215,10 @@ def _text_width(metrics: QFontMetrics, text: str) -> int:
 
 
 def label_box(text: str, metrics: QFontMetrics, middle: float, outer: QRectF) -> tuple[QRectF, str]:
-    """Return where the title of the x axis stands, as near to a middle as there is room, and what fits."""
+    """Return the box of the x axis's text, and the text, cut where it is wider than the drawing.
+
+    The box is centered at `middle`, or shifted as far as it takes to lie inside the drawing.
+    """
     label = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
     width = min(metrics.horizontalAdvance(label) + 2.0, outer.width())
     left_edge = max(min(middle - width / 2, outer.right() - width), outer.left())
@@ -240,22 +244,20 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
 
 
 def _draw_placeholder(placeholder: str, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write in the middle of an empty plot what will be here."""
+    """Write the text of an empty plot in its middle: on several lines, or on one where these are too high."""
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
     box = _placeholder_box(frame)
     metrics = painter.fontMetrics()
-    if (
-        metrics.boundingRect(box.toRect(), Qt.TextFlag.TextWordWrap.value, placeholder).height()
-        > box.height()
-    ):
+    wrapped = metrics.boundingRect(box.toRect(), Qt.TextFlag.TextWordWrap.value, placeholder)
+    if wrapped.height() > box.height():
         flags = Qt.AlignmentFlag.AlignCenter
         placeholder = metrics.elidedText(placeholder, Qt.TextElideMode.ElideRight, int(box.width()))
     painter.drawText(box, flags, placeholder)
 
 
 def _placeholder_box(frame: Frame) -> QRectF:
-    """Return where an empty plot says something: below its title, as it has no ticks."""
+    """Return the box of an empty plot's text: the whole plot below its title, as there are no ticks."""
     top = min(scaled(_LINE_HEIGHT), frame.area.top())
     return QRectF(16, top, frame.outer.width() - 32, frame.outer.height() - top)

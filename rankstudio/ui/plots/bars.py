@@ -23,25 +23,25 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
-_LEAST_WIDTH = 21.0
+_LEAST_WIDTH = 21.0  # pixels of a bar with the gap to the next one
 _WIDEST = 44.0
-_BAR_SHARE_OF_ROW = 0.72
-_GAP = 10.0
+_BAR_SHARE_OF_ROW = 0.72  # of that width
+_GAP = 10.0  # pixels between the title and the count
 _SCALE = 56.0  # pixels left of the bars, for the numbers of their axis
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One candidate.
+    """The bar of one candidate of a step.
 
     Attributes
     ----------
     id : hashable
-        Told when the bar is clicked; written below it.
+        Id of the candidate, written below the bar and emitted when the bar is clicked.
     name : str
-        Shown when the mouse is over it.
+        Shown when the mouse is over the bar.
     value : float
-        The longer the better; NaN for a candidate that was out.
+        Length of the bar, greater is better; NaN for a candidate without a score, which gets no bar.
     """
 
     id: Hashable
@@ -50,7 +50,7 @@ class Bar:
 
 
 class BarsPlot(Plot):
-    """Bars from the best candidate down, as many as fit, the best in the accent.
+    """Bars of the candidates of a step, the best first, as many as fit, the winner in the accent color.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class BarsPlot(Plot):
     bars : list of Bar
         All candidates, the best first.
     winner : hashable or None
-        Id of the one that was taken.
+        Id of the candidate that was selected.
     picked : Signal(object)
         Id of the bar that was clicked.
     """
@@ -73,7 +73,7 @@ class BarsPlot(Plot):
     def __init__(self, theme: Theme, title: str = "") -> None:
         self.bars: list[Bar] = []
         self.winner: Hashable | None = None
-        self._chosen: Hashable | None = None
+        self._outlined_id: Hashable | None = None
         super().__init__(theme, Axes(title, show_x=False))
         self.add_layer(self._draw, 0.0, clipped=False)
 
@@ -83,9 +83,9 @@ class BarsPlot(Plot):
         Parameters
         ----------
         bars : sequence of Bar
-            In any order; they are sorted, equal values staying in theirs.
+            In any order. They are sorted by value; bars of equal values keep their order.
         winner : hashable, optional
-            Id of the one that was taken, where that is not the longest bar (a pinned feature).
+            Id of the selected candidate, where it is not the longest bar (a pinned feature).
         """
         scored = [bar for bar in bars if not isnan(bar.value)]
         self.bars = sorted(scored, key=lambda bar: -bar.value)
@@ -94,33 +94,35 @@ class BarsPlot(Plot):
 
     def select(self, bar_id: Hashable | None) -> None:
         """Outline a bar."""
-        self._chosen = bar_id
+        self._outlined_id = bar_id
         self.mark_dirty()
 
     def count_text(self, frame: Frame) -> str:
-        """Return how many of how many candidates are shown: "14 of 41"; "" where all are."""
+        """Return the number of candidates that are shown, and of all: "14 of 41"; "" where all are shown."""
         total = len(self.bars)
         n_shown = len(self.shown(frame.area.width()))
         return tr("{shown} of {total}").format(shown=n_shown, total=total) if total > n_shown else ""
 
     def beside_title(self, frame: Frame) -> float:
-        """Return the room that the count takes."""
+        """Return the width of the count at the right of the title."""
         text = self.count_text(frame)
         return QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
 
     def shown(self, width: float | None = None) -> list[Bar]:
-        """Return the bars that fit into a width in pixels (the plot's own); the winner is among them."""
+        """Return the bars, with the winner, that fit into a width in pixels; by default the plot's width."""
         room = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
+        # The first 60 ids are taken as typical of all.
         widest = max((metrics.horizontalAdvance(str(bar.id)) for bar in self.bars[:60]), default=0.0)
         count = max(1, int(room // max(_LEAST_WIDTH, widest + 7)))
         bars = self.bars[:count]
         if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
+            # The winner takes the last place, unless it has no score and therefore no bar.
             bars[-1:] = [bar for bar in self.bars if bar.id == self.winner] or bars[-1:]
         return bars
 
     def slots(self, frame: Frame, bars: Sequence[Bar]) -> list[QRectF]:
-        """Return the rectangles of bars, upwards from zero, or downwards for values below it."""
+        """Return the rectangles of bars: above the line of zero, or below it for negative values."""
         area = frame.area
         step = min(_WIDEST, area.width() / max(1, len(bars)))
         zero = frame.y_px(0.0)
@@ -139,9 +141,10 @@ class BarsPlot(Plot):
         values = [0.0, *(bar.value for bar in self.shown(self._room(size.width())))]
         low = min(values)
         high = max(values)
-        plain = self.axes.frame(size, (0.0, 1.0), (low, high if high > low else low + 1.0))
-        plain.area.setLeft(max(_SCALE, plain.area.left()))  # numbers of many digits take more
-        return plain
+        upper_end = high if high > low else low + 1.0
+        frame = self.axes.frame(size, x_range=(0.0, 1.0), y_range=(low, upper_end))
+        frame.area.setLeft(max(_SCALE, frame.area.left()))  # numbers of many digits take more
+        return frame
 
     @staticmethod
     def _room(width: float) -> float:
@@ -160,12 +163,12 @@ class BarsPlot(Plot):
             title = tr("{title}, the first {n} of {of}").format(title=title, n=len(bars), of=len(self.bars))
         selected = frozenset(index for index, bar in enumerate(bars) if bar.id == self.winner)
         return RowsFigure(
-            NAME,
-            title,
-            "",
-            FigureAxis(self.axes.title),
-            tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),
-            (RowSeries("", tuple(bar.value for bar in bars)),),
+            name=NAME,
+            title=title,
+            caption="",
+            axis=FigureAxis(self.axes.title),
+            rows=tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),
+            series=(RowSeries("", tuple(bar.value for bar in bars)),),
             bars=True,
             strong=selected,
             strong_label=tr("selected") if selected else "",
@@ -186,7 +189,7 @@ class BarsPlot(Plot):
         return lines
 
     def feature_of(self, number: int) -> int:
-        """Return the feature of a bar, where bars are those of features."""
+        """Return the id of a bar's feature; 0 where the bars are not features."""
         bar_id = self.shown()[number].id
         return bar_id if isinstance(bar_id, int) else 0
 
@@ -199,7 +202,7 @@ class BarsPlot(Plot):
         ids = [bar.id for bar in self.shown()]
         if down or not ids:
             return False
-        index = ids.index(self._chosen) + right if self._chosen in ids else 0
+        index = ids.index(self._outlined_id) + right if self._outlined_id in ids else 0
         self.picked.emit(ids[max(0, min(len(ids) - 1, index))])
         return True
 
@@ -207,7 +210,8 @@ class BarsPlot(Plot):
         """Return the number of the bar whose column a pixel is in."""
         frame = self.frame()
         bars = self.shown()
-        if not bars or not frame.area.adjusted(0, -4, 0, 22).contains(point):
+        bars_and_ids = frame.area.adjusted(0, -4, 0, 22)
+        if not bars or not bars_and_ids.contains(point):
             return None
         step = min(_WIDEST, frame.area.width() / len(bars))
         number = int((point.x() - frame.area.left()) // step)
@@ -221,11 +225,12 @@ class BarsPlot(Plot):
         if other is not None:
             lead = winner.value - other.value
             word = tr("ahead of") if lead >= 0 else tr("behind")
-            parts.append(
-                tr("{word} {name} by {lead:.2g}").format(word=word, name=other.name, lead=abs(lead))
-                if lead
-                else tr("tied with {name}").format(name=other.name)
-            )
+            if lead:
+                parts.append(
+                    tr("{word} {name} by {lead:.2g}").format(word=word, name=other.name, lead=abs(lead))
+                )
+            else:
+                parts.append(tr("tied with {name}").format(name=other.name))
         return describe([self.axes.title, ", ".join(parts)])
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -235,11 +240,12 @@ class BarsPlot(Plot):
             return
         for i, (bar, rect) in enumerate(zip(bars, self.slots(frame, bars), strict=True)):
             is_winner = bar.id == self.winner
+            color_of_others = "muted" if i == self.under_mouse else "bar"
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.q("accent" if is_winner else "muted" if i == self.under_mouse else "bar"))
+            painter.setBrush(colors.q("accent" if is_winner else color_of_others))
             radius = min(2.5, rect.height() / 2)
             painter.drawRoundedRect(rect, radius, radius)
-            if bar.id == self._chosen:
+            if bar.id == self._outlined_id:
                 painter.setPen(colors.q("text"))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(rect.adjusted(-2.5, -2.5, 2.5, 2.5), 4, 4)

@@ -48,11 +48,11 @@ MOST_ROWS = 40
 
 MOST_BARS = 20
 NAME = "figure"  # of a file, unless another one is given
-NEUTRAL = 6  # the look of what is no category
+NEUTRAL = 6  # number of the style of a series that belongs to no category
 
 
 def floats(values: Iterable[float]) -> tuple[float, ...]:
-    """Return numbers as plain ones."""
+    """Return numbers as a tuple of Python floats."""
     return tuple(map(float, values))
 
 
@@ -65,29 +65,29 @@ LABELS = {
 """Names of the formats."""
 
 FORMATS = tuple((LABELS[name], f".{name}") for name in ("png", "svg", "pdf", "csv"))
-"""In which any plot can be saved, with the ending that asks for each."""
+"""Formats in which every plot can be saved: name and file suffix of each."""
 
 PRINT_DPI = 300.0
 
 
 def save_figure(figure: Figure, path: str | Path, style: FigureStyle, dpi: float = PRINT_DPI) -> None:
-    """Write a figure to a file; its suffix says how.
+    """Write a figure to a file, in the format of the file's suffix.
 
     Raises
     ------
     OutputError
-        If the suffix is another one or the file cannot be written; nothing is left half-written.
+        If the suffix is none of `FORMATS` or the file cannot be written; no half-written file is left.
     """
     suffix = Path(path).suffix.lower()
-    makers = {f".{name}": name for name in LABELS}
-    if suffix not in makers:
+    format_names = {f".{name}": name for name in LABELS}
+    if suffix not in format_names:
         ending = f'"{suffix}"' if suffix else tr("no suffix")
         raise OutputError(
             tr("{path}: found {found}, expected a name ending in {makers}.").format(
-                path=path, found=ending, makers=", ".join(makers)
+                path=path, found=ending, makers=", ".join(format_names)
             )
         )
-    write_bytes(path, figure_bytes(figure, style, makers[suffix], dpi))
+    write_bytes(path, figure_bytes(figure, style, format_names[suffix], dpi))
 
 
 def figure_image(figure: Figure, style: FigureStyle, dpi: float) -> QImage:
@@ -96,13 +96,13 @@ def figure_image(figure: Figure, style: FigureStyle, dpi: float) -> QImage:
     Raises
     ------
     OutputError
-        Where it is larger than memory.
+        If the picture is larger than the memory.
     """
     return QImage.fromData(figure_bytes(figure, style, "png", dpi))
 
 
 FRAME_MS = 33
-"""Least time between two redraws asked for by data, in milliseconds: 30 a second."""
+"""Least time between two redraws after changes of data, in milliseconds: at most 30 redraws a second."""
 
 CellValue = str | float | int
 Numbers = tuple[list[str], list[list[CellValue]]]
@@ -113,7 +113,7 @@ ARROWS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
-"""How far to the right, and how far down, an arrow key leads."""
+"""Direction of each arrow key: steps to the right, and steps down."""
 
 _KEYBOARD = (
     Qt.FocusReason.TabFocusReason,
@@ -123,7 +123,7 @@ _KEYBOARD = (
 
 
 class _TitleTerm(TermLabel):
-    """The underline of a term in the title of a plot, which draws the text itself."""
+    """The underline of a glossary term in the title of a plot; the plot draws the title's text itself."""
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
@@ -138,14 +138,16 @@ class _TitleTerm(TermLabel):
         self.underline()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Stay below the title, which is drawn in a font of its own, with another style."""
+        """Place the underline again after a change of style, which may change the title's font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._plot.place_term()
 
 
 class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
-    """Base of all plots. Subclasses add layers and say what the ranges, the numbers and the mouse mean.
+    """Base of all plots: a widget that draws layers, shows values at the mouse, and can be saved as a figure.
+
+    A subclass adds layers and implements `is_empty`, `numbers`, `figure`, `summary`, and what the mouse does.
 
     Parameters
     ----------
@@ -156,25 +158,26 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     Attributes
     ----------
     failed : Signal(str)
-        A sentence, when something the user asked the plot for (to save it, say) did not work.
+        An error message, when an action of the user, such as saving the plot, did not work.
     figureAsked : Signal()
         The user wants the plot as a figure: copied with its caption, or in a file.
     paintAsked : Signal(object, object)
-        What paints a picture, which takes longer than a turn of the window, and what is called with it.
+        Two functions: the first paints a picture, for which the window must not wait; the second is called
+        with the picture.
     placeholder : str
-        What an empty plot says.
+        Text of an empty plot.
     shared : Shared
-        How it is listed among what can be exported; not at all by itself.
+        Entry of the plot in the list of exports; by default the plot is not listed.
     under_mouse : object
-        What :meth:`hit_test` finds under the mouse; None for nothing.
+        Target that :meth:`hit_test` returned for the mouse's position; None for none.
     pointed : Signal(int)
-        Id of the feature that the mouse came to; 0 where it left the last one.
+        Id of the feature that the mouse has reached; 0 when the mouse has left the last one.
     confirms : bool
-        Whether what is picked is a model, which a double click or Enter chooses.
+        Whether the targets are models: a double click or Enter then chooses one.
     confirmed : Signal()
         The user chooses the model that was picked last.
     about_feature : callable
-        Of the id of a feature: lines that the box adds on it.
+        Returns the lines that the box adds about a feature, given its id.
     """
 
     failed = Signal(str)
@@ -192,8 +195,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.shared = NOT_SHARED
         self.under_mouse: Any = None
         self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
-        self._feature_pointed = 0
-        self._said_at = QPointF()
+        self._hovered_feature = 0
+        self._box_position = QPointF()
         self.setCentralItem(None)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -202,27 +205,27 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.box = ValueBox(theme, self)
         self._term: _TitleTerm | None = None
         self._layers: list[Layer] = []
-        self._cut = ""  # texts of the axes that have no room
+        self._axes_tooltip = ""  # texts of the axes that have no room
         self._focus_shown = False
-        self._pressed: QPointF | None = None
-        self._painted: Frame | None = None
+        self._pressed: QPointF | None = None  # where the left button went down
+        self._painted: Frame | None = None  # the frame of a painting in progress
         self._timer = single_shot(FRAME_MS, self._ask_turn, self)
         self.add_layer(self._draw_axes, -10.0, clipped=False)
         self.add_layer(self._draw_focus, 100.0, clipped=False)
         theme.changed.connect(self._on_theme)
 
-    # What subclasses say
+    # What subclasses override
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the x and y range to show; of an empty plot some."""
+        """Return the x and y range to show: those of the contents, or 0 to 1 while the plot is empty."""
         return ((0.0, 1.0), (0.0, 1.0)) if self.is_empty() else self.spans()
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the x and y range of what there is."""
+        """Return the x and y range of the contents of a plot that is not empty."""
         return (0.0, 1.0), (0.0, 1.0)
 
     def show_anew(self) -> None:
-        """Show other contents: nothing of them is under the mouse yet."""
+        """Redraw after a change of contents, and forget which of the former contents was under the mouse."""
         self.under_mouse = None
         self.box.silence()
         self.mark_dirty()
@@ -236,19 +239,19 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         raise NotImplementedError
 
     def figure(self) -> Figure:
-        """Return the content of the plot as a figure, to be printed; its name and caption are the owner's."""
+        """Return the contents as a figure for print; the plot's owner sets the figure's name and caption."""
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return in words what is drawn, for a screen reader: "validation MAP, best 0.5341 at k = 3"."""
+        """Describe the drawing for a screen reader: "validation MAP, best 0.5341 at k = 3"."""
         raise NotImplementedError
 
     def beside_title(self, frame: Frame) -> float:
-        """Return the width of what stands at the right of the title, in pixels."""
+        """Return the width of the text at the right of the title, in pixels."""
         return 0.0
 
     def refresh(self) -> None:
-        """Prepare to draw what was set since the last frame."""
+        """Prepare the drawing of contents that were set since the last redraw."""
 
     def hit_test(self, point: QPointF) -> Any:
         """Return the target at a pixel, None for nothing."""
@@ -259,44 +262,44 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return []
 
     def kept_in_sight(self, target: Any) -> Pixels | None:
-        """Return pixels that the box on something had better not cover; None for none."""
+        """Return pixels that the value box of a target should leave visible; None for none."""
         return None
 
     def feature_of(self, target: Any) -> int:
-        """Return the id of the feature that something is that :meth:`hit_test` found; 0 for no feature."""
+        """Return the id of the feature of a target that :meth:`hit_test` found; 0 for no feature."""
         return 0
 
     def hover(self, point: QPointF | None) -> None:
-        """Show the target under the mouse, at a pixel, and highlight it; None where the mouse has left."""
+        """Highlight the target at the mouse and show its box; None after the mouse has left the plot."""
         target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
             self.under_mouse = target
             self.redraw()
         if target is None or point is None:
             self.box.silence()
-            self._point(0)
+            self._set_hovered_feature(0)
         else:
             self.say(target, point)
 
     def say(self, target: Any, point: QPointF) -> None:
-        """Show a target in the box, and as much on its feature as has room: a line at least."""
+        """Show the box of a target, with as many lines about its feature as have room, at least one."""
         feature = self.feature_of(target)
         readout = self.readout(target)
-        self._said_at = point
+        self._box_position = point
         feature_lines = self.about_feature(feature) if feature else ()
         lines = [*readout, *feature_lines[: max(1, self.box.room_for() - len(readout))]]
         self.box.say(lines, point, self.kept_in_sight(target))
-        self._point(feature)
+        self._set_hovered_feature(feature)
 
     @Slot()
     def say_again(self) -> None:
-        """Show in the box what is known of the feature under the mouse by now."""
-        if self._feature_pointed and self.under_mouse is not None and self.box.lines():
-            self.say(self.under_mouse, self._said_at)
+        """Show the box again, as `about_feature` may return more about the feature under the mouse by now."""
+        if self._hovered_feature and self.under_mouse is not None and self.box.lines():
+            self.say(self.under_mouse, self._box_position)
 
-    def _point(self, feature: int) -> None:
-        if feature != self._feature_pointed:
-            self._feature_pointed = feature
+    def _set_hovered_feature(self, feature: int) -> None:
+        if feature != self._hovered_feature:
+            self._hovered_feature = feature
             self.pointed.emit(feature)
 
     def click(self, point: QPointF) -> None:
@@ -306,15 +309,15 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.pick(target)
 
     def pick(self, target: Any) -> None:
-        """Take notice of a click on something that :meth:`hit_test` found."""
+        """Handle a click on a target that :meth:`hit_test` found; by default nothing is done."""
 
     def confirm(self, target: Any) -> None:
-        """Choose the double-clicked target, in a plot of models; a single click inspects it."""
+        """Choose a double-clicked model, in a plot whose targets are models; a single click only picks it."""
         self.pick(target)
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
-        """Move the choice by an arrow key; return whether the key means something here."""
+        """Move the choice by an arrow key; return whether this kind of plot uses the key."""
         return False
 
     def add_actions(self, menu: QMenu) -> None:
@@ -323,7 +326,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     # Drawing
 
     def link_title(self, term: str, word: str = "") -> None:
-        """Underline a term of the glossary in the title; see `TermLabel.set_term`."""
+        """Underline a term of the glossary in the title, with the parameters of `TermLabel.set_term`."""
         if self._term is None:
             self._term = _TitleTerm(self)
         self._term.set_term(term, word)
@@ -339,18 +342,18 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._term.resize(self._term.sizeHint().width(), self._term.height())
 
     def add_layer(self, draw: Draw, z: float, *, clipped: bool = True) -> None:
-        """Put a layer on the plot; see `Layer`."""
+        """Add a layer to the plot, with the parameters of `Layer`."""
         layer = Layer(self.theme, self.frame, draw, z, clipped)
         self._layers.append(layer)
         self.addItem(layer)
         layer.fit(QRectF(self.rect()))
 
     def frame(self) -> Frame:
-        """Return where data lie on the screen at this moment."""
+        """Return the map between data and pixels of the plot at its present size."""
         return self._painted or self.frame_for(QSizeF(self.size()))
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Return where data lie on a drawing of another size."""
+        """Return the map between data and pixels for a drawing of any size."""
         return self.axes.frame(size, *self.ranges())
 
     def set_axes(self, axes: Axes) -> None:
@@ -360,7 +363,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.mark_dirty()
 
     def mark_dirty(self) -> None:
-        """Ask for a redraw; many askings within a frame cost one."""
+        """Schedule a redraw; all calls within `FRAME_MS` lead to a single one."""
         if not self._timer.isActive():
             self._timer.start()
 
@@ -370,7 +373,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     @Slot()
     def flush(self) -> None:
-        """Redraw now what was set since the last frame."""
+        """Redraw now, with the contents that were set since the last redraw."""
         self._timer.stop()
         turns().drop(self.flush)
         self.refresh()
@@ -379,18 +382,18 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.redraw()
 
     def redraw(self) -> None:
-        """Let every layer be painted anew."""
+        """Have every layer painted again."""
         for layer in self._layers:
             layer.update()
 
     @Slot()
     def _on_theme(self) -> None:
-        """Follow the theme for as long as the plot lives: the connection outlives a closed window's plots."""
+        """Take on another theme, unless Qt has deleted the plot: the connection outlives closed windows."""
         if isValid(self):
             self.restyle()
 
     def restyle(self) -> None:
-        """Take on the theme's present colours."""
+        """Take on the theme's present colors."""
         self.setBackground(self.theme.colors.panel)
         self.box.update()
         self.redraw()
@@ -399,13 +402,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         placeholder = self.placeholder if self.is_empty() else None
         beside_width = self.beside_title(frame)
         draw_axes(self.axes, painter, frame, colors, beside_width, placeholder)
-        cut = "\n".join(cut_texts(self.axes, frame, beside_width, placeholder))
-        if cut != self._cut:
-            self._cut = cut
-            self.setToolTip(plain(cut))
+        tooltip = "\n".join(cut_texts(self.axes, frame, beside_width, placeholder))
+        if tooltip != self._axes_tooltip:
+            self._axes_tooltip = tooltip
+            self.setToolTip(plain(tooltip))
 
     def _draw_focus(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw a ring around a plot to which the keyboard came by the keyboard."""
+        """Draw a ring around a plot that has got the keyboard focus by a key, not by a click."""
         if self._focus_shown:
             painter.setPen(pen(colors.q("accent"), 2.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -414,13 +417,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     # Qt
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw changes that were made while the plot was hidden in its first picture."""
+        """Draw changes that were made while the plot was hidden, before it is painted for the first time."""
         super().showEvent(event)
         if self._timer.isActive():
             self.flush()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the layers, all by one frame: each would lay the ticks out anew."""
+        """Compute the frame once for all layers, as each would otherwise lay out the ticks again."""
         self._painted = self.frame()
         try:
             super().paintEvent(event)
@@ -428,12 +431,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._painted = None
 
     def sizeHint(self) -> QSize:
-        """Return a size that does not depend on the present one, as QGraphicsView's does."""
+        """Return a fixed size: that of QGraphicsView depends on the present size."""
         return QSize(320, 200)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Fit the layers to the new size."""
         super().resizeEvent(event)
+        # The constructor of GraphicsView resizes the plot before it has layers.
         for layer in getattr(self, "_layers", ()):
             layer.fit(QRectF(self.rect()))
         if getattr(self, "_term", None) is not None:
@@ -449,12 +453,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Recognise a click: press and release at one spot."""
         super().mouseReleaseEvent(event)
-        began = self._pressed
+        press_position = self._pressed
         self._pressed = None
-        if began is None:
+        if press_position is None:
             return
         event.accept()
-        if (began - event.position()).manhattanLength() < 5:
+        if (press_position - event.position()).manhattanLength() < 5:
             self.click(event.position())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -469,13 +473,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.confirm(target)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Pass the mouse on."""
+        """Show the target under the mouse, unless a button is held."""
         super().mouseMoveEvent(event)
         if not event.buttons():
             self.hover(event.position())
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Take the box with values away."""
+        """Hide the box with values."""
         super().leaveEvent(event)
         self.hover(None)
 
@@ -489,13 +493,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         event.setAccepted(move is not None and self.step(*move))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the focus ring to those who came by Tab."""
+        """Show the focus ring if the focus came by a key."""
         super().focusInEvent(event)
         self._focus_shown = event.reason() in _KEYBOARD
         self.redraw()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take the focus ring away."""
+        """Hide the focus ring."""
         super().focusOutEvent(event)
         self._focus_shown = False
         self.redraw()
@@ -513,7 +517,9 @@ def describe(lines: Sequence[str]) -> str:
 
 
 class PlotMenu(QMenu):
-    """Copy a plot as a picture or as numbers, or save it; of an empty plot nothing is offered.
+    """The context menu of a plot: copy it as a picture or as numbers, save it, or make a figure for print.
+
+    All actions are disabled while the plot is empty.
 
     Parameters
     ----------
@@ -558,9 +564,9 @@ class PlotMenu(QMenu):
 
 
 def plot_writer(plot: Plot, path: str | Path) -> Callable[[], None]:
-    """Return a function that writes the figure of a plot as it is now, on any thread; the suffix says how.
+    """Return a function that writes the present figure of a plot, in the format of the suffix, on any thread.
 
-    What is returned raises as :func:`save_figure` does.
+    That function raises the errors of :func:`save_figure`.
     """
     plot.flush()
     return partial(save_figure, plot.figure(), path, style_of("page"))

@@ -33,26 +33,26 @@ from rankstudio.ui.style.theme import Theme
 _LINE = 16.0
 _SWATCH = 16.0
 _BETWEEN = 12.0
-_NARROW = 10.0, 8.0  # the same, where the legend would take too many lines
+_NARROW = 10.0, 8.0  # swatch and gap where the legend would take too many lines
 _AIR = 6.0
 _MOST_LEGEND = 0.4  # of the height of a plot
 _ZERO_BAR = 34.0  # pixels of a class's bar of zeros, with its share above
 _MOST_ZEROS = 0.5  # share of the plot's width that these bars may take
-_ZEROS = float("-inf")  # what the mouse finds over them
+_ZEROS = float("-inf")  # the target of `hit_test` over these bars
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """The density of one class.
+    """The density of a feature's values in one relevance class.
 
     Attributes
     ----------
     label : str
         "not relevant".
     xs, ys : ndarray of shape (N,)
-        Values, ascending, and densities there.
+        Values, ascending, and the densities at these values.
     zeros : float
-        Share of the class whose value is 0, where the densities are of the others; else NaN.
+        Share of the class whose value is 0, if the densities leave these documents out; NaN if not.
     """
 
     label: str
@@ -62,9 +62,9 @@ class Density:
 
 
 class DensityPlot(Plot):
-    """A few densities over one axis, told apart by colour and dash, with a legend.
+    """The densities of a feature in each relevance class, in different colors and dashes, with a legend.
 
-    Where many values are 0 their shares stand as bars at the left, and the densities are of the other values.
+    Where many values are 0, bars at the left show the shares of zeros, and the densities leave the zeros out.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class DensityPlot(Plot):
 
     def __init__(self, theme: Theme, x_label: str = tr("value (height: density)")) -> None:
         self.densities: list[Density] = []
-        self.subject = ""  # whose values these are, said in files
+        self.subject = ""  # name of the feature, for the title of an exported figure
         super().__init__(theme, Axes("", x_label, show_y=False))
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_zeros, 0.0, clipped=False)
@@ -94,40 +94,46 @@ class DensityPlot(Plot):
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
         top = max(float(np.nanmax(d.ys)) for d in filled)
-        return (low, high) if high > low else (low - 0.5, low + 0.5), (0.0, top * 1.06 or 1.0)
+        x_range = (low, high) if high > low else (low - 0.5, low + 0.5)
+        return x_range, (0.0, top * 1.06 or 1.0)
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for the legend above the curves, where it hides none of them."""
         frame = super().frame_for(size)
         if self.is_empty():
             return frame
-        left_edge = round(self._strip(size.width()))
+        left_edge = round(self._zeros_width(size.width()))
         top = round(self._legend_height(size))
         return replace(frame, area=frame.area.adjusted(left_edge, top, 0, 0))
 
     def _legend_height(self, size: QSizeF) -> float:
-        """Return the room of the legend; none in a plot so small that the curves would be lost under it."""
+        """Return the height of the legend; 0 where it would leave the curves too little, and is not drawn."""
         area = super().frame_for(size).area
-        height = self.legend_spots(area.size())[2] * _LINE + _AIR
+        _, _, n_lines = self.legend_spots(area.size())
+        height = n_lines * _LINE + _AIR
         return height if height <= _MOST_LEGEND * area.height() else 0.0
 
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
-        """Return the width of swatches, where entries begin (pixel and line), and the number of lines."""
+        """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
+
+        Return the width of a swatch, the position of each entry (pixel and line), and the number of lines.
+        """
         metrics = QFontMetricsF(font(SMALL))
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
         for swatch, gap in ((_SWATCH, _BETWEEN), _NARROW):
             widths = [swatch + 6 + metrics.horizontalAdvance(density.label) for density in self.densities]
             spots = flow(widths, room.width(), gap)
-            layout = swatch, spots, spots[-1][1] + 1 if spots else 1
-            if layout[2] * _LINE + _AIR <= _MOST_LEGEND * room.height():
+            n_lines = spots[-1][1] + 1 if spots else 1
+            layout = swatch, spots, n_lines
+            if n_lines * _LINE + _AIR <= _MOST_LEGEND * room.height():
                 break
         return layout
 
     def _with_zeros(self) -> list[Density]:
         return [d for d in self.densities if not np.isnan(d.zeros)]
 
-    def _strip(self, width: float) -> float:
-        """Return how much of the plot's width the bars of zeros take."""
+    def _zeros_width(self, width: float) -> float:
+        """Return the width that the bars of zeros take at the left of a plot; 0 where no class has one."""
         n = len(self._with_zeros())
         return min(n * _ZERO_BAR + _BETWEEN, _MOST_ZEROS * width) if n else 0.0
 
@@ -151,7 +157,7 @@ class DensityPlot(Plot):
         )
 
     def figure(self) -> CurvesFigure:
-        """Return densities by class; of a class with zeros the name says how many."""
+        """Return the density of each class; the label includes the share of zeros, if they were left out."""
         series = []
         for number, density in enumerate(self.densities):
             label = density.label
@@ -171,17 +177,18 @@ class DensityPlot(Plot):
         return ["class", "value", "density"], rows
 
     def hit_test(self, point: QPointF) -> float | None:
-        """Return the value at a pixel, minus infinity over the bars of zeros."""
+        """Return the value at a pixel; minus infinity over the bars of zeros."""
         frame = self.frame()
         if self.is_empty():
             return None
-        strip = self._strip(frame.outer.width())
-        if strip and frame.area.adjusted(-strip, 0, 0, 0).contains(point) and point.x() < frame.area.left():
+        strip = self._zeros_width(frame.outer.width())
+        curves_and_bars = frame.area.adjusted(-strip, 0, 0, 0)
+        if strip and curves_and_bars.contains(point) and point.x() < frame.area.left():
             return _ZEROS
         return frame.x_at(point.x()) if frame.area.contains(point) else None
 
     def readout(self, x: float) -> list[Line]:
-        """Return the densities at a value."""
+        """Return the density of each class at a value, or the shares of zeros over their bars."""
         if x == _ZEROS:
             looks = [palettes.category(self.theme.colors, i) for i in range(len(self.densities))]
             shares = [
@@ -204,6 +211,7 @@ class DensityPlot(Plot):
             color = palettes.category(colors, i).color
             color.setAlphaF(0.18 if colors.dark else 0.15)
             painter.setBrush(color)
+            # The polygon under the curve begins and ends on the x axis.
             xs = np.concatenate([density.xs[:1], density.xs, density.xs[-1:]])
             ys = np.concatenate([[0.0], density.ys, [0.0]])
             painter.drawPolygon(arrayToQPolygonF(*frame.pixels(xs, ys)))
@@ -214,11 +222,11 @@ class DensityPlot(Plot):
             draw_line(painter, *frame.pixels(density.xs, density.ys))
 
     def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the share of zeros of each class as a bar, of which the whole height is all documents."""
+        """Draw the share of zeros of each class as a bar; the full height stands for the whole class."""
         drawn = [(i, d) for i, d in enumerate(self.densities) if not np.isnan(d.zeros)]
         if not drawn:
             return
-        strip = self._strip(frame.outer.width())
+        strip = self._zeros_width(frame.outer.width())
         area = frame.area
         bar_width = (strip - _BETWEEN) / len(drawn)
         left_edge = area.left() - strip
@@ -248,10 +256,10 @@ class DensityPlot(Plot):
         painter.drawText(below, BELOW, tr("zeros"))
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw which line is which class, above the curves, in as many lines as the width asks for."""
+        """Draw the legend above the curves: the swatch and the label of each class."""
         if self.is_empty() or not self._legend_height(frame.outer.size()):
             return
-        strip = self._strip(frame.outer.width())
+        strip = self._zeros_width(frame.outer.width())
         swatch, spots, rows = self.legend_spots(super().frame_for(frame.outer.size()).area.size())
         painter.setFont(font(SMALL))
         for i, (density, (x, row)) in enumerate(zip(self.densities, spots, strict=True)):
@@ -270,7 +278,7 @@ class DensityPlot(Plot):
 
 
 def percent(share: float) -> str:
-    """Return a share as it is written: "62 %", "under 1 %"."""
+    """Format a share in percent: "62 %", "under 1 %"."""
     if 0 < share < 0.005:
         return tr("under 1 %")
     return f"{100 * share:.0f} %"
@@ -280,7 +288,7 @@ MOST_BINS = 40
 
 
 class HistogramPlot(Plot):
-    """Bars over bins of whole numbers, all of one width.
+    """A histogram of whole numbers, with bins of equal width.
 
     Parameters
     ----------
@@ -311,7 +319,7 @@ class HistogramPlot(Plot):
         else:
             low = int(values.min())
             high = int(values.max())
-            self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)
+            self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)  # rounded up
             first = low // width * width
             self.counts = np.bincount((values - first) // width)
             self.starts = first + width * np.arange(self.counts.size)
@@ -319,7 +327,7 @@ class HistogramPlot(Plot):
         self.mark_dirty()
 
     def summary(self) -> str:
-        """Return in words how many numbers there are, and between which most of them lie."""
+        """Describe how many numbers there are, and which bin has most of them."""
         fullest = int(self.counts.argmax())
         bin_width = self.width_of_bins
         first = int(self.starts[fullest])
@@ -339,13 +347,13 @@ class HistogramPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the bins, and from zero to a little over the longest bar."""
-        # A bin of the one number 7 lies around 7; a bin of 0 to 9 begins at 0.
+        # A bin of the single number 7 is drawn from 6.5 to 7.5; a bin of 0 to 9 is drawn from 0 to 10.
         shift = 0.5 if self.width_of_bins == 1 else 0.0
         low = float(self.starts[0]) - shift
         return (low, low + self.width_of_bins * self.starts.size), (0.0, float(self.counts.max()) * 1.05)
 
     def figure(self) -> CurvesFigure:
-        """Return how often numbers occur, a bar a bin."""
+        """Return the histogram as a figure, with a bar in the middle of each bin."""
         half = (self.width_of_bins - 1) / 2
         x = tuple(float(start) + half for start in self.starts)
         y = floats(self.counts)
@@ -388,7 +396,7 @@ class HistogramPlot(Plot):
     def readout(self, number: int) -> list[Line]:
         """Return the count of a bin."""
         first = int(self.starts[number])
-        last = int(self.starts[number]) + self.width_of_bins - 1
+        last = first + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"
         return [Line(span, count_text(int(self.counts[number])), bold=True), Line(self.axes.title)]
 

@@ -24,8 +24,8 @@ from rankstudio.engine.export.figures.ticks import EQUAL
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
 
-_SHORT = 100  # points of a line that is drawn at once, and segments that are of a longer one
-_PIECE = 32
+_SHORT = 100  # most points of a line that is drawn as a whole
+_PIECE = 32  # segments of each piece of a longer line
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Frame:
     outer : QRectF
         The whole drawing.
     x_range, y_range : tuple of float
-        The data shown at the left and right edge, and at the bottom and top edge.
+        Values at the left and right edge, and at the bottom and top edge.
     log_y : bool
         Whether equal heights are equal ratios; then ``y_range`` is above 0.
     log_x : bool
-        Whether equal widths are.
+        Whether equal widths are equal ratios; then ``x_range`` is above 0.
     """
 
     area: QRectF
@@ -55,6 +55,7 @@ class Frame:
 
     def x_px(self, x: float) -> float:
         """Return the horizontal pixel of a value."""
+        # The other coordinate is 1, which has a logarithm.
         return float(self.pixels(np.array([x]), np.ones(1))[0][0])
 
     def y_px(self, y: float) -> float:
@@ -81,16 +82,17 @@ class Frame:
         return px, py
 
     def points(self, xs: Floats, ys: Floats) -> list[QPointF]:
-        """Return the pixels of points at once, which takes a tenth of the time of one after the other."""
+        """Return the pixels of many points, in a tenth of the time that calls of :meth:`point` take."""
         px, py = self.pixels(xs, ys)
         return [QPointF(x, y) for x, y in zip(px.tolist(), py.tolist(), strict=True)]
 
     def nearest(
         self, curves: Iterable[tuple[Floats, Floats]], position: QPointF, reach: float
     ) -> tuple[int, int] | None:
-        """Return which point of which curve is nearest to a pixel: the last curve's of equally near ones.
+        """Return the point that is nearest to a pixel, as the number of its curve and its index on the curve.
 
-        None where none is as near as the reach, in pixels.
+        Of equally near points the last curve's is returned; None where every point is farther away than
+        `reach` pixels.
         """
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
@@ -105,13 +107,13 @@ class Frame:
     def x_at(self, px: float) -> float:
         """Return the value at a horizontal pixel."""
         low, high = np.log10(self.x_range) if self.log_x else self.x_range
-        # Before it is laid out a plot has no width.
+        # A plot has no width before it is laid out.
         x = low + (px - self.area.left()) / max(self.area.width(), 1e-9) * (high - low)
         return float(10.0**x if self.log_x else x)
 
 
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
-    """Return a range with some air at both ends: never an empty one, and a wide one around equal values."""
+    """Return a range widened by a share at both ends; a range of equal values is widened by 5 % of them."""
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
     if high - low <= EQUAL * max(abs(low), abs(high)):
@@ -124,8 +126,8 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     """Return the y range that shows a family of curves well.
 
-    The whole range, unless a few extreme values (at most a twentieth at each end, say one λ at k = 1) would
-    press everything else into less than half of the picture; these then run out of the frame, visibly.
+    This is the range of all values, unless a few extreme values (at most a twentieth at each end, say one λ
+    at k = 1) would press all others into less than half of the picture; these values are then cut off.
 
     Parameters
     ----------
@@ -145,13 +147,13 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     low = float(finite.min())
     high = float(finite.max())
     ordered = np.sort(finite)  # numpy's own quantiles import 40 ms of modules
-    places = np.array([0.05, 0.95]) * (ordered.size - 1)
-    core_low, core_high = np.interp(places, np.arange(ordered.size), ordered).tolist()
-    core = core_high - core_low
-    if core > 0 and high - low > 2.0 * core:
+    ranks = np.array([0.05, 0.95]) * (ordered.size - 1)
+    core_low, core_high = np.interp(ranks, np.arange(ordered.size), ordered).tolist()
+    core_size = core_high - core_low
+    if core_size > 0 and high - low > 2.0 * core_size:
         required = keep[np.isfinite(keep)]
-        low = max(low, core_low - 0.5 * core)
-        high = min(high, core_high + 0.5 * core)
+        low = max(low, core_low - 0.5 * core_size)
+        high = min(high, core_high + 0.5 * core_size)
         if required.size:
             low = min(low, float(required.min()))
             high = max(high, float(required.max()))
@@ -163,19 +165,19 @@ SPILL = 6.0
 
 
 Draw = Callable[[QPainter, Frame, Colors], None]
-"""Draws a layer in logical pixels."""
+"""A function that draws a layer in logical pixels."""
 
 
 class Layer(QGraphicsItem):
-    """One layer of a plot.
+    """One layer of a plot, drawn by a function.
 
     Parameters
     ----------
     theme : Theme
     frame : callable
-        Returns where data lie on the screen at this moment.
+        Returns the present map between data and pixels.
     draw : callable
-        Says what is on it.
+        Draws the layer.
     z : float
         Layers with greater z lie above.
     clipped : bool
@@ -189,7 +191,7 @@ class Layer(QGraphicsItem):
         self._draw = draw
         self._clipped = clipped
         self._bounds = QRectF()
-        self._broken = False
+        self._has_failed = False
         self.setZValue(z)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
@@ -208,15 +210,15 @@ class Layer(QGraphicsItem):
     ) -> None:
         """Draw on the screen.
 
-        An exception that leaves a painting method ends the process without a word, so it is reported as any
-        other unexpected one is, once, and the layer stays blank.
+        An exception that leaves a painting method ends the process without a message. It is therefore passed
+        to ``sys.excepthook``, once, and the layer stays blank from then on.
         """
-        if self._broken:
+        if self._has_failed:
             return
         try:
             self._render(painter, self._frame(), self._theme.colors)
         except Exception:
-            self._broken = True
+            self._has_failed = True
             sys.excepthook(*sys.exc_info())
 
     def _render(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -231,7 +233,7 @@ class Layer(QGraphicsItem):
 
 
 INSPECTED = 1.6, 1.6
-"""Dashes of the frame around what is inspected and not chosen, in line widths."""
+"""Dash and gap, in line widths, of the frame around a model that is inspected but not chosen."""
 
 
 def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:
@@ -255,19 +257,20 @@ def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:
 
 
 def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
-    """Draw a line through points with the painter's pen, open at NaN.
+    """Draw a line through points with the painter's pen; a point with NaN leaves a gap.
 
     A long and wide solid line is drawn in pieces: Qt outlines and fills a line as a whole, which takes four
-    times as long for two thousand points. Each piece begins with the last segment of the one before: so they
-    join. Dashes go on along the whole line, and what shines through would be darker where pieces overlap.
+    times as long for two thousand points. Each piece begins with the last segment of the piece before, so
+    that the two join. Dashed and translucent lines are drawn as a whole: dashes would start again in each
+    piece, and a translucent line would be darker where pieces overlap.
     """
     line = painter.pen()
     gaps = np.flatnonzero(~np.isfinite(px + py)).tolist()
     solid = line.style() == Qt.PenStyle.SolidLine and line.color().alpha() == 255
     is_wide = line.widthF() * painter.deviceTransform().m11() > 1
-    for before, after in pairwise([-1, *gaps, px.size]):
-        xs = px[before + 1 : after]
-        ys = py[before + 1 : after]
+    for gap_before, gap_after in pairwise([-1, *gaps, px.size]):
+        xs = px[gap_before + 1 : gap_after]
+        ys = py[gap_before + 1 : gap_after]
         step = _PIECE if solid and is_wide and xs.size > _SHORT else max(1, xs.size)
         for first in range(0, xs.size - 1, step):
             piece = slice(max(0, first - 1), first + step + 1)
@@ -276,7 +279,7 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 
 @contextmanager
 def between_axes(painter: QPainter, frame: Frame) -> Iterator[None]:
-    """Draw nothing above or below the plot area, where lines may lead; markers spill."""
+    """Cut off lines above and below the plot area; at its sides, markers may spill as elsewhere."""
     painter.save()
     painter.setClipRect(frame.area.adjusted(-SPILL, -1.0, SPILL, 1.0), Qt.ClipOperation.IntersectClip)
     try:
@@ -301,6 +304,7 @@ def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) ->
     x = point.x()
     y = point.y()
     r = radius
+    # The factors make all shapes look equally large.
     if shape == "square":
         painter.drawRect(QRectF(x - r * 0.88, y - r * 0.88, 1.76 * r, 1.76 * r))
     elif shape == "diamond":
@@ -325,7 +329,7 @@ def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) ->
 
 
 def _draw_strokes(painter: QPainter, shape: str, point: QPointF, radius: float) -> None:
-    """Draw a marker made of strokes, in the brush's colour: a marker's fill is what carries its colour."""
+    """Draw a marker made of strokes, in the color of the brush, with which other markers are filled."""
     painter.save()
     color = (
         painter.brush().color() if painter.brush().style() != Qt.BrushStyle.NoBrush else painter.pen().color()
@@ -334,7 +338,7 @@ def _draw_strokes(painter: QPainter, shape: str, point: QPointF, radius: float) 
     x = point.x()
     y = point.y()
     r = radius
-    d = radius * 0.72
+    d = radius * 0.72  # diagonal strokes about as long as the others
     if shape in ("plus", "star"):
         painter.drawLine(QPointF(x - r, y), QPointF(x + r, y))
         painter.drawLine(QPointF(x, y - r), QPointF(x, y + r))

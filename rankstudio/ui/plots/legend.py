@@ -13,12 +13,14 @@ from rankstudio.ui.style.palettes import Category
 
 
 def flow(widths: Iterable[float], room: float, apart: float) -> list[tuple[float, int]]:
-    """Return where entries begin, as pixel and line; one that is wider than the room has a line of its own.
+    """Place the entries of a legend side by side, and return the pixel and the line where each begins.
+
+    An entry that is wider than the room has a line of its own.
 
     Parameters
     ----------
     widths : iterable of float
-        Of the entries, in pixels.
+        Widths of the entries, in pixels.
     room : float
         Width of the lines.
     apart : float
@@ -53,22 +55,23 @@ def draw_entry(
     width: float = 1.8,
     marker: float = 0.0,
 ) -> None:
-    """Draw an entry: a line or a marker, and a name that is cut in the middle where it has no room.
+    """Draw an entry: a line or a marker, and a name, which is cut in the middle where it has no room.
 
     Parameters
     ----------
     painter : QPainter
         With the font of the name.
     box : QRectF
-        Of the entry.
+        Box of the entry.
     look : Category
     text : str
+        The name.
     color : QColor
-        Of the name.
+        Color of the name.
     swatch, gap : float
-        Pixels of the line or marker, and behind it.
+        Pixels that the line or marker takes, and pixels between it and the name.
     width : float
-        Of the line.
+        Width of the line.
     marker : float
         Radius of the marker; 0 for a line.
     """

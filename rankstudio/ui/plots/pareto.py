@@ -1,4 +1,4 @@
-"""Size against worth: models as markers, the front that nothing beats, and which size to take."""
+"""A plot of models by size and worth, with the Pareto front and the suggested model."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _PLAIN_RADIUS = 2.6
 _FRONT_RADIUS = 4.2
 _RING_RADIUS = 8.0
 _FADED_OPACITY = 0.4
-_LOG_MARGIN_FACTOR = 1.08  # by which factor a logarithmic axis goes on beyond the least and the greatest size
-_SAMPLE_SPACING = 4.0  # pixels between those of the front that a name had better not hide
+_LOG_MARGIN_FACTOR = 1.08  # by which a logarithmic axis extends beyond the least and the greatest size
+_SAMPLE_SPACING = 4.0  # pixels between the points of the front that a name should leave visible
 _BAND_NAMES = {
     "not significantly worse": (
         tr("not significantly worse than the best (95 %, paired over queries)"),
@@ -57,18 +57,18 @@ _BAND_NAMES_OVER_FOLDS = {
 
 @dataclass(frozen=True)
 class Spot:
-    """One model.
+    """The marker of one model.
 
     Attributes
     ----------
     x, y : float
-        Its size and its worth.
+        Size and worth of the model.
     error : float
         Standard error of the worth; NaN where there is none.
     category : int
-        Whose colour and marker it takes: the run's.
+        Number of the model's run, which decides the color and the marker.
     title, note : str
-        What it is: "run 2 · GAS, then RankSVM" and "k = 4 · λ = 2⁶".
+        Run and parameters of the model: "run 2 · GAS, then RankSVM" and "k = 4 · λ = 2⁶".
     """
 
     x: float
@@ -81,20 +81,20 @@ class Spot:
 
 @dataclass(frozen=True)
 class Marks:
-    """Marks that are drawn around the spots.
+    """The models that a plot highlights: the Pareto front, the best and the suggested model.
 
     Attributes
     ----------
     front : tuple of int
-        Positions of the spots that nothing beats, by ascending size.
+        Positions of the spots on the Pareto front, by ascending size.
     best, suggested : int
-        Positions of the best, and of the smallest that is not clearly worse.
+        Positions of the best spot, and of the smallest one that is not clearly worse.
     levels : tuple of float
-        What each spot of the front has to be worth for that.
+        Least worth at which each spot of the front counts as not clearly worse.
     rule : str
-        What that is called: "one standard error"; for another choice, such as a budget, there is no band.
+        Name of the rule behind the levels: "one standard error". Another name, as for a budget, has no band.
     cost : str
-        What the suggested model costs: "0.35 ms"; "" where models are compared by size.
+        Cost of the suggested model: "0.35 ms"; "" where models are compared by size.
     """
 
     front: tuple[int, ...]
@@ -106,7 +106,7 @@ class Marks:
 
 
 class ParetoPlot(Plot):
-    """Markers by size and worth, with the front as steps.
+    """Markers of models by size and worth, with the Pareto front as steps; a click picks a model.
 
     Parameters
     ----------
@@ -126,7 +126,9 @@ class ParetoPlot(Plot):
         self.marks: Marks | None = None
         self.chosen: int | None = None
         self.inspected: int | None = None
-        self.over_folds = False  # of one ranking, each fold counts as a query
+        self.over_folds = (
+            False  # whether models are compared over folds, not queries, as for a single ranking
+        )
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         self.add_layer(partial(draw_pareto_front, self), 0.0)
         self.add_layer(partial(draw_spots, self), 1.0)
@@ -134,37 +136,37 @@ class ParetoPlot(Plot):
         self.add_layer(partial(draw_band_name, self), 3.0, clipped=False)
 
     def set_spots(self, spots: Sequence[Spot], marks: Marks | None = None) -> None:
-        """Show other models; no marks where there are none."""
+        """Show other models, and no marks if there are no models."""
         self.spots = tuple(spots)
         self.marks = marks if spots else None
         self.chosen = self.inspected = None
         self.show_anew()
 
     def select(self, position: int | None) -> None:
-        """Ring the current choice; None takes the ring away."""
+        """Draw a ring around the current choice; None removes the ring."""
         self.chosen = position
         self.mark_dirty()
 
     def inspect(self, position: int | None) -> None:
-        """Ring another model with dashes, as inspected; None takes the ring away."""
+        """Draw a dashed ring around the model that is inspected; None removes the ring."""
         self.inspected = position
         self.mark_dirty()
 
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the range of the sizes, and that in which the front is seen well."""
+        """Return the range of the sizes, and a range of worths that contains the front and its levels."""
         xs, ys = self.places
-        front_values = (
-            [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
-        )
+        smallest = float(xs.min())
+        greatest = float(xs.max())
+        front_values: list[float] = []
+        if self.marks:
+            front_values = [*(self.spots[i].y for i in self.marks.front), *self.marks.levels]
+        y_range = readable_range(ys, np.array(front_values))
         if self.axes.log_sizes:
-            return (
-                float(xs.min()) / _LOG_MARGIN_FACTOR,
-                float(xs.max()) * _LOG_MARGIN_FACTOR,
-            ), readable_range(ys, np.array(front_values))
-        room = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
-        return (float(xs.min()) - room, float(xs.max()) + room), readable_range(ys, np.array(front_values))
+            return (smallest / _LOG_MARGIN_FACTOR, greatest * _LOG_MARGIN_FACTOR), y_range
+        margin = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
+        return (smallest - margin, greatest + margin), y_range
 
     @property
     def places(self) -> tuple[Floats, Floats]:
@@ -176,7 +178,7 @@ class ParetoPlot(Plot):
         return not self.spots
 
     def figure(self) -> CurvesFigure:
-        """Return models by size and worth, with those that nothing beats."""
+        """Return the models by size and worth, with the Pareto front, the best and the suggested model."""
         spots = self.spots
         marks = self.marks
         series = []
@@ -197,16 +199,22 @@ class ParetoPlot(Plot):
         axes = self.axes
         x = FigureAxis(axes.x_label, whole=axes.integer_x)
         return CurvesFigure(
-            NAME, axes.title, "", x, FigureAxis(axes.title), tuple(series), marks=tuple(rings)
+            name=NAME,
+            title=axes.title,
+            caption="",
+            x=x,
+            y=FigureAxis(axes.title),
+            series=tuple(series),
+            marks=tuple(rings),
         )
 
     def numbers(self) -> Numbers:
-        """Return one row a model: which it is, size, worth, error, and what is marked."""
+        """Return a row for each model: run, parameters, size, worth, standard error, front and choice."""
         y_title = self.axes.title or "value"
         front = self.marks.front if self.marks else ()
         header = ["model", "combination", "size", y_title, "standard error", "front", "chosen"]
         return header, [
-            [s.title, s.note, s.x, s.y, s.error, "front" if i in front else "", self._called(i)]
+            [s.title, s.note, s.x, s.y, s.error, "front" if i in front else "", self._name_in_marks(i)]
             for i, s in enumerate(self.spots)
         ]
 
@@ -215,7 +223,7 @@ class ParetoPlot(Plot):
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
-        name = self._called(position)
+        name = self._name_in_marks(position)
         lines += [Line(name)] if name else []
         if self.marks is not None and position != self.marks.best:
             best = self.spots[self.marks.best]
@@ -223,8 +231,9 @@ class ParetoPlot(Plot):
         return lines
 
     def kept_in_sight(self, target: int) -> Pixels | None:
-        """Return the pixels of a marker and of the best one."""
-        spots = [self.spots[i] for i in {target, self.marks.best if self.marks is not None else target}]
+        """Return the pixels of a marker and of the best model's marker."""
+        best = self.marks.best if self.marks is not None else target
+        spots = [self.spots[i] for i in {target, best}]
         return self.frame().pixels(
             np.array([spot.x for spot in spots], float), np.array([spot.y for spot in spots], float)
         )
@@ -240,13 +249,16 @@ class ParetoPlot(Plot):
         front = self.marks.front
         suggested = self.marks.suggested
         start = suggested if suggested in front else self.marks.best
-        present = self.chosen if self.inspected is None else self.inspected
-        index = front.index(present) + right if present in front else front.index(start)
+        ringed = self.chosen if self.inspected is None else self.inspected
+        index = front.index(ringed) + right if ringed in front else front.index(start)
         self.picked.emit(front[max(0, min(len(front) - 1, index))])
         return True
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the marker nearest to a pixel, by its position, the front's first; None far from any."""
+        """Return the position of the spot at a pixel, None where every spot is too far away.
+
+        This is the nearest spot, unless one of the front is near: a spot of the front is larger and on top.
+        """
         if not self.spots:
             return None
         px, py = self.frame().pixels(*self.places)
@@ -256,7 +268,8 @@ class ParetoPlot(Plot):
         best = min(nearby, key=lambda i: distances[i]) if nearby else int(distances.argmin())
         return best if distances[best] <= _HIT_DISTANCE else None
 
-    def _called(self, position: int) -> str:
+    def _name_in_marks(self, position: int) -> str:
+        """Return "best", the name of the suggestion's rule, or both for a model that is both; else ""."""
         if self.marks is None:
             return ""
         names = {self.marks.best: tr("best"), self.marks.suggested: tr(self.marks.rule)}
@@ -265,7 +278,7 @@ class ParetoPlot(Plot):
         return names.get(position, "")
 
     def summary(self) -> str:
-        """Return in words which model is best, and which is suggested."""
+        """Describe the best and the suggested model."""
         if self.marks is None:
             return tr("{title} of {n_spots} models").format(title=self.axes.title, n_spots=len(self.spots))
         named_models = {tr("best"): self.marks.best, tr(self.marks.rule): self.marks.suggested}
@@ -278,9 +291,9 @@ class ParetoPlot(Plot):
 
 
 def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the band in which a model is good enough, then the front as steps.
+    """Draw the band of the models that are not clearly worse than the best, then the front as steps.
 
-    A size buys what the last smaller one on the front is worth.
+    The steps are level from each model of the front to the next larger one, and then rise or fall to it.
     """
     marks = plot.marks
     spots = plot.spots
@@ -300,9 +313,12 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
 
 
 def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
-    """Return the lower edge of the band: each size below the best has its level until the next one."""
+    """Return the lower edge of the band, as pairs of points: the left and the right end of each level.
+
+    The level of a size extends to the next size of the front; the band ends at the size of the best model.
+    """
     marks = plot.marks
-    assert marks is not None  # the band is one of them
+    assert marks is not None  # only a plot with marks has a band
     starts = [frame.area.left(), *(frame.x_px(plot.spots[i].x) for i in marks.front[1:])]
     levels = [frame.y_px(level) for level in marks.levels[:-1]]
     ends = zip(starts[:-1], starts[1:], levels, strict=True)
@@ -310,7 +326,7 @@ def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
 
 
 def _draw_band(painter: QPainter, frame: Frame, colors: Colors, lower: list[QPointF], upper: float) -> None:
-    """Fill between the level of the best and the levels of what is good enough; dot the lower edge."""
+    """Fill the band between the worth of the best model and the lower edge, and draw that edge dotted."""
     corners = [QPointF(lower[0].x(), upper), *lower, QPointF(lower[-1].x(), upper)]
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colors.q("accent", 0.09))
@@ -321,17 +337,17 @@ def _draw_band(painter: QPainter, frame: Frame, colors: Colors, lower: list[QPoi
 
 
 def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw a marker a model in its run's colour; those on the front larger and on top."""
+    """Draw a marker for each model in its run's color; markers of the front are larger and on top."""
     front = plot.marks.front if plot.marks else ()
     points = frame.points(*plot.places)
     painter.setPen(Qt.PenStyle.NoPen)
-    last: tuple[int, float] | None = None
+    last_brush: tuple[int, float] | None = None
     background = (i for i in range(len(points)) if i not in front)
     for i in (*background, *front):
         category = plot.spots[i].category
         opacity = 1.0 if i in front or i == plot.under_mouse else _FADED_OPACITY
-        if (category, opacity) != last:  # hundreds of one colour follow each other
-            last = category, opacity
+        if (category, opacity) != last_brush:  # hundreds of markers of one color follow each other
+            last_brush = category, opacity
             look = palettes.category(colors, category)
             look.color.setAlphaF(opacity)
             painter.setBrush(look.color)
@@ -339,17 +355,18 @@ def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
 
 
 def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw rings around suggested, best and chosen model, then their names where they hide least."""
+    """Draw rings around the chosen, inspected, best and suggested model, then names of the latter two."""
     marks = plot.marks
     if marks is None:
         return
     points = frame.points(*plot.places)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    rings = (plot.chosen, (), _RING_RADIUS - 2.5), (plot.inspected, INSPECTED, _RING_RADIUS - 1.0)
-    for position, dash, radius in rings:
+    thin_rings = (plot.chosen, (), _RING_RADIUS - 2.5), (plot.inspected, INSPECTED, _RING_RADIUS - 1.0)
+    for position, dash, radius in thin_rings:
         if position is not None:
             painter.setPen(pen(colors.q("text"), 1.4, dash))
             painter.drawEllipse(points[position], radius, radius)
+    # Position of a model: its names from long to short, the role of the color, and the width of the ring.
     named: dict[int, tuple[tuple[str, ...], str, float]] = {marks.best: ((tr("best"),), "muted", 1.4)}
     if marks.suggested != marks.best:
         named[marks.suggested] = (_suggested_names(plot, marks), "accent", 2.0)
@@ -360,16 +377,17 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
         QRectF(points[i].x() - _RING_RADIUS, points[i].y() - _RING_RADIUS, 2 * _RING_RADIUS, 2 * _RING_RADIUS)
         for i in named
     ]
-    for i, (names, role, _) in reversed(named.items()):  # the longer name has fewer places
-        box, text = _best_name_box(plot, frame, points[i], names, role == "accent", occupied)
-        painter.setFont(font(SMALL, role == "accent"))
+    for i, (names, role, _) in reversed(named.items()):  # the suggestion's longer name fits in fewer places
+        is_bold = role == "accent"
+        box, text = _best_name_box(plot, frame, points[i], names, is_bold, occupied)
+        painter.setFont(font(SMALL, is_bold))
         painter.setPen(colors.q(role))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         occupied.append(box)
 
 
 def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
-    """Return the text at the suggested model, at length and in short: "3 features", or its cost."""
+    """Return the texts for the suggested model, the longest first; the last is "3 features" or the cost."""
     if marks.cost:
         at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
         return (at_length, marks.cost) if marks.rule in _BAND_NAMES else (marks.cost,)
@@ -387,13 +405,14 @@ def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
 
 
 def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write at the upper right what the band is."""
+    """Write the meaning of the band at the upper right, if a long or a short name has room."""
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
     painter.setFont(font(SMALL))
-    title = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
-    names = (_BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES)[plot.marks.rule]
-    room = frame.outer.width() - title - 30
+    title_width = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
+    names_of_rules = _BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES
+    names = names_of_rules[plot.marks.rule]
+    room = frame.outer.width() - title_width - 30
     text = next((name for name in names if painter.fontMetrics().horizontalAdvance(name) <= room), "")
     if not text:
         return
@@ -413,40 +432,49 @@ def _best_name_box(
     bold: bool,
     occupied: list[QRectF],
 ) -> tuple[QRectF, str]:
-    """Return the box at a point that hides least, and the longest name that hides no more in its box."""
+    """Return the box near a point that hides least of the plot, and the name that stands in it.
+
+    `names` are the texts to choose from; the first one is taken of those that hide equally little.
+    """
     xs, ys = _drawn_pixels(plot, frame)
     room = frame.area.adjusted(0, -12, 8, 0)
 
     def cost(candidate: tuple[QRectF, str]) -> tuple[bool, int, int]:
+        """Return whether the box leaves the plot, then how many boxes and how many pixels it hides."""
         box, _ = candidate
-        across, level = np.abs(xs - box.center().x()), np.abs(ys - box.center().y())
-        n_hidden = np.count_nonzero((across <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
+        dx = np.abs(xs - box.center().x())
+        dy = np.abs(ys - box.center().y())
+        n_hidden = np.count_nonzero((dx <= box.width() / 2 + 3) & (dy <= box.height() / 2 + 3))
         return not room.contains(box), sum(box.intersects(other) for other in occupied), int(n_hidden)
 
-    boxes = ((box, name) for name in names for box in around(point, text_size(name, bold)))
-    return min(((_shifted_inside(box, room), name) for box, name in boxes), key=cost)
+    candidates = ((box, name) for name in names for box in around(point, text_size(name, bold)))
+    return min(((_shifted_inside(box, room), name) for box, name in candidates), key=cost)
 
 
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
-    """Return the pixels of all markers, and some along the front and the level parts of the band."""
+    """Return the pixels of all markers, and of points along the front and along the levels of the band."""
     xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
-    ends = [*xs[front[1:]], frame.area.right()]
-    parts = list(zip(xs[front], ends, ys[front], strict=True))
+    step_ends = [*xs[front[1:]], frame.area.right()]
+    level_parts = list(zip(xs[front], step_ends, ys[front], strict=True))
     if plot.marks is not None and len(front) > 1 and plot.marks.rule in _BAND_NAMES:
         edge = _level_steps(plot, frame)
-        parts += [(a.x(), b.x(), a.y()) for a, b in zip(edge[::2], edge[1::2], strict=True)]
-    for left, right, level in parts:
-        along = np.arange(left, right, _SAMPLE_SPACING)
-        xs, ys = np.append(xs, along), np.append(ys, np.full(along.size, level))
-    for x, (low, high) in zip(ends, pairwise(level for _, _, level in parts[: len(front)]), strict=False):
-        along = np.arange(min(low, high), max(low, high), _SAMPLE_SPACING)
-        xs, ys = np.append(xs, np.full(along.size, x)), np.append(ys, along)
+        level_parts += [(a.x(), b.x(), a.y()) for a, b in zip(edge[::2], edge[1::2], strict=True)]
+    for left_end, right_end, y in level_parts:
+        sample_xs = np.arange(left_end, right_end, _SAMPLE_SPACING)
+        xs = np.append(xs, sample_xs)
+        ys = np.append(ys, np.full(sample_xs.size, y))
+    # Between two level parts of the front there is an upright one; the last level part has none after it.
+    front_levels = [y for _, _, y in level_parts[: len(front)]]
+    for x, (y, next_y) in zip(step_ends, pairwise(front_levels), strict=False):
+        sample_ys = np.arange(min(y, next_y), max(y, next_y), _SAMPLE_SPACING)
+        xs = np.append(xs, np.full(sample_ys.size, x))
+        ys = np.append(ys, sample_ys)
     return xs, ys
 
 
 def _shifted_inside(box: QRectF, room: QRectF) -> QRectF:
-    """Return a box moved sideways as far as it takes to be inside the plot."""
+    """Return a box, moved sideways as far as it takes to lie inside the plot."""
     shifted_box = QRectF(box)
     shifted_box.moveRight(min(shifted_box.right(), room.right()))
     shifted_box.moveLeft(max(shifted_box.left(), room.left()))
@@ -454,23 +482,20 @@ def _shifted_inside(box: QRectF, room: QRectF) -> QRectF:
 
 
 def text_size(text: str, bold: bool) -> QSizeF:
-    """Return the room that a name takes."""
+    """Return the size of a name's box in pixels."""
     return QSizeF(QFontMetricsF(font(SMALL, bold)).horizontalAdvance(text) + 4, 15)
 
 
 def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left."""
+    x = point.x()
+    y = point.y()
     w = size.width()
     h = size.height()
     boxes = []
     for gap in (_RING_RADIUS + 2, _RING_RADIUS + 10, _RING_RADIUS + 20, _RING_RADIUS + 32):
-        across = (point.x() - w / 2, point.x() - 6, point.x() - w + 6, point.x() + gap, point.x() - gap - w)
-        boxes += [
-            QRectF(left_edge, top, w, h)
-            for left_edge in across
-            for top in (point.y() + gap, point.y() - gap - h)
-        ]
-        boxes += [
-            QRectF(left_edge, point.y() - h / 2, w, h) for left_edge in (point.x() + gap, point.x() - gap - w)
-        ]
+        # Centered, with an end near the point, and beside the point: each below and above.
+        left_edges = (x - w / 2, x - 6, x - w + 6, x + gap, x - gap - w)
+        boxes += [QRectF(left_edge, top, w, h) for left_edge in left_edges for top in (y + gap, y - gap - h)]
+        boxes += [QRectF(left_edge, y - h / 2, w, h) for left_edge in (x + gap, x - gap - w)]
     return boxes

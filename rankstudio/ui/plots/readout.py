@@ -16,11 +16,11 @@ from rankstudio.ui.style.theme import Theme
 
 Pixels = tuple[Floats, Floats]
 
-_LINE = 17
-_TITLE = 20
+_LINE = 17  # height of a line of the box, in pixels as all that follow
+_TITLE = 20  # height of the plot's title, which the box does not hide
 _PAD = 9
 _SWATCH = 18
-_GAP = 14
+_GAP = 14  # between the text of a line and its value
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Line:
     value : str
         Right-aligned; may be empty.
     color : QColor or None
-        Of the swatch; None for a line without one.
+        Color of the swatch; None for a line without a swatch.
     dash : tuple of float
-        Of the swatch's line.
+        Dash and gap lengths of the swatch, in line widths.
     bold : bool
     """
 
@@ -47,7 +47,7 @@ class Line:
 
 
 class ValueBox(QWidget):
-    """A small card over a plot, which the mouse passes through.
+    """A small card over a plot that shows the values at the mouse; mouse events pass through it to the plot.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class ValueBox(QWidget):
         self._plot = parent
         self._theme = theme
         self._lines: tuple[Line, ...] = ()
-        # The box follows the mouse: below it, it would take the moves from the plot, hide, and come again.
+        # A box under the mouse would otherwise get the mouse moves instead of the plot, hide, and come back.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
@@ -76,7 +76,8 @@ class ValueBox(QWidget):
 
     def fits(self, lines: Sequence[Line], anchor: QPointF) -> bool:
         """Return whether a box with these lines can leave a point uncovered."""
-        return not self._place(self._wanted(lines), anchor, None)[1]
+        _, covers_anchor = self._place(self._size_for(lines), anchor, obstacles=None)
+        return not covers_anchor
 
     def say(
         self,
@@ -85,26 +86,26 @@ class ValueBox(QWidget):
         obstacles: Pixels | None = None,
         dispensable: bool = False,
     ) -> None:
-        """Show lines beside a point, where they hide least.
+        """Show the box beside a point, where it hides least.
 
         Parameters
         ----------
         lines : sequence of Line
-            Nothing hides the box.
+            Lines of the box; without lines the box is hidden.
         anchor : QPointF
             The point, in the plot's pixels.
         obstacles : pair of ndarray, optional
-            Pixels of points that had better stay visible, x and y.
+            Pixels of points that should stay visible, x and y.
         dispensable : bool
-            Rather say nothing than cover the point in a plot that is too small.
+            Whether to hide the box where, in a small plot, it could only cover the point.
         """
         self._lines = tuple(lines)
         if not lines:
             self.hide()
             return
-        self.resize(self._wanted(lines))
-        spot, covers = self._place(self.size(), anchor, obstacles)
-        if covers and dispensable:
+        self.resize(self._size_for(lines))
+        spot, covers_anchor = self._place(self.size(), anchor, obstacles)
+        if covers_anchor and dispensable:
             self.silence()
             return
         self.move(spot)
@@ -117,39 +118,43 @@ class ValueBox(QWidget):
         self._lines = ()
         self.hide()
 
-    def _wanted(self, lines: Sequence[Line]) -> QSize:
-        """Return the size the lines need."""
-        swatch = _SWATCH if any(line.color is not None for line in lines) else 0
+    def _size_for(self, lines: Sequence[Line]) -> QSize:
+        """Return the size of a box with these lines, at most as wide as the plot."""
+        swatch_width = _SWATCH if any(line.color is not None for line in lines) else 0
         widths = []
         for line in lines:
             metrics = QFontMetrics(font(SMALL, line.bold))
-            value = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
-            widths.append(metrics.horizontalAdvance(line.text) + value + (swatch if line.color else 0))
+            value_width = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
+            text_width = metrics.horizontalAdvance(line.text)
+            widths.append(text_width + value_width + (swatch_width if line.color else 0))
         width = min(max(widths) + 2 * _PAD + 2, max(1, self._room().width()))
         return QSize(width, len(lines) * _LINE + 2 * _PAD - 4)
 
     def shown_text(self, line: Line) -> str:
-        """Return the text of a line as it is drawn: cut where the plot has no room for it and its value."""
+        """Return the text of a line as it is drawn: cut where the box has no room for text and value."""
         metrics = QFontMetrics(font(SMALL, line.bold))
-        value = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
-        room = self.width() - 2 * _PAD - value - (_SWATCH if line.color is not None else 0)
+        value_width = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
+        room = self.width() - 2 * _PAD - value_width - (_SWATCH if line.color is not None else 0)
         return metrics.elidedText(line.text, Qt.TextElideMode.ElideRight, room)
 
     def _room(self) -> QRect:
         return self._plot.rect().adjusted(2, _TITLE, -2, -2)
 
     def _place(self, size: QSize, anchor: QPointF, obstacles: Pixels | None) -> tuple[QPoint, bool]:
-        """Return the spot around the anchor that covers least, and whether it covers the anchor.
+        """Return the best spot for the box's upper left corner, and whether the box covers the anchor.
 
-        All spots lie inside the plot, below its title.
+        A spot is better if the box leaves the anchor visible, then if it hides fewer obstacles, then if it
+        comes earlier in the list. All spots are moved inside the plot, below its title.
         """
         room, point = self._room(), anchor.toPoint()
         x = point.x()
         y = point.y()
         w = size.width()
         h = size.height()
-        heights = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
-        corners = [(left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in heights]
+        # Right and left of the anchor: below it, above it, beside it, and near the plot's bottom and top.
+        tops = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
+        corners = [(left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in tops]
+        # Centered below and above the anchor; then a little higher above the plot's bottom.
         corners += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
         corners += [(left_edge, room.bottom() - h - 60) for left_edge in (x + 14, x - 14 - w)]
         spots = [
@@ -194,8 +199,8 @@ class ValueBox(QWidget):
             painter.setPen(swatch)
             painter.drawLine(box.left(), box.center().y() + 1, box.left() + 12, box.center().y() + 1)
             box = box.adjusted(_SWATCH, 0, 0, 0)
-        plain = line.bold or not line.value
-        painter.setPen(colors.q("text" if plain else "muted"))
+        is_heading = line.bold or not line.value
+        painter.setPen(colors.q("text" if is_heading else "muted"))
         painter.drawText(box, LEFT, self.shown_text(line))
         painter.setPen(colors.q("text"))
         painter.drawText(box, RIGHT, line.value)

@@ -1,4 +1,4 @@
-"""Curves over the steps of a path: some with names and colours, the rest behind them in grey."""
+"""Curves over the steps of a path: some with names and colors, the others behind them in gray."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from rankstudio.ui.style.fonts import LEFT, TINY, font, scaled
 from rankstudio.ui.style.theme import Theme
 
 BEHIND = -1
-"""Number of a curve that has no colour of its own."""
+"""Number of a curve that is drawn in gray behind the others."""
 
 _LEAST_HEIGHT = 62  # pixels: three panels stand below each other in the smallest window
-_LOW = 130  # pixels of a plot that has no room for the text of its x axis
-_REACH = 18.0  # pixels from a point in which the mouse means it
-_NAMES = 0.34  # of the width, that names take at most
-_GAP = 6.0
-_POINT = 4.0
-_AIR = 0.03
+_LOW = 130  # a plot of fewer pixels has no room for the text of its x axis
+_REACH = 18.0  # pixels from the mouse to a point that it hits
+_NAMES = 0.34  # most of the plot's width that names take
+_GAP = 6.0  # pixels between the curves and their names
+_POINT = 4.0  # radius of a point in pixels
+_AIR = 0.03  # share of the x range that is added at each end
 _LINE = 15  # pixels from one name to the next
 Point = tuple[int, int]  # position of a curve, and of a point on it
 
 
 @dataclass(frozen=True, eq=False)
 class StepCurve:
-    """One curve.
+    """One curve of a step plot.
 
     Attributes
     ----------
     key : int
-        Told when it is picked.
+        Emitted when the curve is picked.
     label : str
-        At its right end, unless it lies behind.
+        Written at the right end of the curve, unless its number is `BEHIND`.
     x, y : ndarray of shape (K,)
     number : int
-        Its colour and dash, from 0; `BEHIND` for grey.
+        Number of the color and dash, from 0; `BEHIND` for gray.
     filled : ndarray of shape (K,), optional
-        Of a curve that is drawn as points: which are filled.
+        Which points are filled, for a curve that is drawn as points; None for one drawn as a line.
     """
 
     key: int
@@ -60,21 +60,21 @@ class StepCurve:
 
 
 class StepCurvesPlot(Plot):
-    """Curves over steps, with a level and the chosen step; a click picks a curve.
+    """Curves over steps, with a level and a line at the chosen step; a click picks a curve.
 
     Parameters
     ----------
     theme : Theme
     title, x_label : str
     limits : tuple of float, optional
-        Of the y axis; else what the curves ask for.
+        Range of the y axis; by default that of the curves.
 
     Attributes
     ----------
     picked : Signal(int, int)
         Key of the curve and step that were clicked.
     feature_at : callable
-        Of the key of a curve and a step: the id of the feature that the point is of, 0 for none.
+        Returns the id of the feature at a point, given the key of its curve and its step; 0 for none.
     """
 
     picked = Signal(int, int)
@@ -89,7 +89,7 @@ class StepCurvesPlot(Plot):
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
         self._limits = limits
         self._x_label = x_label
-        self._marked: int | None = None
+        self._marked_key: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
         self.setMinimumHeight(_LEAST_HEIGHT)
         self.add_layer(self._draw_marks, -1.0)
@@ -99,14 +99,14 @@ class StepCurvesPlot(Plot):
     def set_curves(
         self, curves: Sequence[StepCurve], level: Level | None = None, step: int | None = None
     ) -> None:
-        """Show other curves, those behind first.
+        """Show other curves; gray ones are drawn first.
 
         Parameters
         ----------
         curves : sequence of StepCurve
         level : Level, optional
         step : int, optional
-            Where a line stands.
+            The chosen step, where a line stands.
         """
         self.curves = tuple(sorted(curves, key=lambda curve: curve.number != BEHIND))
         self.level = level
@@ -114,9 +114,9 @@ class StepCurvesPlot(Plot):
         self.show_anew()
 
     def mark(self, key: int | None) -> None:
-        """Let a curve stand out."""
-        if key != self._marked:
-            self._marked = key
+        """Highlight a curve."""
+        if key != self._marked_key:
+            self._marked_key = key
             self.mark_dirty()
 
     # Plot
@@ -139,15 +139,15 @@ class StepCurvesPlot(Plot):
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for the names at the right."""
-        names = self._names_width(size.width())
-        frame = self.axes.frame(QSizeF(size.width() - names, size.height()), *self.ranges())
+        names_width = self._names_width(size.width())
+        frame = self.axes.frame(QSizeF(size.width() - names_width, size.height()), *self.ranges())
         return replace(frame, outer=QRectF(QPointF(0, 0), size))
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Leave the text of the x axis out of a low plot, for the sake of the curves."""
+        """Leave the text of the x axis out of a low plot, so that the curves have more room."""
         super().resizeEvent(event)
         label = self._x_label if self.height() >= scaled(_LOW) else ""
-        if event is not None and label != self.axes.x_label:  # there is none while the plot is built
+        if event is not None and label != self.axes.x_label:  # the constructor of the plot passes no event
             self.set_axes(replace(self.axes, x_label=label))
 
     def _names_width(self, width: float) -> float:
@@ -161,7 +161,7 @@ class StepCurvesPlot(Plot):
         return self.figure().table()
 
     def figure(self) -> CurvesFigure:
-        """Return the curves; those behind have no names."""
+        """Return the curves as a figure; gray curves have no names."""
         x = FigureAxis(self._x_label, whole=True)
         low, high = self._limits or (None, None)
         series = tuple(
@@ -177,10 +177,11 @@ class StepCurvesPlot(Plot):
         )
         levels = (self.level,) if self.level is not None else ()
         y = FigureAxis(self.axes.title, low=low, high=high)
-        return CurvesFigure(NAME, self.axes.title, "", x, y, series, levels)
+        title = self.axes.title
+        return CurvesFigure(NAME, title=title, caption="", x=x, y=y, series=series, levels=levels)
 
     def summary(self) -> str:
-        """Return where each named curve ends."""
+        """Describe at which value each named curve ends."""
         sentences = [
             f"{curve.label}: {curve.y[-1]:.{self.decimals}f}"
             for curve in self.curves
@@ -189,40 +190,44 @@ class StepCurvesPlot(Plot):
         return describe([self.axes.title, *sentences])
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the nearest point in reach; of equally near ones that of a named curve."""
+        """Return the nearest point in reach, of equally near ones a named curve's; None without one."""
         return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _REACH)
 
     def readout(self, target: Point) -> list[Line]:
-        """Return curve, step and value."""
-        curve = self.curves[target[0]]
-        value = f"{curve.y[target[1]]:.{self.decimals}f}"
+        """Return a line with the curve, the step and the value of a point."""
+        curve_index, point_index = target
+        curve = self.curves[curve_index]
+        value = f"{curve.y[point_index]:.{self.decimals}f}"
         color = None if curve.number == BEHIND else self._look(curve, self.theme.colors).color
-        label = f"{curve.label or self.axes.title} · k = {curve.x[target[1]]:.0f}"
+        label = f"{curve.label or self.axes.title} · k = {curve.x[point_index]:.0f}"
         return [Line(label, value, color, bold=True)]  # a low plot has no room for more
 
     def feature_of(self, target: Point) -> int:
-        """Return the feature of a point."""
-        curve = self.curves[target[0]]
-        return self.feature_at(curve.key, int(curve.x[target[1]]))
+        """Return the id of the feature of a point."""
+        curve_index, point_index = target
+        curve = self.curves[curve_index]
+        return self.feature_at(curve.key, int(curve.x[point_index]))
 
     def pick(self, target: Point) -> None:
-        """Pick a curve."""
-        curve = self.curves[target[0]]
-        self.picked.emit(curve.key, int(curve.x[target[1]]))
+        """Pick the curve and the step of a point."""
+        curve_index, point_index = target
+        curve = self.curves[curve_index]
+        self.picked.emit(curve.key, int(curve.x[point_index]))
 
     def step(self, right: int, down: int) -> bool:
-        """Move along a named curve, or to the next one."""
-        named = [number for number, curve in enumerate(self.curves) if curve.number != BEHIND]
+        """Move along a curve, or to the next named curve; begin at the first named one."""
+        named = [i for i, curve in enumerate(self.curves) if curve.number != BEHIND]
         if not named:
             return False
-        number, index = self.under_mouse if self.under_mouse in self._points() else (named[0], 0)
-        if down and number in named:
-            number = named[(named.index(number) + down) % len(named)]
-        index = min(max(index + right, 0), self.curves[number].x.size - 1)
-        self.under_mouse = (number, index)
-        curve = self.curves[number]
-        position = self.frame().point(float(curve.x[index]), float(curve.y[index]))
-        self.say((number, index), position)
+        start = (named[0], 0)
+        curve_index, point_index = self.under_mouse if self.under_mouse in self._points() else start
+        if down and curve_index in named:
+            curve_index = named[(named.index(curve_index) + down) % len(named)]
+        curve = self.curves[curve_index]
+        point_index = min(max(point_index + right, 0), curve.x.size - 1)
+        self.under_mouse = (curve_index, point_index)
+        position = self.frame().point(float(curve.x[point_index]), float(curve.y[point_index]))
+        self.say((curve_index, point_index), position)
         self.redraw()
         return True
 
@@ -250,9 +255,10 @@ class StepCurvesPlot(Plot):
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
 
     def _draw_curves(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the curves, those behind first."""
-        for number, curve in enumerate(self.curves):
-            stands_out = curve.key == self._marked or (self.under_mouse or (-1, 0))[0] == number
+        """Draw the curves, gray ones first, and the point under the mouse."""
+        hovered_curve, hovered_point = self.under_mouse or (-1, 0)
+        for curve_index, curve in enumerate(self.curves):
+            stands_out = curve.key == self._marked_key or hovered_curve == curve_index
             if curve.number == BEHIND:
                 painter.setPen(
                     pen(colors.q("muted" if stands_out else "line_hover"), 1.4 if stands_out else 0.9)
@@ -267,48 +273,54 @@ class StepCurvesPlot(Plot):
                 draw_line(painter, *frame.pixels(curve.x, curve.y))
                 continue
             painter.setPen(pen(look.color, 1.5))
-            for x, y, full in zip(curve.x.tolist(), curve.y.tolist(), curve.filled.tolist(), strict=True):
-                painter.setBrush(look.color if full else colors.q("panel"))
+            for x, y, is_filled in zip(
+                curve.x.tolist(), curve.y.tolist(), curve.filled.tolist(), strict=True
+            ):
+                painter.setBrush(look.color if is_filled else colors.q("panel"))
                 painter.drawEllipse(frame.point(x, y), _POINT + 0.5, _POINT + 0.5)
-        if self.under_mouse is not None and self.under_mouse[0] < len(self.curves):
-            curve = self.curves[self.under_mouse[0]]
-            center = frame.point(float(curve.x[self.under_mouse[1]]), float(curve.y[self.under_mouse[1]]))
+        if self.under_mouse is not None and hovered_curve < len(self.curves):
+            curve = self.curves[hovered_curve]
+            center = frame.point(float(curve.x[hovered_point]), float(curve.y[hovered_point]))
             color = colors.q("muted") if curve.number == BEHIND else self._look(curve, colors).color
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
             draw_marker(painter, "circle", center, _POINT)
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Write the names at the ends of their curves, none over another one."""
+        """Write the names at the ends of their curves, moved apart so that they do not overlap."""
         named = [curve for curve in self.curves if curve.number != BEHIND and curve.label and curve.y.size]
         room = frame.outer.right() - frame.area.right() - _GAP
         if not named or room < scaled(24):
             return
-        height = float(scaled(_LINE))
-        ends = sorted(named, key=lambda curve: frame.y_px(float(curve.y[-1])))
-        heights = [frame.y_px(float(curve.y[-1])) for curve in ends]
-        places = apart(heights, height, frame.area.top() + height / 2, frame.outer.bottom() - height / 2)
-        for curve, y in zip(ends, places, strict=True):
-            painter.setFont(font(TINY, bold=curve.key == self._marked))
+        line_height = float(scaled(_LINE))
+        from_top = sorted(named, key=lambda curve: frame.y_px(float(curve.y[-1])))
+        end_pixels = [frame.y_px(float(curve.y[-1])) for curve in from_top]
+        top = frame.area.top() + line_height / 2
+        bottom = frame.outer.bottom() - line_height / 2
+        for curve, y in zip(from_top, apart(end_pixels, line_height, top, bottom), strict=True):
+            painter.setFont(font(TINY, bold=curve.key == self._marked_key))
             painter.setPen(self._look(curve, colors).color)
-            box = QRectF(frame.area.right() + _GAP, y - height / 2, room, height)
+            box = QRectF(frame.area.right() + _GAP, y - line_height / 2, room, line_height)
             text = painter.fontMetrics().elidedText(curve.label, Qt.TextElideMode.ElideRight, int(room))
             painter.drawText(box, LEFT, text)
 
 
 def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return places in the given order as near to the wanted ones as a gap between them allows.
+    """Move positions on a line apart, so that there is a gap between any two and their order is kept.
+
+    Positions are moved up by as little as it takes; if the last one exceeds `high`, positions are moved down.
 
     Examples
     --------
     >>> apart([10.0, 11.0, 40.0], 15.0, 0.0, 100.0)
     [10.0, 25.0, 40.0]
     """
-    places: list[float] = []
+    positions: list[float] = []
     for target in targets:
-        places.append(max(target, places[-1] + gap if places else low))
-    if places and places[-1] > high:
-        places[-1] = high
-        for index in range(len(places) - 2, -1, -1):
-            places[index] = min(places[index], places[index + 1] - gap)
-    return places
+        least = positions[-1] + gap if positions else low
+        positions.append(max(target, least))
+    if positions and positions[-1] > high:
+        positions[-1] = high
+        for index in range(len(positions) - 2, -1, -1):
+            positions[index] = min(positions[index], positions[index + 1] - gap)
+    return positions

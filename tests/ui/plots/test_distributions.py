@@ -106,7 +106,7 @@ def test_zeros_stand_as_bars_left_of_the_densities(inflated):
     inflated.flush()
     assert "62\N{NO-BREAK SPACE}% of not relevant are 0" in inflated.accessibleDescription()
     image = inflated.grab().toImage()
-    left = frame.area.left() - inflated._strip(frame.outer.width())
+    left = frame.area.left() - inflated._zeros_width(frame.outer.width())
     ground = image.pixelColor(round(left) - 4, round(frame.area.center().y()))
     low, high = (round(frame.area.bottom() - share * (frame.area.height() - 16)) for share in (0.3, 0.9))
     assert image.pixelColor(round(left) + 14, low) != ground
