@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -115,15 +116,23 @@ def _greedy_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigu
             yield StudyFigure(f"figure{number}", title, partial(path_figure, run, name))
 
 
-BY_SIZE = ("GAS-E", "FSMSVM", "FSMRank, first k")
-"""Runs of Figures 1 to 3 of Lai et al. 2013; the last one has a model for each number of features."""
+_RUNS_BY_SIZE = {
+    "GAS-E": ("GAS-E",),
+    "FSMSVM": ("FSMSVM, all features", "FSMSVM"),
+    "FSMRank": ("FSMRank, first k",),
+}
+"""Runs of Figures 1 to 3 of Lai et al. 2013 by legend; the first one that is there is drawn."""
 
 
 def _fsmrank_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
     """Yield Figures 1 to 5 of the paper on FSMRank, as far as its runs are there."""
-    runs = [(number, results[name]) for number, name in enumerate(BY_SIZE, start=1) if name in results]
+    runs: dict[str, RunResult] = {}
+    for legend, names in _RUNS_BY_SIZE.items():
+        present = [results[name] for name in names if name in results]
+        if present:
+            runs[legend] = present[0]
     for name in ("NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "MAP"):
-        if runs and all(name in run.plan.evaluated for _, run in runs):
+        if runs and all(name in run.plan.evaluated for run in runs.values()):
             yield StudyFigure(
                 f"figures1to3-{name.replace('@', '')}",
                 f"test {name} by number of features",
@@ -137,12 +146,17 @@ def _fsmrank_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFig
         yield StudyFigure("figure5", "objective of both solvers by seconds", seconds)
 
 
-def _figure_by_size(
-    data: FoldedDataset, runs: Sequence[tuple[int, RunResult]], name: str
-) -> CurvesFigure | None:
-    curves = run_curves([run for _, run in runs], name, 0, [data] * len(runs), part="test")
-    named = [(number, run.plan.title) for number, run in runs]
-    return run_curves_figure(data.name, named, curves, runs[0][0], name, part="test")
+def _figure_by_size(data: FoldedDataset, runs: Mapping[str, RunResult], name: str) -> CurvesFigure | None:
+    """Return the test measure of some runs, by legend, over the number of features, as the paper draws it."""
+    curves = run_curves(list(runs.values()), name, None, [data] * len(runs), part="test")
+    numbers = [list(_RUNS_BY_SIZE).index(legend) + 1 for legend in runs]
+    named = list(zip(numbers, runs, strict=True))
+    figure = run_curves_figure(data.name, named, curves, numbers[0], name, part="test")
+    if figure is None:
+        return None
+    legends = [legend for legend, curve in zip(runs, curves, strict=True) if curve is not None]
+    series = (replace(curve, label=legend) for curve, legend in zip(figure.series, legends, strict=True))
+    return replace(figure, series=tuple(series))
 
 
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:

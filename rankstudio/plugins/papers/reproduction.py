@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_grid import format_power, parse_grid
 from rankstudio.engine.support.resources import resource, table
+
+if TYPE_CHECKING:
+    from rankstudio.engine.statistics.paired import PairedComparison
 
 _FOLDS = 5  # of LETOR's datasets
 _ABOUT = "note", "datasets", "when"
@@ -71,6 +74,26 @@ class PaperTable:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A claim of a paper without numbers, and what ours gives.
+
+    Attributes
+    ----------
+    printed : str
+        Claim, as a sentence without its end.
+    run, against : str
+        Paper's names of the two runs that are compared.
+    comparisons : Mapping of str to PairedComparison
+        Comparison of the run with the other over the test queries, by measure.
+    """
+
+    printed: str
+    run: str
+    against: str
+    comparisons: Mapping[str, PairedComparison]
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """Tables of a paper, and the plans that should reproduce them.
 
@@ -88,6 +111,8 @@ class Reproduction:
         General notes.
     figure_runs : tuple of str
         Names of runs that only figures need.
+    claims : sequence of Mapping
+        Claims without numbers: "printed", "run", "against" and "measures".
     """
 
     key: str
@@ -96,6 +121,7 @@ class Reproduction:
     tables: Sequence[Mapping[str, Any]]
     notes: tuple[str, ...] = ()
     figure_runs: tuple[str, ...] = ()
+    claims: Sequence[Mapping[str, Any]] = ()
 
     def datasets(self) -> tuple[str, ...]:
         """Return the names of the datasets that have tables."""
@@ -153,17 +179,36 @@ class Reproduction:
             Whether those that only figures need are among them.
         """
         tables = self.of(data)
-        measures = tuple(dict.fromkeys(name for table in tables for name in _measures_of_table(table))) or (
-            "MAP",
-        )
+        table_measures = [name for table in tables for name in _measures_of_table(table)] or ["MAP"]
+        claim_measures = [name for claim in self.claims for name in claim["measures"]]
+        measures = tuple(dict.fromkeys((*table_measures, *claim_measures)))
         extra_runs = self.figure_runs if figures else ()
-        names = dict.fromkeys((*(name for table in tables for name in _runs_of_table(table)), *extra_runs))
+        claim_runs = [name for claim in self.claims for name in (claim["run"], claim["against"])]
+        table_runs = [name for table in tables for name in _runs_of_table(table)]
+        names = dict.fromkeys((*table_runs, *claim_runs, *extra_runs))
         return {name: self._plan(name, location, convention, measures) for name in names}
 
     def _plan(self, name: str, location: str, convention: str, measures: tuple[str, ...]) -> Plan:
         settings = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
         protocol = {"data": location, "select_by": "MAP", "measures": measures, "convention": convention}
         return plan_from_dict({**protocol, **settings})
+
+    def compared_claims(self, results: Mapping[str, RunResult]) -> tuple[Claim, ...]:
+        """Return the claims of the paper, each with the comparison of our runs."""
+        from rankstudio.engine.analysis.comparisons.significance import compare_with  # noqa: PLC0415 - scipy
+
+        return tuple(
+            Claim(
+                claim["printed"],
+                claim["run"],
+                claim["against"],
+                {
+                    name: compare_with(results[claim["run"]], results[claim["against"]], name)
+                    for name in claim["measures"]
+                },
+            )
+            for claim in self.claims
+        )
 
     def table(
         self, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None = None
@@ -358,4 +403,5 @@ def load_reproduction(key: str) -> Reproduction:
         for data in values["datasets"]
     ]
     figure_runs = tuple(values.get("figure_runs", ()))
-    return Reproduction(key, values["title"], values["runs"], tables, notes, figure_runs)
+    claims = tuple(values.get("claims", ()))
+    return Reproduction(key, values["title"], values["runs"], tables, notes, figure_runs, claims)

@@ -18,7 +18,6 @@ from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.statistics.paired import paired_t
 from rankstudio.plugins.papers.airola_2011 import ExperimentColumn, PrintedExperiment
 from rankstudio.plugins.papers.paper_figures import (
-    BY_SIZE,
     end_densities,
     objective_by_seconds,
     pair_costs,
@@ -66,16 +65,16 @@ def test_both_solvers_descend_in_time(data: FoldedDataset) -> None:
 
 
 def test_the_figures_of_each_paper_are_there(data: FoldedDataset) -> None:
-    top = run_of(data, "fsmrank-top", lambda1=(0.1,), lambda2=(1e-3,), project=True)
+    top = run_of(data, "fsmrank-top", lambda1=(0.1,), lambda2=(1e-3,), project=True, all_features=True)
     fsmrank = run_of(data, "fsmrank", lambda1=(0.1,), lambda2=(1e-3,), project=True)
-    found = paper_figures(load_reproduction("fsmrank"), {BY_SIZE[2]: top, "FSMRank": fsmrank}, data)
+    found = paper_figures(load_reproduction("fsmrank"), {"FSMRank, first k": top, "FSMRank": fsmrank}, data)
     names = [one.name for one in found]
     assert names == ["figures1to3-NDCG10", "figures1to3-MAP", "figure4", "figure5"]
     drawn = {one.name: one for one in made(found)}
     assert list(drawn) == names
     (curve,) = drawn["figures1to3-MAP"].series  # type: ignore[union-attr]
-    last = min(len(fold.paths[0].steps) for fold in top.folds) - 1
-    assert len(curve.y) == last + 1
+    assert curve.label == "FSMRank"
+    assert list(curve.x) == list(range(1, len(top.feature_ids) + 1))
     greedy = run_of(data, "greedy-rankrls", n_features_to_select=2)
     names = [
         one.name for one in paper_figures(load_reproduction("greedy-rankrls"), {"GRankRLS": greedy}, data)

@@ -43,6 +43,14 @@ PAPER = Reproduction(
         }
     ],
     ("nobody knows how",),
+    claims=(
+        {
+            "printed": "Selection helps",
+            "run": "ED, RLS",
+            "against": "WAF, RLS",
+            "measures": ["MAP", "NDCG@10"],
+        },
+    ),
 )
 
 
@@ -63,12 +71,20 @@ def test_tables_notes_and_what_agrees_are_printed(made, done) -> None:
     assert "ED, MAP" in printed.out
     assert naming("nobody knows how. 1 of 2").search(printed.out)
     assert naming("1 2 ED RLS Expected RankRLS").search(printed.err)
+    claim = printed.out[printed.out.index("The paper: Selection helps.\nOurs: ED, RLS minus WAF, RLS") :]
+    assert [line.split()[0] for line in claim.splitlines()[4:6]] == ["MAP", "NDCG@10"]
 
 
 def test_json_has_tables_notes_and_counts(made, answer) -> None:
     values = answer(["reproduce", "fs-ed", "--data", str(made), "--json"])
     assert (values["paper"], values["data"]) == ("A small paper", "Made")
     assert values["notes"] == ["nobody knows how"]
+    (claim,) = values["claims"]
+    assert (claim["printed"], claim["run"], claim["against"]) == ("Selection helps", "ED, RLS", "WAF, RLS")
+    numbers = {row["label"]: float(row["cells"][0]["ours"]) for row in values["tables"][0]["rows"][2:]}
+    assert claim["comparisons"]["MAP"]["mean_difference"] == pytest.approx(
+        numbers["ED, MAP"] - numbers["WAF, MAP"], abs=1e-4
+    )
     assert (values["promised"], values["open"]) == (
         {"cells": 0, "agree": 0},
         {"cells": 2, "agree": 1},

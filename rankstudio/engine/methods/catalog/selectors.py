@@ -302,6 +302,16 @@ FSMRANK = Method(
     ),
 )
 
+_ALL_FEATURES = Parameter(
+    name="all_features",
+    label="features without weight",
+    kind=Kind.SWITCH,
+    default=False,
+    help="Also selects the features to which FSMRank gives no weight, after all others.",
+    source="Lai et al. 2013, Figures 1 to 3",
+    basic=False,
+)
+
 FSMSVM = Method(
     key="fsmsvm",
     label="FSMSVM",
@@ -328,6 +338,7 @@ FSMSVM = Method(
         replace(_FSM[0], default=(0.1,)),
         replace(_FSM[1], default=(1e-4,)),
         *_FSM[2:],
+        _ALL_FEATURES,
     ),
 )
 
@@ -353,6 +364,7 @@ FSMRANK_TOP = Method(
     parameters=(
         replace(SIZE, source="Lai et al. 2013, section IV.D"),
         *_FSM,
+        _ALL_FEATURES,
     ),
 )
 

@@ -286,33 +286,37 @@ class FSMRank(_Weighing):
         self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(-1, last.coef.size)
 
 
-def top_features(last: Step) -> Iterator[Step]:
+def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
     """Yield the model truncated to 1, 2, … features, the largest |weight| first.
 
     The weights are unchanged (section IV.D). The criterion is NaN, because the objective does not apply to
-    truncated models.
+    truncated models. With ``all_features`` the features without weight follow; they do not change the model.
     """
     coef = np.zeros_like(last.coef)
-    order = by_weight(last.coef)
+    order = by_weight(last.coef, all_features)
     for k, feature in enumerate(order.tolist(), start=1):
         coef = coef.copy()
         coef[feature] = last.coef[feature]
         yield Step(k, tuple(order[:k].tolist()), coef, float("nan"), np.empty(0))
 
 
-def by_weight(coef: Floats) -> Ints:
-    """Return the features with nonzero weight, the largest |weight| first.
+def by_weight(coef: Floats, all_features: bool = False) -> Ints:
+    """Return the features with weight, the largest |weight| first; with ``all_features`` also those without.
 
     Ties go to the first column.
     """
     order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
-    weighted_features: Ints = order[: np.count_nonzero(coef)]
-    return weighted_features
+    n_features = coef.size if all_features else np.count_nonzero(coef)
+    first_features: Ints = order[:n_features]
+    return first_features
 
 
 @dataclass(eq=False, repr=False)
 class _OfFSMRank(GrowingSelector, _Weighing):
     """Base class of selectors that take the features in the order of FSMRank's weights."""
+
+    _: KW_ONLY
+    all_features: bool = False
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         return sums_need(shape, PAIRS)
@@ -337,7 +341,8 @@ class FSMRankTop(_OfFSMRank):
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all to which FSMRank gives weight.
+        Maximum number of features, k; by default, and at most, all to which FSMRank gives weight, or all
+        features.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
@@ -348,6 +353,8 @@ class FSMRankTop(_OfFSMRank):
         As in `FSMRank`.
     max_iter : int, default 400
         As in `FSMRank`.
+    all_features : bool, default False
+        Also select the features to which FSMRank gives no weight, after all others, in column order.
 
     Attributes
     ----------
@@ -381,13 +388,14 @@ class FSMRankTop(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: FSMRank's weights of it and all earlier ones.
 
-        If FSMRank leaves every weight at 0, the only step is the model without features.
+        If FSMRank leaves every weight at 0, and features without weight are not wanted, the only step is the
+        model without features.
         """
         data = training_data(data)
         fsmrank, last, max_features = yield from self._weighed(data)
         scores = np.abs(last.coef)
         zeros = np.zeros_like(last.coef)
-        truncated = list(top_features(last))[:max_features]
+        truncated = list(top_features(last, self.checked("all_features")))[:max_features]
         if not truncated:
             truncated = [Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))]
         objectives = yield from fsmrank.objectives(data, [step.coef for step in truncated])
@@ -432,7 +440,8 @@ class FSMSVM(_OfFSMRank):
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all to which FSMRank gives weight.
+        Maximum number of features, k; by default, and at most, all to which FSMRank gives weight, or all
+        features.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
@@ -443,6 +452,8 @@ class FSMSVM(_OfFSMRank):
         As in `FSMRank`.
     max_iter : int, default 400
         As in `FSMRank`.
+    all_features : bool, default False
+        Also select the features to which FSMRank gives no weight, after all others, in column order.
     C : float, default 1.0
         C of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
 
@@ -487,7 +498,7 @@ class FSMSVM(_OfFSMRank):
         n = data.X.shape[1]
         C = self.checked("C")
         _, last, max_features = yield from self._weighed(data)
-        order = last.selected[:max_features]
+        order = by_weight(last.coef, self.checked("all_features"))[:max_features].tolist()
         scores = np.abs(last.coef)
         from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
         from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415
@@ -499,7 +510,7 @@ class FSMSVM(_OfFSMRank):
                 objective = C * (yield from pairs.count())
                 yield Step(1, (), coef=np.zeros(n), criterion=objective, candidates=scores)
             for k in range(1, len(order) + 1):
-                chosen = list(order[:k])
+                chosen = order[:k]
                 problem = pairs.narrowed(chosen)
                 optimum = yield from solution(minimise_squared_hinge(problem, C, _TOL, _MAX_ITER))
                 coef = np.zeros(n)

@@ -24,7 +24,9 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError, one_line
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.export.tables import p_text
 from rankstudio.plugins.papers.reproduction import (
+    Claim,
     PaperTable,
     Reproduction,
     cells_of,
@@ -121,12 +123,13 @@ def run(args: argparse.Namespace) -> int:
         )
     else:
         tables = [paper.table(printed, results, dataset) for printed in printed_tables]
+        claims = paper.compared_claims(results)
         noted = [name for name in results if "note" in paper.runs[name]]
         notes = [*(f"{name}: {paper.runs[name]['note']}" for name in noted), *paper.notes]
         text = (
-            as_json(_tables_as_dict(paper, dataset.name, tables, notes))
+            as_json(_tables_as_dict(paper, dataset.name, tables, claims, notes))
             if args.json
-            else _reproduction_text(paper, dataset.name, tables, notes)
+            else _reproduction_text(paper, dataset.name, tables, claims, notes)
         )
     if args.figures is not None:
         files = figure_files_of(paper_figures(paper, results, dataset, findings), args.figures)
@@ -156,19 +159,42 @@ def _run_plans(
 
 
 def _reproduction_text(
-    paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]
+    paper: Reproduction,
+    data: str,
+    tables: Sequence[PaperTable],
+    claims: Sequence[Claim],
+    notes: Sequence[str],
 ) -> str:
-    """Return the tables, notes on them, and how many cells agree."""
+    """Return the tables, claims of the paper beside our tests, notes, and how many cells agree."""
     parts = [
         one_line(f"{paper.title}, on {data}"),
         *(f"{table.title}\n{_table_text(table)}" for table in tables),
     ]
+    parts += map(_claim_text, claims)
     if notes:
         parts.append(_wrapped_paragraphs(f"{note}." for note in notes))
     counts = []
     for cells, template in zip(cells_of(tables), _COUNT_TEMPLATES, strict=True):
         counts += [template.format(sum(cell.agrees for cell in cells), len(cells))] if cells else []
     return "\n\n".join([*parts, "\n".join(counts)])
+
+
+def _claim_text(claim: Claim) -> str:
+    """Return a claim of the paper, and below it the test of our runs for each measure."""
+    rows = [
+        [
+            name,
+            f"{comparison.mean_difference:+.4f}",
+            f"{comparison.low:+.4f}",
+            f"{comparison.high:+.4f}",
+            p_text(comparison.p_randomisation),
+        ]
+        for name, comparison in claim.comparisons.items()
+    ]
+    header = ["", "difference", "low", "high", "p"]
+    ours = f"Ours: {claim.run} minus {claim.against} over the test queries, 95 % interval, randomisation test"
+    printed = _wrapped_paragraphs([f"The paper: {claim.printed}."])
+    return f"{printed}\n{ours}\n{as_text(header, rows, left_columns=(0,))}"
 
 
 def _table_text(table: PaperTable) -> str:
@@ -181,7 +207,11 @@ def _table_text(table: PaperTable) -> str:
 
 
 def _tables_as_dict(
-    paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]
+    paper: Reproduction,
+    data: str,
+    tables: Sequence[PaperTable],
+    claims: Sequence[Claim],
+    notes: Sequence[str],
 ) -> dict[str, Any]:
     """Return everything as plain values."""
     counts = {
@@ -199,7 +229,14 @@ def _tables_as_dict(
         }
         for table in tables
     ]
-    return {"paper": paper.title, "data": data, "tables": plain, "notes": list(notes), **counts}
+    content = {
+        "paper": paper.title,
+        "data": data,
+        "tables": plain,
+        "claims": [asdict(claim) for claim in claims],
+        "notes": list(notes),
+    }
+    return content | counts
 
 
 def _run_experiments(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:

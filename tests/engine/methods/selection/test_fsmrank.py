@@ -331,6 +331,28 @@ def test_the_first_k_score_with_the_weights_of_the_whole_model(parameters: dict[
     assert fitted.n_iter_ == whole.n_iter_
 
 
+def test_features_without_weight_follow_and_change_only_what_is_retrained() -> None:
+    X, y, qid = ranking()
+    parameters = {"lambda2": 0.05}
+    weighted = list(FSMRankTop(**parameters).steps(X, y, qid=qid))
+    assert 0 < len(weighted) < X.shape[1]
+    steps = list(FSMRankTop(all_features=True, **parameters).steps(X, y, qid=qid))
+    selected = weighted[-1].selected
+    order = (*selected, *(j for j in range(X.shape[1]) if j not in selected))
+    assert [step.selected for step in steps] == [order[:k] for k in range(1, X.shape[1] + 1)]
+    for k, step in enumerate(steps):
+        expected = weighted[min(k, len(weighted) - 1)]
+        np.testing.assert_array_equal(step.coef, expected.coef)
+        assert step.criterion == pytest.approx(expected.criterion, rel=1e-12)
+    assert list(FSMRankTop(all_features=True, n_features_to_select=2).steps(X, y, qid=qid))[-1].number == 2
+
+    *_, last = FSMSVM(all_features=True, C=0.1, **parameters).steps(X, y, qid=qid)
+    whole = RankSVM(C=0.1).fit(X, y, qid=qid)
+    assert last.selected == order
+    np.testing.assert_allclose(last.coef, whole.coef_, rtol=1e-3, atol=1e-3)
+    assert last.criterion == pytest.approx(whole.objective_, rel=2e-6)
+
+
 def test_the_criterion_of_a_cut_model_is_its_objective() -> None:
     X, y, qid = ranking()
     parameters = {"lambda1": 0.3, "lambda2": 1e-3}
