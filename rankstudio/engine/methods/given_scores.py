@@ -1,4 +1,4 @@
-"""A ranking that was not learned here: the scores of documents, as another program gave them."""
+"""Rankings that another program made: the scores of documents, as its files contain them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.sparse_rows import features_apart
 
-_MAX_COMPARED_ROWS = 4096  # of a part by which it is known, evenly spread
+_MAX_COMPARED_ROWS = 4096  # evenly spaced rows of a part from which its key is computed
 
 
 @dataclass(frozen=True, eq=False)
 class GivenScores(Step):
-    """Scores of the documents of some parts; other documents have none.
+    """The step of a run with given scores: scores for the documents of some parts, not for others.
 
     Attributes
     ----------
     name : str
         Name of the scores.
     parts : Mapping of str to ndarray of shape (m,)
-        Scores of the documents of each part, in row order, by `part_key` of its features.
+        Scores of the documents of each part, in row order. The keys are :func:`part_key` of the parts'
+        features.
     """
 
     linear: ClassVar[bool] = False
@@ -56,7 +57,7 @@ class GivenScores(Step):
         return self.parts[key]
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the scores; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the scores as plain values; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         scores = {key: values.tolist() for key, values in self.parts.items()}
         return {"kind": KIND, "name": self.name, "parts": scores}
 
@@ -75,7 +76,15 @@ def given_scores(name: str, parts: Sequence[tuple[Floats, Floats]], n_features: 
     n_features : int
     """
     by_key = {part_key(X): np.ascontiguousarray(scores, dtype=np.float64) for X, scores in parts}
-    return GivenScores(1, (), np.zeros(n_features), float("nan"), np.empty(0), name, by_key)
+    return GivenScores(
+        number=1,
+        selected=(),
+        coef=np.zeros(n_features),
+        criterion=float("nan"),
+        candidates=np.empty(0),
+        name=name,
+        parts=by_key,
+    )
 
 
 def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
@@ -101,7 +110,7 @@ def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
 
 
 def part_key(X: Floats) -> str:
-    """Return a key of a part: its shape, and the features of its documents, or of a sample.
+    """Return a key of a part of the data: a checksum of its shape and of its features, or of some rows.
 
     Parameters
     ----------
@@ -110,7 +119,7 @@ def part_key(X: Floats) -> str:
 
     Notes
     -----
-    O(n) for m documents beyond several thousand.
+    At most 4,096 rows are read, so the time does not grow with larger numbers of documents.
     """
     rows = np.linspace(0, len(X) - 1, min(len(X), _MAX_COMPARED_ROWS)).astype(np.int64)
     digest = hashlib.sha256(f"{X.shape}".encode())

@@ -1,4 +1,4 @@
-"""How much memory a method needs, by the shape of its data: each method says so once, before any work."""
+"""Memory requirements of methods, which follow from the shape of the data before any work is done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 NUMBER = 8.0
 """Bytes of a float64."""
 PAIRS = 256
-"""Bytes a document of pairs within queries, and of a loss at some scores."""
+"""Bytes per document for the pairs within queries, and for a loss at some scores."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class DataShape:
     T : int
         Number of threads that work on shards.
     on_disk : bool
-        Whether the documents are read from disk on demand, so that the pieces read count.
+        Whether the documents are read from disk on demand, so that documents in use take additional memory.
     free : float
         Memory limit in bytes, for methods that adapt to it.
 
@@ -55,15 +55,12 @@ class DataShape:
 
     @property
     def read(self) -> float:
-        """Size of the documents that must be loaded if all are needed at once, in bytes: those on disk."""
+        """Bytes that must be read if all documents are needed at once: 0 if they are in memory already."""
         return self.documents if self.on_disk else 0.0
 
 
 class Reading(Enum):
-    """How a method goes over its documents.
-
-    With a single shard, all methods process all documents at once.
-    """
+    """How a method processes its documents; with a single shard, all methods process all at once."""
 
     WHOLE = "all at once"
     IN_TURN = "shard by shard, none of them by other workers"
@@ -72,26 +69,27 @@ class Reading(Enum):
 
 @dataclass(frozen=True)
 class MemoryNeed:
-    """Memory requirements of a method besides the data already in memory.
+    """Memory requirements of a method, in addition to the data that are already in memory.
 
     Attributes
     ----------
     least : float
         Minimum memory in bytes.
     states : float
-        Bytes for shards, kept in memory as far as the limit allows, otherwise in files.
+        Bytes of the states of shards for one setting, in memory as far as the limit allows, otherwise in
+        files.
     lasting : float
-        Part of these bytes shared by all settings.
+        Bytes of the results of shards that all settings share, stored in the same way.
     reading : Reading
-        How it goes over the documents.
+        How the method processes the documents.
     algorithm : str
-        Name of the algorithm, if there are several; otherwise "".
+        Name of the algorithm, if the method has several; otherwise "".
     usual : float
-        Memory in bytes if available, at least ``least``; 0 for ``least``.
+        Bytes that the method uses if available, at least ``least``; 0 if it uses ``least``.
     kept : float
         Part of ``least`` in bytes that grows with the number of documents despite shards, at most the limit.
     fits : str
-        Another parameter with which it would run, such as "n_basis=500"; "" for none.
+        Value of a parameter with which the method would fit into memory, such as "n_basis=500"; "" for none.
 
     Examples
     --------
@@ -111,7 +109,8 @@ class MemoryNeed:
 
     def plus(self, n_bytes: float) -> MemoryNeed:
         """Return the requirements increased by a number of bytes."""
-        return replace(self, least=self.least + n_bytes, usual=self.usual and self.usual + n_bytes)
+        usual = self.usual + n_bytes if self.usual else 0.0
+        return replace(self, least=self.least + n_bytes, usual=usual)
 
     def times(self, count: int) -> MemoryNeed:
         """Return the requirements of a number of parallel workers."""
@@ -127,21 +126,22 @@ class MemoryNeed:
     def room(self, budget: float) -> float:
         """Return the number of bytes of states that fit into memory within a limit.
 
-        States of a work and lasting states are stored separately, the latter in three quarters of the space.
+        States and lasting results have separate spaces of this size, and lasting results use at most three
+        quarters of theirs.
         """
-        rooms = bool(self.states) + 0.75 * bool(self.lasting)
+        n_spaces = bool(self.states) + 0.75 * bool(self.lasting)
         spare = max(0.0, budget - max(self.least, self.usual))
-        return min(budget / 2, spare / max(rooms, 1.0))
+        return min(budget / 2, spare / max(n_spaces, 1.0))
 
     def resident(self, room: float) -> float:
-        """Return the maximum number of bytes in memory for a given space for states.
+        """Return the maximum number of bytes in memory, with ``room`` bytes of space for states.
 
-        A quarter of the space is never used for lasting states, as in `Scratch.lasting`.
+        Lasting results use at most three quarters of their space, as in `Scratch.lasting`.
         """
         return max(self.least, self.usual) + min(self.lasting, 0.75 * room) + min(self.states, room)
 
     def in_files(self, room: float) -> float:
-        """Return the number of bytes of states that are then in files."""
+        """Return the number of bytes of states and lasting results in files, with this space in memory."""
         return max(0.0, self.lasting - 0.75 * room) + max(0.0, self.states - room)
 
 
@@ -194,13 +194,16 @@ def shard_need(
     >>> shard_need(shape).least < whole_need(shape).least
     True
     """
-    shard = NUMBER * shape.s * shape.n
-    at_work = shape.T * shard * (copies + shape.on_disk)
-    return MemoryNeed(at_work + per_document * shape.m, states, lasting, Reading.SHARED)
+    shard_bytes = NUMBER * shape.s * shape.n
+    # A shard that is read from disk takes as much as one more matrix.
+    bytes_in_use = shape.T * shard_bytes * (copies + shape.on_disk)
+    return MemoryNeed(bytes_in_use + per_document * shape.m, states, lasting, Reading.SHARED)
 
 
 def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
-    """Return the requirements of learning only from sums over shards; a single shard is processed as a whole.
+    """Return the requirements of a method that only needs sums over shards.
+
+    A single shard is processed as a whole.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Own importance and similarity of features: arrays, functions of the training documents, and CSV files."""
+"""The user's own importance and similarity of features: arrays, functions of the documents, or CSV files."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.shards.training_data import TrainingData
 
-_MAX_SIZE = 1e50  # squares and sums of greater numbers leave the floating-point range
+_MAX_SIZE = 1e50  # squares and sums of larger numbers could leave the floating-point range
 OwnValues = ArrayLike | Callable[[Floats, Floats, Ints], ArrayLike]
-"""Numbers of the features, or a function of X (m, n), y (m,) and each document's query (m,) with them."""
+"""Numbers of the features, or a function of X (m, n), y (m,) and documents' queries (m,) that returns them."""
 
 
 def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool = True) -> Floats:
@@ -28,12 +28,13 @@ def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool
     Parameters
     ----------
     value : array-like or callable
-        One number from 0 up for each feature, shape (n,); if ``with_negatives``, also (2n,), those of the
-        negatives last.
+        One number from 0 up for each feature, shape (n,). If ``with_negatives``, the shape may also be (2n,),
+        with the importance of the features' negatives last.
     data : TrainingData
         The documents.
     with_negatives : bool, default True
-        Whether negatives have an importance, too: that of the feature by default.
+        Whether the result includes the features' negatives. By default, a negative has the importance of its
+        feature.
 
     Returns
     -------
@@ -58,12 +59,14 @@ def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool
     importance = _as_numbers("importance", value, data)
     if importance.shape == (n,) and with_negatives:
         importance = np.tile(importance, 2)
-    if importance.shape != ((2 * n,) if with_negatives else (n,)):
+    expected_shape = (2 * n,) if with_negatives else (n,)
+    if importance.shape != expected_shape:
         expected = tr("one number for each of the {n} features").format(n=n)
         raise ParameterError("importance", _shape_text(importance), expected)
-    if not (np.isfinite(importance).all() and (importance >= 0).all()):
-        wrong = importance[~(np.isfinite(importance) & (importance >= 0))][0]
-        raise ParameterError("importance", float(wrong), tr("finite numbers from 0 up"))
+    is_valid = np.isfinite(importance) & (importance >= 0)
+    if not is_valid.all():
+        first_invalid = importance[~is_valid][0]
+        raise ParameterError("importance", float(first_invalid), tr("finite numbers from 0 up"))
     return importance
 
 
@@ -73,7 +76,7 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     Raises
     ------
     ParameterError
-        For another shape, a number that is not finite or too large, a negative one on the diagonal, or a
+        For another shape, a number that is not finite or too large, a negative number on the diagonal, or a
         matrix that is not symmetric.
 
     Examples
@@ -99,6 +102,7 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     if (least := float(np.diag(similarity).min())) < 0.0:
         expected = tr("similarities of features with themselves from 0 up")
         raise ParameterError("similarity", least, expected)
+    # The pair of features whose two similarities differ most.
     i, j = np.unravel_index(int(np.argmax(np.abs(similarity - similarity.T))), similarity.shape)
     if not np.isclose(similarity[i, j], similarity[j, i], rtol=1e-9, atol=1e-12):
         text = tr("{a:g} and {b:g} for features {i} and {j}").format(
@@ -109,6 +113,7 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
 
 
 def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
+    """Return the numbers of an array, or those that a function returns for the documents."""
     if callable(value):
         query_data = data.whole(name)
         queries = np.repeat(np.arange(query_data.ptr.size - 1), np.diff(query_data.ptr))
@@ -130,7 +135,7 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
     ----------
     parameter : Parameter
         Importance: a table with the columns ``feature``, the id, and ``importance``. Similarity: a first row
-        of ids, and then a row for each feature, its id first.
+        of ids, and then a row for each feature that begins with the feature's id.
     path : str
     columns : Mapping of int to int
         Column of each feature by id.
@@ -138,38 +143,41 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
     Returns
     -------
     tuple
-        Of numbers, or of rows of numbers: a value that can be compared and kept.
+        Numbers of the features for an importance, tuples of numbers for a similarity.
 
     Raises
     ------
     DatasetError
-        If it is no such file, or a feature of the data is missing; the message names the line.
+        If the file does not have this form, or a feature of the data is missing; the message names the line.
     FileAccessError
-        If it cannot be read.
+        If the file cannot be read.
     """
-    square = parameter.name == "similarity"
-    expected = tr("a row of feature ids, and a row for each feature, its id first") if square else ""
-    expected = expected or tr("the columns feature (an id) and {name}").format(name=parameter.name)
+    is_matrix = parameter.name == "similarity"
+    if is_matrix:
+        expected = tr("a row of feature ids, and a row for each feature, its id first")
+    else:
+        expected = tr("the columns feature (an id) and {name}").format(name=parameter.name)
     lines = [row for row in csv.reader(read_feature_file(Path(path), expected).splitlines()) if row]
     header, rows = (lines[0], lines[1:]) if lines else ([], [])
-    places = [_feature_id(path, 1, item, expected) for item in header[1:]] if square else [0]
-    if not square and [item.strip().lower() for item in header[:2]] != ["feature", parameter.name]:
+    # Feature id of each number of a row; the only number of an importance has none.
+    number_ids = [_feature_id(path, 1, item, expected) for item in header[1:]] if is_matrix else [0]
+    if not is_matrix and [item.strip().lower() for item in header[:2]] != ["feature", parameter.name]:
         raise DatasetError(_problem_text(path, 1, ",".join(header) or tr("nothing"), expected))
     feature_rows: dict[int, list[float]] = {}
     for number, row in enumerate(rows, start=2):
         feature = _feature_id(path, number, row[0], expected)
-        feature_rows[feature] = _numbers_after(path, number, row, len(places), expected)
-    missing_columns = [i for i in columns if i not in feature_rows or (square and i not in places)]
-    if missing_columns:
+        feature_rows[feature] = _numbers_after(path, number, row, len(number_ids), expected)
+    missing_features = [i for i in columns if i not in feature_rows or (is_matrix and i not in number_ids)]
+    if missing_features:
         text = tr(
             "{path}: found no {what} of feature {feature}, expected that of all {n} features of the data."
         )
         raise DatasetError(
-            text.format(path=path, what=tr(parameter.label), feature=missing_columns[0], n=len(columns))
+            text.format(path=path, what=tr(parameter.label), feature=missing_features[0], n=len(columns))
         )
-    if not square:
+    if not is_matrix:
         return tuple(feature_rows[i][0] for i in columns)
-    column_order = [places.index(i) for i in columns]
+    column_order = [number_ids.index(i) for i in columns]
     return tuple(tuple(feature_rows[i][index] for index in column_order) for i in columns)
 
 

@@ -1,4 +1,4 @@
-"""Methods that learn from pairs of documents: of labels, or preferences; and by least squares with a cost."""
+"""Base classes of methods that learn from pairs of documents, which labels or preferences define."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
 
 
 def preferring(data: Any, preferences: Preferences | None) -> Any:
-    """Return grouped data with preferences between the original rows.
+    """Return grouped data with preferences, which refer to the rows in their original order.
 
     Raises
     ------
@@ -89,21 +89,21 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
         return data
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     if data.order is not None:
-        query[data.order] = query.copy()
+        query[data.order] = query.copy()  # the query of each original row
     preferences.check_queries(query)
     return replace(data, preferences=preferences.in_order(data.order))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PairwiseLeastSquares(PreferenceLearner):
-    """Base class of methods that minimise the squared errors of pairs, with a cost and query weights."""
+    """Base class of methods that minimise the squared errors of pairs; has the parameters of this loss."""
 
     cost: str = "magnitude"
     ties: bool | None = None
     weighting: str = "size"
 
     def pair_cost(self) -> PairCost:
-        """Return the loss; ParameterError if a parameter is out of range or incompatible with another."""
+        """Return the loss; ParameterError if a parameter is out of range or does not fit the others."""
         cost = self.checked("cost")
         weighting = self.checked("weighting")
         ties = cost == "magnitude" if self.ties is None else self.checked("ties")
@@ -111,12 +111,12 @@ class PairwiseLeastSquares(PreferenceLearner):
 
 
 def held_out_weighting(cost: PairCost) -> str:
-    """Return the weighting of :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+    """Return the weighting of a loss for :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
 
     Raises
     ------
     ParameterError
-        For a loss without shortcut for held-out documents.
+        For a loss for which held-out documents have no closed form.
     """
     if not cost.ties or cost.weighting == "pairs":
         name = unusual(cost)
@@ -126,12 +126,12 @@ def held_out_weighting(cost: PairCost) -> str:
 
 
 def pair_rows(data: Any, cost: PairCost) -> Any:
-    """Return data whose squared errors are the loss: the given data for the default loss of labels.
+    """Return rows whose squared errors are the loss; with labels and the default loss, the data themselves.
 
     Raises
     ------
     ParameterError
-        For another loss of labels with sparse features.
+        For sparse features with labels and a loss other than the default.
     """
     if isinstance(data, QueryData):
         return PairRows.of(data, cost)
@@ -144,14 +144,14 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
 
 
 def refuse_unusual(cost: PairCost) -> None:
-    """Raise ParameterError for a loss of labels that sparse features are not learned with."""
+    """Raise a ParameterError for a loss of labels that sparse features do not support."""
     if name := unusual(cost):
         expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
         raise ParameterError(name, getattr(cost, name), expected)
 
 
 def unusual(cost: PairCost) -> str:
-    """Return the first parameter that differs from its default, "" for none."""
-    usual = PairCost()
-    names = [name for name in ("cost", "ties", "weighting") if getattr(cost, name) != getattr(usual, name)]
+    """Return the name of the loss's first parameter that differs from its default, "" for none."""
+    default = PairCost()
+    names = [name for name in ("cost", "ties", "weighting") if getattr(cost, name) != getattr(default, name)]
     return names[0] if names else ""

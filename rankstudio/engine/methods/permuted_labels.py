@@ -1,4 +1,4 @@
-"""Shared work of pairwise least squares for many permutations of labels or of parts in preferences."""
+"""Computations of pairwise least squares that are shared by many permutations of labels or preferences."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import PreferenceBlock
 
 LOSS = frozenset({"cost", "ties", "weighting"})
-"""Parameters of losses whose rows are the same whatever the labels are."""
+"""Parameters of the loss of pairs, which may have any value."""
 
 _MOST_ROOM_OF_BLOCKS = 1e9
-"""Bytes; not what is free just now: rows that are made anew each time have other last bits."""
+"""Bytes of blocks of preferences. A constant, not the free memory: without blocks, the last bits of the rows
+differ."""
 
 
 def rows_and_targets(cost: PairCost, data: QueryData) -> tuple[QueryData, Callable[[Floats], Floats]]:
-    """Return the fixed rows of a loss, and the function that computes targets (m, v) from labels (m, v)."""
+    """Return rows of a loss that do not depend on labels, and the function from labels to targets, (m, v)."""
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
 
 def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
-    """Return the function of labels (m, v) that :func:`rows_and_targets` returns."""
+    """Return the function from labels (m, v) to targets (m, v) of :func:`rows_and_targets`."""
     if cost.default:
         return lambda labels: centre(labels, ptr)
     scale = tied_scale(ptr, cost)[:, None]
@@ -38,23 +39,25 @@ def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
 
 
 def is_usual(estimator: LinearRanker, ignored: frozenset[str]) -> bool:
-    """Return whether all parameters but the known ones are as they are by default."""
-    usual: dict[str, Any] = type(estimator)().get_params()
-    return all(value == usual[name] for name, value in estimator.get_params().items() if name not in ignored)
+    """Return whether all parameters except the ignored ones have their default values."""
+    defaults: dict[str, Any] = type(estimator)().get_params()
+    parameters = estimator.get_params().items()
+    return all(value == defaults[name] for name, value in parameters if name not in ignored)
 
 
 def exchanged_rows(
     cost: PairCost, data: QueryData, plain: Callable[[Ints], QueryData]
 ) -> Callable[[Ints], QueryData]:
-    """Return a function that exchanges parts in preferences and keeps the rows they make of documents.
+    """Return a function that permutes the documents in preferences, and caches the resulting rows.
 
     Parameters
     ----------
     cost : PairCost
     data : QueryData
-        With preferences.
+        Documents with preferences.
     plain : callable
-        Exchanges parts in preferences without any rows.
+        Function that permutes the documents in the preferences without computing rows; it is returned if the
+        computation of rows would take too much memory.
     """
     blocks = _blocks_if_they_fit(cost, data)
     if blocks is None:
@@ -62,12 +65,12 @@ def exchanged_rows(
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import rows_of  # noqa: PLC0415 - scipy
 
     def exchanged(order: Ints) -> QueryData:
-        other = plain(order)
+        permuted = plain(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
-        # Who has the part of whom: what the preferences make of it is known.
-        PairRows.keep(other, cost, rows_of(data.X[inverse], blocks))
-        return other
+        # The original preferences make the same rows of the documents in the inverse order.
+        PairRows.keep(permuted, cost, rows_of(data.X[inverse], blocks))
+        return permuted
 
     return exchanged
 
@@ -75,7 +78,7 @@ def exchanged_rows(
 def _blocks_if_they_fit(cost: PairCost, data: QueryData) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
-    None if they take too much memory.
+    None if the blocks take too much memory.
     """
     sizes = np.diff(data.ptr).astype(np.float64)
     if 8.0 * float(((sizes + 1) * sizes).sum()) > _MOST_ROOM_OF_BLOCKS:

@@ -1,4 +1,4 @@
-"""Contents of each plug-in, of all kinds, as the terminal and the window list them."""
+"""Contents of each plug-in, by kind, as the terminal and the window list them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ KINDS = {
     "pair_sources": translatable("readers of pairs"),
     "model_readers": translatable("readers of models"),
 }
-"""Kinds of entries, as fields of a plug-in, with their names."""
+"""Kinds of entries: the fields of a plug-in, with the names of the kinds for users."""
 
 
 def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
@@ -58,7 +58,7 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        The kinds in the order of :data:`KINDS`, also those without entries.
+        Entries of each kind, also of kinds without entries.
     """
     catalogs: dict[str, Iterable[Any]] = {
         "methods": methods(),
@@ -97,12 +97,12 @@ _CLASSES = {
 
 
 def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
-    """Return the entries of a plug-in that are of the class of their kind."""
+    """Return the entries of one kind that a plug-in declares, without objects of a wrong class."""
     return [value for value in values_of(loaded, kind) if isinstance(value, entry_class)]
 
 
 def _catalog_entries(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:
-    """Return the entries of a catalog that are from this plug-in."""
+    """Return the entries of a catalog that come from this plug-in."""
     keys = {getattr(value, "key", None) for value in values_of(loaded, kind)}
     package = "" if loaded.built_in else loaded.package
     return [entry for entry in entries if entry.package == package and entry.key in keys]

@@ -1,8 +1,8 @@
 """Interface of scikit-learn's estimators, without importing scikit-learn before it is used.
 
-To import scikit-learn takes a second and, with pandas and pyarrow, which it imports where they are, 150 MB. A
-plan, the window and workers use nothing of it. So the methods keep to what scikit-learn asks of an estimator,
-and do not inherit from its classes.
+Importing scikit-learn takes a second and 150 MB, including pandas and pyarrow, which it imports if they are
+installed. Plans, the window and workers do not need it. So the methods implement the interface that
+scikit-learn expects of an estimator, and do not inherit from its classes.
 """
 
 from __future__ import annotations
@@ -13,20 +13,18 @@ from typing import Any, Self
 
 
 class Estimator:
-    """An estimator with parameters by name, tags, metadata requests, and a representation for notebooks.
+    """Base class of estimators that scikit-learn's tools accept.
 
-    Subclasses have an ``__init__`` that stores its parameters under their names, and ``fit``.
+    It has parameters by name, tags, metadata requests, and a representation for notebooks. Subclasses have an
+    ``__init__`` that stores its arguments as attributes of the same names, and ``fit``.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
-
-        None of them is an estimator, so ``deep`` has no effect.
-        """
+        """Return the parameters by name; no parameter is an estimator, so ``deep`` has no effect."""
         return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name; ValueError for an unknown one."""
+        """Set parameters by name; ValueError for an unknown name."""
         accepted = signature(type(self)).parameters
         for name, value in parameters.items():
             if name not in accepted:
@@ -55,14 +53,14 @@ class Estimator:
         Parameters
         ----------
         **requests : bool, str or None
-            By argument: whether it is passed, or its alias; None to raise an error if it is given.
+            For each argument, whether it is passed, or its alias; None to raise an error if it is given.
         """
         request = self.get_metadata_routing()
         for name, alias in requests.items():
             if name not in self._metadata():
                 raise TypeError(f"{type(self).__name__}.fit has no argument {name!r}")
             request.fit.add_request(param=name, alias=alias)
-        self._metadata_request = request  # by which name scikit-learn copies it
+        self._metadata_request = request  # scikit-learn copies the attribute with this name
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -93,13 +91,13 @@ class Estimator:
 
 
 def check_is_fitted(estimator: Any, *rest: Any) -> None:
-    """Validate as scikit-learn does.
+    """Call scikit-learn's function of the same name, which is imported on first use.
 
     Examples
     --------
     >>> from rankstudio.api import RankRLS, check_is_fitted
     >>> model = RankRLS().fit([[0.0], [1.0]], [0, 1], qid=[1, 1])
-    >>> check_is_fitted(model)  # raises NotFittedError for one that is not
+    >>> check_is_fitted(model)  # raises NotFittedError for a model that is not fitted
     """
     from sklearn.utils.validation import check_is_fitted as check  # noqa: PLC0415 - where it is needed
 
@@ -107,7 +105,7 @@ def check_is_fitted(estimator: Any, *rest: Any) -> None:
 
 
 def validate_data(estimator: Any, *rest: Any, **options: Any) -> Any:
-    """Validate as scikit-learn does.
+    """Call scikit-learn's function of the same name, which is imported on first use.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Select with one method, rank with another: a path of selected features becomes a path of models."""
+"""Two stages: one method selects features, another ranks; a path of selections becomes a path of models."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Columns = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Narrowed(Step):
-    """A nonlinear model of some of the features.
+    """A step with a nonlinear model of some of the features.
 
     Attributes
     ----------
     inner : Step
-        Model trained on some columns only.
+        Model that was trained on these features only.
     columns : tuple of int
-        Columns, ascending; ``selected`` has them in the order of selection.
+        Columns of these features, ascending; ``selected`` has the columns in the order of selection.
     """
 
     linear: ClassVar[bool] = False
@@ -51,18 +51,19 @@ class Narrowed(Step):
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the model as plain values; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         return self.inner.beyond_weights([ids[column] for column in self.columns])
 
 
 @dataclass(frozen=True, eq=False)
 class OfSums(Narrowed):
-    """A nonlinear model of new features, which are sums of features.
+    """A step with a nonlinear model of new features, which are weighted sums of features.
 
     Attributes
     ----------
     sums : ndarray of shape (t, s)
-        Weights of each sum for the s columns. ``coef`` divides the importance of a sum by the sizes of these.
+        Weights of the s columns in each of t sums. ``coef`` divides the importance of a sum among its
+        features in proportion to the sizes of their weights.
     """
 
     sums: Floats
@@ -74,25 +75,26 @@ class OfSums(Narrowed):
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        return self.inner.scores(linear_scores(np.ascontiguousarray(columns[list(self.columns)]), self.sums))
+        new_features = linear_scores(np.ascontiguousarray(columns[list(self.columns)]), self.sums)
+        return self.inner.scores(new_features)
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the model as plain values; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         model = self.inner.beyond_weights(range(1, len(self.sums) + 1))
         columns = [int(ids[column]) for column in self.columns]
         return {"kind": "sums", "columns": columns, "sums": self.sums.tolist(), "model": model}
 
 
 def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
-    """Return the feature sets to rank with, of growing size.
+    """Return the sets of features with which the final ranker is trained, of increasing size.
 
     Parameters
     ----------
     steps : sequence of Step
         Steps of a selector.
     growing : bool
-        Whether its steps are growing sets. Otherwise they are iterations, and the features of the last one,
-        most important first, form sets of the first one, the first two, and so on.
+        Whether the steps are growing sets. Otherwise the steps are iterations: the sets are then the first 1,
+        2, … features of the last iteration, the most important feature first.
     """
     if growing:
         return tuple(step.selected for step in steps)
@@ -110,9 +112,9 @@ def comparisons(
     steps, growing
         As in :func:`selections`.
     score : CandidateScore or None
-        The selector's.
+        Score by which the selector compares features; None if it compares none.
     divisor : float
-        Divisor of its criteria.
+        Divisor of the selector's criteria.
 
     Returns
     -------
@@ -138,8 +140,8 @@ def two_stage_steps(
     ranker : LinearRanker
         Final ranker.
     data : QueryData or TrainingData
-        Training data with all features. A ranker that needs all documents at once has only the selected
-        features in memory.
+        Training data with all features. For a ranker that needs all documents at once, only the selected
+        features are in memory.
     sets : sequence of tuple of int
         Columns of each set; an empty set gives the model with equal scores for all documents.
 
@@ -154,12 +156,14 @@ def two_stage_steps(
         If a ranker needs all documents at once, and a set of their features exceeds the memory limit.
     """
     data = training_data(data)
-    if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
-        nested_steps = ranker.nested(data, sets[-1])
+    largest_set = sets[-1]
+    are_nested = all(columns == largest_set[: len(columns)] for columns in sets)
+    if largest_set and are_nested:
+        nested_steps = ranker.nested(data, largest_set)
         if nested_steps is not None:
-            of_size = {len(step.selected): step for step in (yield from steps_of(nested_steps))}
+            step_of_size = {len(step.selected): step for step in (yield from steps_of(nested_steps))}
             for number, columns in enumerate(sets, start=1):
-                nested_step = of_size.get(len(columns))
+                nested_step = step_of_size.get(len(columns))
                 yield (
                     replace(nested_step, number=number)
                     if nested_step
@@ -175,7 +179,7 @@ def two_stage_steps(
 def combined_steps(
     ranker: LinearRanker, data: TrainingData, sets: Sequence[Columns], combinations: Floats, first: int = 1
 ) -> Iterator[Step | WorkProgress]:
-    """Train a ranker with the first 1, 2, … of some new features, which are sums of features.
+    """Train a ranker with the first 1, 2, … of some new features, which are weighted sums of features.
 
     Parameters
     ----------
@@ -184,21 +188,22 @@ def combined_steps(
     data : TrainingData
         Training data with all features.
     sets : sequence of tuple of int
-        Features of the first 1, 2, … sums; they are those of each model.
+        Columns of the features in the first 1, 2, … sums, which are the selected features of each step.
     combinations : ndarray of shape (t, n)
-        Weights of the sums, each scaled to a standard deviation of 1 within queries.
+        Weights of the sums. Each sum is then scaled to a standard deviation of 1 within queries.
     first : int, default 1
         Number of the first model to train.
 
     Yields
     ------
     Step, WorkProgress
-        Weights are those of the features, or their importance; the criterion is that of the ranker.
+        A step per model, whose ``coef`` are the weights of the original features, or their importance. Its
+        criterion is that of the ranker.
     """
     query_data = data.whole(trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets)))
     deviation = yield from deviations(data, combinations)
     scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
-    new = replace(
+    new_data = replace(
         query_data,
         X=_sums_of_features(query_data.X, scaled),
         validation=None
@@ -208,10 +213,11 @@ def combined_steps(
     )
     for number, columns in enumerate(sets[first - 1 :], start=first):
         sums = tuple(range(number))
-        model = yield from _learn_once(ranker, training_data(new), sums, (number - 1) / len(sets))
+        model = yield from _learn_once(ranker, training_data(new_data), sums, (number - 1) / len(sets))
         assert model is not None  # a set of sums is never empty
         if model.linear:
-            yield Step(number, columns, model.coef @ scaled[:number], model.criterion, np.empty(0))
+            coef = model.coef @ scaled[:number]
+            yield Step(number, columns, coef, model.criterion, candidates=np.empty(0))
             continue
         used = tuple(sorted(columns))
         weights = np.ascontiguousarray(scaled[:number, used])
@@ -229,7 +235,7 @@ def combined_steps(
 
 
 def _sums_of_features(X: Floats, sums: Floats) -> Floats:
-    """Return sums (t, n) of features, shape (m, t), to the same bits as models compute them."""
+    """Return weighted sums of features, (m, t), for weights (t, n), with the same rounding as in models."""
     out = np.empty((len(X), len(sums)))
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
@@ -240,7 +246,7 @@ def _sums_of_features(X: Floats, sums: Floats) -> Floats:
 
 @dataclass
 class _Models:
-    """Linear models of some data, by the ranker, its parameters and the columns."""
+    """Cache of linear models of one dataset; a key is the ranker's class, its parameters and the columns."""
 
     learned: dict[tuple[type, str, Columns], Step] = field(default_factory=dict)
 
@@ -248,9 +254,9 @@ class _Models:
 def _learn_once(
     ranker: LinearRanker, data: TrainingData, columns: Columns, share: float
 ) -> Waiting[Step | None]:
-    """Yield progress, and return the last model of some columns, which is kept for all who select them.
+    """Train a ranker on some columns with progress events, and return its last step; None without columns.
 
-    None without a column.
+    Linear models are cached, because several selectors may select the same columns.
     """
     models = data.shared.of(_Models).learned
     key = (type(ranker), repr(ranker.get_params()), columns)
@@ -262,18 +268,22 @@ def _learn_once(
             last = step
         text = trn("ranking with {n} feature", "ranking with {n} features", len(columns))
         yield WorkProgress(text.format(n=len(columns)), share)
-    if last is not None and last.linear:  # others hold on to more than a few numbers
+    if last is not None and last.linear:  # other models may take much memory
         models[key] = last
     return last
 
 
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
-    """Return a model of some columns, in ascending order, as a model of all n columns."""
+    """Return a model that was trained on some columns, in ascending order, as a model of all n columns.
+
+    Without a model, return the model with weight 0 for all columns.
+    """
     coef = np.zeros(n)
+    no_candidates = np.empty(0)
     if last is None:
-        return Step(number, (), coef, float("nan"), np.empty(0))
+        return Step(number, (), coef, criterion=float("nan"), candidates=no_candidates)
     ascending = tuple(sorted(columns))
     coef[list(ascending)] = last.coef
     if last.linear:
-        return Step(number, columns, coef, last.criterion, np.empty(0))
-    return Narrowed(number, columns, coef, last.criterion, np.empty(0), inner=last, columns=ascending)
+        return Step(number, columns, coef, last.criterion, no_candidates)
+    return Narrowed(number, columns, coef, last.criterion, no_candidates, inner=last, columns=ascending)

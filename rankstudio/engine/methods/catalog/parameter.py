@@ -435,7 +435,7 @@ class Parameter:
         return ids
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...] | str:
-        """Return (id, cost) pairs by ascending id, from a mapping, pairs, or a text such as "25: 3, 39: 0.5"."""
+        """Return (id, cost) pairs by ascending id, from a mapping, pairs, or a text like "25: 3, 39: 0.5"."""
         if isinstance(value, str):
             if value.strip().lower() == MILLISECONDS:
                 return MILLISECONDS

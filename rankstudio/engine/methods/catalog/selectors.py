@@ -1,4 +1,4 @@
-"""The entries of the methods that choose features."""
+"""The catalog's entries of selectors: methods that select features."""
 
 from __future__ import annotations
 

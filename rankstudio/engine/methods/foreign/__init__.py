@@ -1,1 +1,1 @@
-"""Methods that are not RankStudio's own: of plug-ins, of Python files, and of other libraries."""
+"""Methods that are not RankStudio's own: methods of plug-ins, of Python files, and of other libraries."""

@@ -1,4 +1,7 @@
-"""Objects of other libraries as methods: selectors by attributes after ``fit``, rankers by ``predict``."""
+"""Adapters that make methods of other libraries' objects.
+
+Selectors are read by their attributes after ``fit``, rankers are called by ``predict``.
+"""
 
 from __future__ import annotations
 
@@ -29,25 +32,26 @@ CENTRED = "centred"
 """Name of the parameter that centres features within queries."""
 
 OWN = ("regularization", "n_features_to_select", "groups", CENTRED)
-"""Parameters of the adapter itself."""
+"""Parameters of the adapter itself, which the object does not get."""
 
 NONE = "none"
 """Choice that stands for None."""
 
 SEED = ("random_state", "seed")
+"""Names of arguments that get the seed of the plan."""
 
-_LINEARITY_TOLERANCE = 1e-9  # of the largest score: the rounding of sums of some thousand terms
+_LINEARITY_TOLERANCE = 1e-9  # share of the largest score, for the rounding of sums of some thousand terms
 
 
 class Wrapped:
-    """Base of adapters of selectors and rankers of other libraries: makes and trains the object.
+    """Base class of adapters for selectors and rankers of other libraries: makes and trains the object.
 
     Attributes
     ----------
     target : callable
-        Class, or function ``scores(X, y, qid)``.
+        Class of the object, or function ``scores(X, y, qid)``.
     size_argument : str
-        Argument with the number of features; "" without one.
+        Name of the argument with the number of features; "" if there is none.
     """
 
     entry: ClassVar[Method]
@@ -61,7 +65,7 @@ class Wrapped:
         Raises
         ------
         MethodError
-            If it fails.
+            If training fails.
         """
         arguments = self._arguments(size)
         X = np.array(data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C")
@@ -80,7 +84,7 @@ class Wrapped:
         return instance if fitted is None else fitted
 
     def _arguments(self, size: int) -> dict[str, Any]:
-        """Return the arguments of the class or the function."""
+        """Return the arguments of the class or the function, from the parameters of the method."""
         module = getattr(self.target, "__module__", "")
         modules = (module,) if module in sys.modules else ()
         accepted = inspect.signature(self.target).parameters
@@ -90,7 +94,7 @@ class Wrapped:
                 continue
             value = self.values.get(p.name, p.default)
             if p.kind is Kind.TEXT and value in ("", p.default):
-                continue  # the library has its own default, which need not be an expression
+                continue  # the library uses its own default, which may not be a valid expression
             if p.kind is Kind.TEXT:
                 value = value_of(value, p.label, modules)
             if p.kind is Kind.CHOICE and value == NONE:
@@ -105,13 +109,14 @@ class Wrapped:
 
 
 def _data_arguments(function: Callable[..., Any], X: Floats, y: Floats, qid: Ints) -> list[Any]:
-    """Return the data as far as a function takes them."""
+    """Return the positional arguments of a function ``scores(X, y)`` or ``scores(X, y, qid)``."""
     names = list(inspect.signature(function).parameters)
-    return [X, y, qid] if len(names) > 2 and names[2] == "qid" else [X, y]
+    takes_queries = len(names) > 2 and names[2] == "qid"
+    return [X, y, qid] if takes_queries else [X, y]
 
 
 def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str, Any]:
-    """Return the queries as far as ``fit`` takes them: as ids of documents, or as sizes of groups."""
+    """Return the queries as the argument that ``fit`` accepts: the query of each document, or query sizes."""
     names = inspect.signature(fit).parameters
     if "qid" in names:
         return {"qid": qid}
@@ -121,11 +126,11 @@ def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str,
 
 
 class WrappedSelector(Wrapped, PathSelector):
-    """Features in the order that an object of another library gives them; RankRLS ranks with them.
+    """Selector that orders features by an object of another library; RankRLS ranks with the features.
 
     The order comes from the first of these attributes that the trained object has: ``selection_order_``,
-    ``scores_``, ``feature_importances_``, ``coef_``, ``ranking_``, ``support_``. An object that only has
-    ``support_``, a set, gives one model: that of the set.
+    ``scores_``, ``feature_importances_``, ``coef_``, ``ranking_``, ``support_``. If the object only has
+    ``support_``, a set without an order, the only step is the model with this set.
     """
 
     def __init__(self, **values: Any) -> None:
@@ -142,7 +147,7 @@ class WrappedSelector(Wrapped, PathSelector):
         return whole_need(shape)
 
     def _n_to_select(self, n: int) -> int:
-        """Return how many of n features to select: a library's default may be more than n."""
+        """Return how many of n features to select at most; n if a library's default is larger."""
         size = self.n_features_to_select
         return super()._n_to_select(n) if size is None or size <= n else n
 
@@ -152,12 +157,14 @@ class WrappedSelector(Wrapped, PathSelector):
         n = data.X.shape[1]
         order = self._ordered(self.trained(documents, k), n)
         if order.is_set and self.size_argument and k != 1:
+            # Some objects rank the features that they have not selected, so with one feature they order all.
             smaller = self._ordered(self.trained(documents, 1), n)
             order = order if smaller.is_set else smaller
         if not order.columns.size:
             raise MethodError(self.entry.label, tr("it selects no feature"))
         attributes = {"_is_set": order.is_set}
-        return Ordering(order.columns[:k] if not order.is_set else order.columns, order.scores, attributes)
+        columns = order.columns if order.is_set else order.columns[:k]
+        return Ordering(columns, order.scores, attributes)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:  # noqa: D102 - inherited
         last: Step | None = None
@@ -167,10 +174,11 @@ class WrappedSelector(Wrapped, PathSelector):
             else:
                 yield item
         if last is not None:
-            yield Step(1, last.selected, last.coef, last.criterion, np.empty(0))
+            # A set has only the model with all of its features.
+            yield Step(1, last.selected, last.coef, last.criterion, candidates=np.empty(0))
 
     def _ordered(self, fitted: Any, n: int) -> _Order:
-        """Return the order of n features that a trained object has."""
+        """Return the order, or the set, of n features that a trained object or a function's scores give."""
         if isinstance(fitted, np.ndarray):
             return self._by_scores(fitted, n, "scores")
         columns = getattr(fitted, "selection_order_", None)
@@ -182,6 +190,7 @@ class WrappedSelector(Wrapped, PathSelector):
                 sizes = np.abs(values) if name == "coef_" else values
                 return self._by_scores(sizes, n, name)
         ranks = getattr(fitted, "ranking_", None)
+        # With only two ranks, a set may say the same, and is preferred.
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
         for name in ("support_", "k_feature_idx_", "get_support"):
@@ -198,10 +207,7 @@ class WrappedSelector(Wrapped, PathSelector):
         raise MethodError(self.entry.label, text)
 
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
-        """Return the order by scores.
-
-        Several rows, as of several classes, are added.
-        """
+        """Return the order by descending scores; scores with several rows, one per class, are added up."""
         scores = np.asarray(values, dtype=np.float64)
         if scores.ndim == 2 and scores.shape[1] == n:
             scores = scores.sum(axis=0)
@@ -214,13 +220,13 @@ class WrappedSelector(Wrapped, PathSelector):
         return _Order(best_first(scores, n), scores)
 
     def _columns(self, columns: Any, n: int) -> Ints:
-        """Return an order of columns; MethodError for one that is none."""
+        """Return columns as integers; MethodError if they are not different columns of n features."""
         values = np.asarray(columns)
-        right = values.ndim == 1 and np.issubdtype(values.dtype, np.integer)
-        right = right and np.unique(values).size == values.size
-        if values.size and right:
-            right = bool(values.min() >= 0 and values.max() < n)
-        if not right:
+        are_valid = values.ndim == 1 and np.issubdtype(values.dtype, np.integer)
+        are_valid = are_valid and np.unique(values).size == values.size
+        if values.size and are_valid:
+            are_valid = bool(values.min() >= 0 and values.max() < n)
+        if not are_valid:
             text = tr("expected different columns from 0 to {last}, got {value}")
             raise MethodError(self.entry.label, text.format(last=n - 1, value=shown(values.tolist())))
         return values.astype(np.int64)
@@ -228,7 +234,7 @@ class WrappedSelector(Wrapped, PathSelector):
 
 @dataclass(frozen=True, eq=False)
 class _Order:
-    """Order of features that a trained object has."""
+    """Columns that a trained object selects, best first, and their scores; a set has no order."""
 
     columns: Ints
     scores: Floats
@@ -237,14 +243,14 @@ class _Order:
 
 @dataclass(frozen=True, eq=False)
 class PredictingStep(Step):
-    """A model of another library; ``coef`` is the importance of each feature.
+    """A step with a model of another library, which scores documents; ``coef`` is each feature's importance.
 
     Attributes
     ----------
     label : str
         Label of the method, for messages.
     model : object
-        Trained object with ``predict``. A study does not store it, because reading it would run code.
+        Trained object with ``predict``. A study does not store the object, because reading it would run code.
     """
 
     linear: ClassVar[bool] = False
@@ -267,7 +273,7 @@ class PredictingStep(Step):
 
 
 class WrappedRanker(Wrapped, LinearRanker):
-    """A model of another library, trained with all given features, that ranks by ``predict``."""
+    """Ranker that trains a model of another library with all given features, and ranks by ``predict``."""
 
     def __init__(self, **values: Any) -> None:
         self.values = values
@@ -279,7 +285,7 @@ class WrappedRanker(Wrapped, LinearRanker):
         return 1
 
     def learn(self, data: Any) -> Iterator[Step]:
-        """Yield one step: the model with all features."""
+        """Yield one step: the model with all features, by its weights if it is linear."""
         model = self.trained(data, data.X.shape[1])
         n = data.X.shape[1]
         all_columns = tuple(range(n))
@@ -311,26 +317,30 @@ def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     """Return whether a model's scores are weighted sums of the features, plus a constant."""
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights
-    rest = scores - sums
+    differences = scores - sums
     largest = max(float(np.abs(sums).max()), float(np.abs(scores).max()), np.finfo(np.float64).tiny)
-    return bool(np.ptp(rest) <= _LINEARITY_TOLERANCE * largest)
+    return bool(np.ptp(differences) <= _LINEARITY_TOLERANCE * largest)
 
 
 def adapter(target: Callable[..., Any], entry: Method, size_argument: str) -> type[LinearRanker]:
-    """Return the estimator of a class or a function of another library.
+    """Return an estimator class for a class or a function of another library.
 
     Parameters
     ----------
     target : callable
         Class with ``fit``, or function ``scores(X, y, qid)``.
     entry : Method
-        Its entry, whose family says whether it selects or ranks.
+        Entry of the method, whose family says whether it selects or ranks.
     size_argument : str
-        Argument with the number of features; "" without one.
+        Name of the argument with the number of features; "" if there is none.
     """
     base: type[LinearRanker] = WrappedSelector if entry.selects else WrappedRanker
-    members = {"entry": entry, "target": staticmethod(target) if not isinstance(target, type) else target}
-    return type(entry.label, (base,), {**members, "size_argument": size_argument})
+    members = {
+        "entry": entry,
+        "target": target if isinstance(target, type) else staticmethod(target),
+        "size_argument": size_argument,
+    }
+    return type(entry.label, (base,), members)
 
 
 def selects(target: Callable[..., Any]) -> bool:

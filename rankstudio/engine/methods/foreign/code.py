@@ -35,12 +35,13 @@ from rankstudio.engine.support.stop_request import stop_if_asked
 
 SUFFIX = ".py"
 _MOST_BYTES = 4 << 20
-_CHECKSUM_DIGITS = 12  # of a file's checksum in the method's key
+_CHECKSUM_DIGITS = 12  # digits of a file's checksum in the method's key
 _DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 PATIENCE = 60.0
 """Seconds that a file may take to run, or a library to be imported; some libraries take half a minute."""
 
-_IMPORT_LOCKS: dict[str, threading.RLock] = {}  # by what is imported, which may take long
+# By a file's checksum or an import path: each is imported by one thread at a time.
+_IMPORT_LOCKS: dict[str, threading.RLock] = {}
 
 _CENTRED_PARAMETER = Parameter(
     CENTRED,
@@ -56,15 +57,16 @@ _CENTRED_PARAMETER = Parameter(
 
 @dataclass(frozen=True)
 class Code:
-    """A class or a function, and where it is.
+    """A class or a function that the user named: where it is, and how to import it.
 
     Attributes
     ----------
     origin : Origin
+        The file, or the installed package.
     name : str
         Name of the class or the function in the file, or its import path.
     source : str
-        Text of the file; "" for an import path. Workers get it with the plan.
+        Text of the file, which workers get with the plan; "" for an import path.
     """
 
     origin: Origin
@@ -84,7 +86,7 @@ class Code:
         Raises
         ------
         PlanError
-            If it cannot be imported; the text has the line of the file.
+            If the code cannot be imported; for a syntax error, the message contains the line of the file.
         """
         is_file = self.origin.kind is OriginKind.FILE
         with _IMPORT_LOCKS.setdefault(self.origin.version if is_file else self.name, threading.RLock()):
@@ -93,11 +95,12 @@ class Code:
 
 @dataclass(frozen=True)
 class LocalMethod(Method):
-    """A method made from a class or a function without an entry.
+    """A method of a class or a function that the user named by its code.
 
     Attributes
     ----------
     code : Code or None
+        The class or the function.
     """
 
     code: Code | None = None
@@ -111,7 +114,8 @@ class LocalMethod(Method):
 
 @cache
 def _guarded_estimator(entry: LocalMethod) -> type[Any]:
-    from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - as below
+    """Return the estimator class of a method, whose steps are checked."""
+    from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - on first use
 
     assert entry.code is not None
     target = entry.code.target()
@@ -121,7 +125,7 @@ def _guarded_estimator(entry: LocalMethod) -> type[Any]:
 
 
 def method_of(text: str) -> Method:
-    """Return the method that a user names by its code, which is imported.
+    """Import the code that a user names, and return its method.
 
     Parameters
     ----------
@@ -132,7 +136,7 @@ def method_of(text: str) -> Method:
     Raises
     ------
     PlanError
-        If it cannot be imported, or is no method.
+        If the code cannot be imported, or is no method.
     """
     if text.startswith(PREFIX):
         return method_of_command(text)
@@ -146,26 +150,26 @@ def method_of(text: str) -> Method:
 
 
 def changed_since(path: Path) -> PlanError:
-    """Return the error that a file is no longer what a plan names."""
+    """Return the error for a file that has changed since a plan was made."""
     text = tr("{path} has changed since the plan was made, so it is another method. Add it as a new one.")
     return PlanError(text.format(path=path))
 
 
 def names_code(key: str) -> bool:
-    """Return whether a method's key names code, and not an entry of the catalog."""
+    """Return whether a method's key names code instead of an entry of the catalog."""
     return key.startswith(PREFIX) or names_file(key) or _DOTTED_NAME.fullmatch(key) is not None
 
 
 @dataclass(frozen=True)
 class FileKey:
-    """Parts of a method's key that names a file.
+    """Parts of a method's key that names a Python file.
 
     Attributes
     ----------
     name : str
-        Name of the file without a folder.
+        Name of the file without its folder.
     method : str
-        Name of the class or function; "" for the only one.
+        Name of the class or function; "" if the key does not name it, as the file has only one.
     digest : str
         Beginning of the file's SHA-256; "" if the key has none.
     """
@@ -176,13 +180,14 @@ class FileKey:
 
 
 def file_key(key: str) -> FileKey:
-    """Return the parts of a key that names a file; a folder in it is left out."""
-    path, name = _file_and_name(key)
-    return FileKey(path.name, name, key.rpartition("@")[2] if "@" in key else "")
+    """Return the parts of a key that names a file; the folder of the file is dropped."""
+    path, method_name = _file_and_name(key)
+    _, separator, digest = key.rpartition("@")
+    return FileKey(name=path.name, method=method_name, digest=digest if separator else "")
 
 
 def _origin_and_source(path: Path) -> tuple[Origin, str]:
-    """Return the origin of a Python file, with its checksum, and its text."""
+    """Read a Python file, and return its origin, which contains its checksum, and its text."""
     try:
         source = read_text(path, _MOST_BYTES)
     except (OSError, ValueError) as error:
@@ -210,6 +215,7 @@ def names_file(key: str) -> bool:
 
 
 def _file_and_name(text: str) -> tuple[Path, str]:
+    """Split ``FILE.py:NAME@CHECKSUM`` into the file and the name, which may be missing."""
     if text.endswith(SUFFIX):
         return Path(text), ""
     file, _, name = text.rpartition(":")
@@ -217,13 +223,13 @@ def _file_and_name(text: str) -> tuple[Path, str]:
 
 
 def code_of_file(path: Path, name: str = "") -> Code:
-    """Return the code of a class or function in a Python file; the file is run.
+    """Run a Python file, and return the code of a class or function in it.
 
     Parameters
     ----------
     path : Path
     name : str
-        "" if the file has only one.
+        Name of the class or function; "" if the file has only one that can be a method.
 
     Raises
     ------
@@ -245,13 +251,13 @@ def code_of_file(path: Path, name: str = "") -> Code:
 
 
 def codes_of_file(path: Path, fits: Callable[[object], bool] | None = None) -> tuple[Code, ...]:
-    """Return the code of every public class and function of a Python file that fits; the file is run.
+    """Run a Python file, and return the code of its public classes and functions that ``fits`` accepts.
 
     Parameters
     ----------
     path : Path
     fits : callable, optional
-        Whether a class or function is wanted; by default whether it can be a method.
+        Returns whether to include a class or function; by default whether it can be a method.
 
     Raises
     ------
@@ -269,31 +275,31 @@ def code_of_import(path: str) -> Code:
     Raises
     ------
     PlanError
-        If it cannot be imported.
+        If the class or function cannot be imported.
     """
     if not _DOTTED_NAME.fullmatch(path):
         text = tr(
             "{path}: expected a method of the catalog, a Python file, or an import path such as {example}."
         )
         raise PlanError(text.format(path=shown(path), example="sklearn.feature_selection.SelectKBest"))
-    top = path.partition(".")[0]
-    package = packages_distributions().get(top, [top])[0]
+    top_module, _, _ = path.partition(".")
+    package = packages_distributions().get(top_module, [top_module])[0]
     try:
-        number = version(package)
+        package_version = version(package)
     except PackageNotFoundError:
-        number = ""
-    code = Code(Origin(OriginKind.IMPORT, package, number), path)
+        package_version = ""
+    code = Code(Origin(OriginKind.IMPORT, package, package_version), path)
     code.target()
     return code
 
 
 def entry_of(code: Code) -> Method:
-    """Return the entry of a class or a function: its own, or one made from its signature.
+    """Return the entry of a class or a function: the one that it declares, or one made from its signature.
 
     Raises
     ------
     PlanError
-        If it is no method.
+        If the class or function is no method.
     """
     target = code.target()
     declared_entry = getattr(target, "entry", None)
@@ -309,7 +315,7 @@ def entry_of(code: Code) -> Method:
 
 
 def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> dict[str, Any]:
-    """Return the fields that the entries of all classes and functions have."""
+    """Return the fields of an entry that are the same for all kinds of classes and functions."""
     label = code.name.rpartition(".")[2]
     return {
         "key": code.key,
@@ -324,7 +330,7 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
 
 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
-    """Return the entry of an estimator of RankStudio's own kind that has none."""
+    """Return the entry of a subclass of LinearRanker that declares none."""
     is_path = issubclass(target, PathSelector)
     parameters = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
     size = (SIZE,) if size_argument(target) else ()
@@ -381,11 +387,12 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 
 @cache
 def _run_file(origin: Origin, source: str) -> ModuleType:
-    """Run the text of a Python file as a new module, and return this."""
+    """Run the text of a Python file as a new module, and return the module."""
     name = f"rankstudio_file_{origin.version[:_CHECKSUM_DIGITS]}"
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
     module.__file__ = origin.path
     file = origin.path or origin.name
+    # Tracebacks show the lines that were run, also in a worker without the file.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     sys.modules[name] = module
     try:
@@ -415,7 +422,7 @@ def _public(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 
 def _can_be_method(value: object) -> bool:
-    """Return whether a class has ``fit``, or a function begins with X and y."""
+    """Return whether a class has ``fit``, or the first arguments of a function are X and y."""
     if isinstance(value, type):
         return hasattr(value, "fit") or issubclass(value, LinearRanker)
-    return inspect.isfunction(value) and [*inspect.signature(value).parameters][:2] == ["X", "y"]
+    return inspect.isfunction(value) and list(inspect.signature(value).parameters)[:2] == ["X", "y"]

@@ -1,4 +1,8 @@
-"""Programs in any language: selectors write an order or scores of features, rankers a model and scores."""
+"""Methods that run a program in any language.
+
+A selector's program writes an order or scores of the features. A ranker has two commands: one writes a model,
+and one writes the scores of documents.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +72,7 @@ _LIMITS = (
 
 @dataclass(frozen=True)
 class ProgramMethod(Method):
-    """A program as a method; its key is the whole command line."""
+    """A method that runs a program; its key is the whole command line."""
 
     def load(self) -> type[Any]:
         """Return the estimator's class; see :meth:`Method.load`."""
@@ -87,14 +91,14 @@ def method_of_command(key: str) -> Method:
     ----------
     key : str
         ``"command:Rscript my.R {train} {order}"``. Placeholders: ``{train}``, a file in LETOR's format with
-        features 1 to n; ``{order}``, a file to write the features in, best first; or ``{scores}``, a file to
-        write one score per feature in; ``{k}``, the number of features; ``{seed}``; and parameters with
-        their defaults, ``{depth=3}``.
+        features 1 to n; ``{order}``, a file to which the program writes the features, best first; or
+        ``{scores}``, a file to which it writes one score per feature; ``{k}``, the number of features;
+        ``{seed}``; and parameters with their defaults, ``{depth=3}``.
 
     Raises
     ------
     PlanError
-        If it is empty, cannot be split into words, or has an unknown placeholder, or no result.
+        If the command line is empty, cannot be split into words, or has an unknown placeholder or no result.
     """
     words = command_words(key)
     settings: dict[str, Parameter] = {}
@@ -102,7 +106,8 @@ def method_of_command(key: str) -> Method:
     for name in (name for word in words for name in PLACEHOLDER.findall(word)):
         setting = SETTING.fullmatch(name)
         if setting is not None:
-            settings.setdefault(setting[1], _parameter(setting[1], setting[2]))
+            parameter_name, default = setting.groups()
+            settings.setdefault(parameter_name, _parameter(parameter_name, default))
         elif name in (*FILES, *NUMBERS):
             names.add(name)
         else:
@@ -115,11 +120,12 @@ def method_of_command(key: str) -> Method:
                 "example": "{depth=3}",
             }
             raise PlanError(text.format(**arguments))
-    ranks = _check_parts(key, words, names)
+    is_ranker = _check_parts(key, words, names)
+    # The label is the name of the script, if a word looks like a file, or else that of the program.
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else Path(words[0]).name
     seed = ("seed",) if "seed" in names else ()
-    if ranks:
+    if is_ranker:
         return ProgramMethod(
             key=key,
             label=label,
@@ -156,25 +162,30 @@ def method_of_command(key: str) -> Method:
 
 
 def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
-    """Return whether a command ranks documents rather than selects features.
+    """Return whether a command line is that of a ranker; otherwise it is that of a selector.
 
     Raises
     ------
     PlanError
-        If it has neither what a selector needs, nor what a ranker needs.
+        If it has the placeholders neither of a selector nor of a ranker.
     """
     if THEN not in words:
-        extra = {"model", "documents"} & names
-        if "train" in names and ("order" in names) != ("scores" in names) and not extra:
+        has_one_result = ("order" in names) != ("scores" in names)
+        has_names_of_ranker = bool({"model", "documents"} & names)
+        if "train" in names and has_one_result and not has_names_of_ranker:
             return False
         text = tr("{key}: expected {{train}}, and either {{order}} or {{scores}}.")
         raise PlanError(text.format(key=one_line(key)))
     middle = words.index(THEN)
-    parts = words[:middle], words[middle + 1 :]
-    names_in = [{name for word in part for name in PLACEHOLDER.findall(word)} for part in parts]
-    trains = {"train", "model"} <= names_in[0] and not {"documents", "scores", "order", "k"} & names_in[0]
-    scores = {"model", "documents", "scores"} <= names_in[1] and not {"train", "order", "k"} & names_in[1]
-    if parts[0] and parts[1] and THEN not in parts[1] and trains and scores:
+    training_words = words[:middle]
+    scoring_words = words[middle + 1 :]
+    training_names = {name for word in training_words for name in PLACEHOLDER.findall(word)}
+    scoring_names = {name for word in scoring_words for name in PLACEHOLDER.findall(word)}
+    can_train = {"train", "model"} <= training_names
+    can_train = can_train and not {"documents", "scores", "order", "k"} & training_names
+    can_score = {"model", "documents", "scores"} <= scoring_names
+    can_score = can_score and not {"train", "order", "k"} & scoring_names
+    if can_train and can_score and THEN not in scoring_words:
         return True
     text = tr(
         "{key}: expected a command with {{train}} and {{model}}, “;”, and one with {{model}}, "
@@ -184,13 +195,14 @@ def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
 
 
 def _parameter(name: str, default: str) -> Parameter:
+    """Return the parameter for a placeholder ``{name=default}``."""
     label = name.replace("_", " ")
     about = tr("Parameter {name} of the program.").format(name=name)
     return Parameter(name, label, Kind.TEXT, default.strip(), about)
 
 
 class ProgramSelector(RunsProgram, PathSelector):
-    """Features in the order that a program gives them; RankRLS ranks with them."""
+    """Selector that orders features by a program; RankRLS ranks with the features."""
 
     def __init__(self, **values: Any) -> None:
         self.values = values
@@ -214,7 +226,7 @@ class ProgramSelector(RunsProgram, PathSelector):
             return Ordering(self._ordered_columns(folder / "order.txt", n)[:k], np.full(n, np.nan))
 
     def _numbers(self, path: Path, n: int) -> Floats:
-        """Return the scores that a program wrote, one per feature."""
+        """Return the scores that a program wrote, one per feature; MethodError for an invalid file."""
         words = self.written_words(path)
         try:
             scores = np.array(words, dtype=np.float64)
@@ -226,18 +238,18 @@ class ProgramSelector(RunsProgram, PathSelector):
         return scores
 
     def _ordered_columns(self, path: Path, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the columns that a program wrote as numbers from 1."""
+        """Return the columns that a program wrote as numbers from 1; MethodError for an invalid file."""
         words = self.written_words(path)
         numbers = [int(word) for word in words if word.isdecimal()]
-        right = len(numbers) == len(words) > 0 and len(set(numbers)) == len(numbers)
-        if not right or min(numbers) < 1 or max(numbers) > n:
+        are_distinct_numbers = len(numbers) == len(words) > 0 and len(set(numbers)) == len(numbers)
+        if not are_distinct_numbers or min(numbers) < 1 or max(numbers) > n:
             text = tr("order: expected different numbers from 1 to {n}, got {found}")
             raise MethodError(self.entry.label, text.format(n=n, found=shown(words[:20])))
         return np.array(numbers, dtype=np.int64) - 1
 
 
 class ProgramRanker(RunsProgram, LinearRanker):
-    """Model that a program trains with all given features, and scores documents with."""
+    """Ranker whose program trains a model with all given features, and scores documents with it."""
 
     def __init__(self, **values: Any) -> None:
         self.values = values
@@ -258,22 +270,22 @@ class ProgramRanker(RunsProgram, LinearRanker):
                 yield Note(tr("{label} printed: {text}").format(label=self.entry.label, text=messages))
             model = self.written_bytes(folder / "model.txt")
         yield PredictingStep(
-            1,
-            tuple(range(n)),
-            np.ones(n),
-            float("nan"),
-            np.empty(0),
+            number=1,
+            selected=tuple(range(n)),
+            coef=np.ones(n),
+            criterion=float("nan"),
+            candidates=np.empty(0),
             label=self.entry.label,
             model=ProgramModel(self, model),
         )
 
     def scores(self, model: bytes, X: Floats) -> Floats:
-        """Return the scores that the second command gives documents.
+        """Return the scores of documents that the second command writes.
 
         Parameters
         ----------
         model : bytes
-            File that the first command wrote.
+            Contents of the file that the first command wrote.
         X : ndarray of shape (m, n)
 
         Returns
@@ -289,6 +301,7 @@ class ProgramRanker(RunsProgram, LinearRanker):
             finish(self.run_words(words[words.index(THEN) + 1 :], folder, X.shape[1]))
             lines = self.written_lines(folder / "scores.txt")
         try:
+            # A line may contain more; the score is its last word.
             scores = np.array([line.split()[-1] for line in lines if line.strip()], dtype=np.float64)
         except ValueError as error:
             raise MethodError(self.entry.label, tr("scores: {error}").format(error=error)) from error
@@ -300,14 +313,14 @@ class ProgramRanker(RunsProgram, LinearRanker):
 
 @dataclass(frozen=True, eq=False)
 class ProgramModel:
-    """A model that a program trained.
+    """A model that a program has trained, and that the program scores documents with.
 
     Attributes
     ----------
     ranker : ProgramRanker
-        Method with its commands.
+        Method with the command that scores documents.
     file : bytes
-        File that the program wrote.
+        Contents of the file that the program wrote.
     """
 
     ranker: ProgramRanker

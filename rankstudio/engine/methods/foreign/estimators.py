@@ -1,4 +1,4 @@
-"""The estimators of plug-ins' methods: imported on first use, and guarded."""
+"""The estimators of plug-ins' methods, which are imported on first use, and whose steps are checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def load(entry: Method) -> type[Any]:
     Raises
     ------
     PlanError
-        If it cannot be imported, or is no estimator.
+        If the estimator cannot be imported, or is not a subclass of LinearRanker.
     """
     module, _, name = entry.estimator.partition(":")
     try:

@@ -28,7 +28,8 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
     Parameters
     ----------
     text : str
-        ``"f_regression"``, ``"Ridge(alpha=2.0)"``, ``"(1, 2)"``, or any other word, which is a string.
+        Name, call or literal, such as ``"f_regression"``, ``"Ridge(alpha=2.0)"`` or ``"(1, 2)"``. Any other
+        word is returned as a string.
     name : str
         Name of the parameter, for the error message.
     modules : sequence of str
@@ -37,7 +38,7 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
     Raises
     ------
     ParameterError
-        If it calls something that is not known, or calls it wrongly.
+        If the text calls an unknown name, or calls a class with wrong arguments.
     """
     try:
         node = ast.parse(text.strip(), mode="eval").body
@@ -47,13 +48,14 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
         return _value(node, modules)
     except LookupError as error:
         if isinstance(node, ast.Name):
-            return text  # a word that is no function, such as the name of a solver
+            return text  # a word that is not a function, such as the name of a solver
         raise ParameterError(name, text, str(error.args[0])) from error
     except RecursionError as error:
         raise ParameterError(name, text, tr("a shorter text")) from error
 
 
 def _value(node: ast.AST, modules: Sequence[str]) -> Any:
+    """Return the value of a parsed expression; LookupError with what was expected for another expression."""
     match node:
         case ast.Constant():
             return node.value
@@ -74,6 +76,7 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 
 
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
+    """Return an estimator made by a call of its class; LookupError with what was expected otherwise."""
     assert isinstance(node.func, ast.Name)
     estimator_class: Callable[..., Any] = _named(node.func.id, modules)
     if not isinstance(estimator_class, type) or not hasattr(estimator_class, "get_params"):
@@ -91,7 +94,7 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
 
 
 def _named(name: str, modules: Sequence[str]) -> Any:
-    """Return the public function or class of a name."""
+    """Return the public function or class with a name; LookupError if no module has it."""
     if not name.startswith("_"):
         for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):
             candidate = getattr(import_module(module), name, None)
@@ -101,12 +104,14 @@ def _named(name: str, modules: Sequence[str]) -> Any:
 
 
 def text_of(value: Any) -> Any:
-    """Return a value of a parameter as a plan has it: plain values as they are, objects as texts.
+    """Return a parameter's value in the form of a plan: plain values unchanged, objects as texts.
+
+    The text of an estimator is a call with the parameters that differ from their defaults.
 
     Raises
     ------
     ParameterError
-        For an object without such a text.
+        For an object that cannot be written as such a text.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -125,6 +130,7 @@ def text_of(value: Any) -> Any:
 
 
 def _source(value: Any) -> str:
+    """Return a value as the source of an argument in a call."""
     text = text_of(value)
     is_object = not (value is None or isinstance(value, bool | int | float | str))
     return str(text) if is_object else repr(value)

@@ -1,4 +1,4 @@
-"""Checks of steps and errors of other packages' methods, before a run takes them."""
+"""Checks of the steps and errors of other packages' methods, before a run uses them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,14 @@ _MOST_STEPS = 1_000_000
 
 
 def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
-    """Return a subclass of an estimator whose steps are checked.
+    """Return a subclass of an estimator that checks every step, and turns errors into a MethodError.
 
     Parameters
     ----------
     cls : type
         Estimator of another package's method.
     entry : Method
-        Its entry, as the registry has it.
-
-    Raises
-    ------
-    PlanError
-        If the class is no estimator of RankStudio.
+        Entry of the method in the registry.
     """
 
     class Guarded(cls):  # type: ignore[misc, valid-type]
@@ -44,14 +39,14 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
             data = training_data(data)
             number_of_features = data.X.shape[1]
             last: Step | None = None
-            steps = 0
+            n_steps = 0
             try:
                 for item in super().work(data):
                     if isinstance(item, Step):
                         _refuse_step(entry, item, last, number_of_features)
                         last = item
-                        steps += 1
-                        if steps > _MOST_STEPS:
+                        n_steps += 1
+                        if n_steps > _MOST_STEPS:
                             raise MethodError(entry.label, tr("it yields steps without end"))
                     elif not isinstance(item, WorkProgress):
                         text = tr("expected steps, got {value}").format(value=shown(item))
@@ -74,7 +69,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
 
 
 def _unpickled_estimator(entry: Method, attributes: dict[str, Any]) -> LinearRanker:
-    """Return the estimator of an entry with these attributes, when it is unpickled."""
+    """Return the estimator of an entry with these attributes; pickle calls it to restore an estimator."""
     cls: Any = entry.load()
     estimator: LinearRanker = cls.__new__(cls)
     vars(estimator).update(attributes)
@@ -82,7 +77,7 @@ def _unpickled_estimator(entry: Method, attributes: dict[str, Any]) -> LinearRan
 
 
 def _make_read_only(data: Any) -> None:
-    """Make the arrays of grouped documents read-only: other methods and folds use the same ones."""
+    """Make the arrays of grouped documents read-only, because other methods and folds use the same arrays."""
     for name in ("X", "y", "ptr"):
         values = getattr(data, name, None)
         if isinstance(values, np.ndarray):
@@ -90,7 +85,7 @@ def _make_read_only(data: Any) -> None:
 
 
 def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
-    """Raise a MethodError for a step that is none on data with n features."""
+    """Raise a MethodError for an invalid step on data with n features; ``last`` is the step before it."""
     problem = _problem(step, last, n)
     if problem:
         text = tr("step {number}: {problem}").format(number=shown(step.number), problem=problem)
@@ -98,8 +93,9 @@ def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
 
 
 def _problem(step: Step, last: Step | None, n: int) -> str:
-    """Return the fault of a step; "" if there is none."""
-    if type(step.number) is not int or step.number <= (0 if last is None else last.number):
+    """Return what is wrong with a step, as in :func:`_refuse_step`; "" if nothing is."""
+    last_number = 0 if last is None else last.number
+    if type(step.number) is not int or step.number <= last_number:
         return tr("its number is not greater than the one before")
     columns = step.selected
     if not isinstance(columns, tuple) or not all(type(column) is int for column in columns):
@@ -109,8 +105,8 @@ def _problem(step: Step, last: Step | None, n: int) -> str:
         return text.format(last=n - 1, value=shown(columns))
     for name, sizes in (("coef", (n,)), ("candidates", (0, n))):
         values = getattr(step, name)
-        right = isinstance(values, np.ndarray) and values.ndim == 1 and values.size in sizes
-        if not right or values.dtype != np.float64:
+        has_valid_shape = isinstance(values, np.ndarray) and values.ndim == 1 and values.size in sizes
+        if not has_valid_shape or values.dtype != np.float64:
             text = tr("{name}: expected {n} numbers of type float64, got {value}")
             return text.format(name=name, n=n, value=shown(values))
     if not np.isfinite(step.coef).all():

@@ -1,4 +1,4 @@
-"""Estimators of other libraries that a program passes as objects: as methods with their parameters."""
+"""Methods made from estimators of other libraries that a program passes as objects."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rankstudio.engine.methods.foreign.signature import size_argument
 
 @dataclass(frozen=True)
 class Instance:
-    """An object as a method.
+    """An estimator as a method of the catalog and the values of its parameters.
 
     Attributes
     ----------
     entry : Method
     parameters : dict
-        Its parameters in the form of a plan.
+        Values of the parameters in the form of a plan.
     """
 
     entry: Method
@@ -31,7 +31,7 @@ class Instance:
 
 
 def instance_of(estimator: object) -> Instance:
-    """Return an estimator as a method with parameters; the method is added.
+    """Return an estimator as a method with parameters; a new method is added to the catalog.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def instance_of(estimator: object) -> Instance:
     Raises
     ------
     PlanError
-        If it is none, or its class cannot be imported by name.
+        If the object is no estimator, or its class cannot be imported by name.
     ParameterError
-        For a parameter that a plan cannot state.
+        For a parameter's value that cannot be written in a plan.
     """
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         text = tr("method: expected a key, or an estimator with fit and get_params, got {value}.")
@@ -70,7 +70,7 @@ def public_path(cls: type) -> str:
     Raises
     ------
     PlanError
-        If there is none, as for classes of the program itself.
+        If there is no such path, as for classes of the program itself.
     """
     parts = cls.__module__.split(".")
     if parts[0] != "__main__":
@@ -93,7 +93,7 @@ def as_method(estimator: Any) -> LinearRanker:
     Returns
     -------
     LinearRanker
-        A ranker, or a selector: with the features that it selects RankRLS ranks.
+        A ranker; or a selector, with whose features RankRLS ranks.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def as_method(estimator: Any) -> LinearRanker:
     instance = instance_of(estimator)
     parameters = {p.name: p.default for p in instance.entry.parameters}
     parameters |= instance.entry.validate(instance.parameters)
-    if "regularization" in parameters:  # of the RankRLS behind a selector: one λ, not the grid of a plan
-        parameters["regularization"] = 1.0
+    if "regularization" in parameters:
+        parameters["regularization"] = 1.0  # the RankRLS of a selector needs one λ, not the grid of a plan
     adapter: LinearRanker = instance.entry.load()(**parameters)
     return adapter

@@ -1,4 +1,4 @@
-"""Measures without a package: a function of a Python file, named as its methods are."""
+"""Measures without a package: functions of Python files, which are named like methods of files."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from rankstudio.engine.methods.foreign.code import SUFFIX, Code, code_of_file
 from rankstudio.engine.methods.foreign.signature import summary_of
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
 
-_DIGITS = 6  # of a file's checksum in the measure's name
+_DIGITS = 6  # digits of a file's checksum in the measure's name
 
 
 @dataclass(frozen=True)
 class FileMeasure(MeasureEntry):
     """A measure made from a function of a Python file.
 
-    Its name ends with the beginning of the file's SHA-256: a changed file is another measure.
+    The name of the measure ends with the beginning of the file's SHA-256, so that a changed file is another
+    measure.
 
     Attributes
     ----------
     code : Code or None
-        Workers get its text with the plan.
+        The function with the text of its file, which workers get with the plan.
     """
 
     code: Code | None = None
@@ -44,7 +45,7 @@ def names_measure_file(text: str) -> bool:
 
 
 def file_and_cutoff(text: str) -> tuple[str, str]:
-    """Return the function and what follows its name.
+    """Split a reference into the function of a file, and the cutoff with its "@", or "" without one.
 
     Examples
     --------
@@ -57,12 +58,12 @@ def file_and_cutoff(text: str) -> tuple[str, str]:
 
 
 def measure_of_file(reference: str) -> FileMeasure:
-    """Return the measure that a user names as ``FILE.py:FUNCTION``; the file is run.
+    """Run a Python file, and return the measure that a user names as ``FILE.py:FUNCTION``.
 
     Raises
     ------
     PlanError
-        If the file cannot be run, or the function is no measure.
+        If the file cannot be run, or the function cannot be a measure.
     """
     path, _, name = reference.rpartition(":")
     code = code_of_file(Path(path), name)
@@ -74,7 +75,7 @@ def measure_of_file(reference: str) -> FileMeasure:
 
 
 def measure_of_code(code: Code) -> FileMeasure:
-    """Return the measure that a function of a Python file is."""
+    """Return the measure for a function of a Python file."""
     function = code.target()
     arguments = _argument_names(function)
     return FileMeasure(
@@ -89,12 +90,12 @@ def measure_of_code(code: Code) -> FileMeasure:
 
 
 def can_be_measure(value: object) -> bool:
-    """Return whether an unlisted function of a file is a measure: its first argument is ``labels``."""
+    """Return whether a function of a file is treated as a measure: its first argument is ``labels``."""
     return inspect.isfunction(value) and _argument_names(value)[:1] == ["labels"]
 
 
 def _argument_names(function: Callable[..., Any]) -> list[str]:
-    """Return the names of a function's arguments; none for what is no function."""
+    """Return the names of a function's arguments; [] for an object that is not a function."""
     if isinstance(function, type) or not callable(function):
         return []
     return [*inspect.signature(function).parameters]

@@ -1,7 +1,7 @@
-"""Code that may run: what this user named once, and nothing that only a plan or a study names.
+"""Permission to run code: code that this user named once may run, code that only a plan names may not.
 
-The record is a file of the user: SHA-256 of Python files with their paths, and import paths. A file that
-changed is another one.
+The permissions are recorded in a file of the user, as the SHA-256 of each Python file with its path, and as
+import paths. A changed file has another SHA-256, and needs a new permission.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _OWN_LIBRARIES = ("sklearn.",)
 
 
 def add_by_user(text: str) -> Method:
-    r"""Add the method that a user names by its code, and allow the code from now on.
+    r"""Add the method that a user names by its code, and allow this code permanently.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def add_by_user(text: str) -> Method:
     Returns
     -------
     Method
-        The method as it was added; its key stands in plans.
+        The added method; plans refer to it by its key.
 
     Raises
     ------
     PlanError
-        If it cannot be imported, or is no method.
+        If the code cannot be imported, or is no method.
 
     Examples
     --------
@@ -80,18 +80,18 @@ def add_by_user(text: str) -> Method:
 
 
 def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
-    """Add a measure for this process, as if a plug-in had it.
+    """Add a measure for this process, as if a plug-in provided it.
 
     Parameters
     ----------
     entry : Measure or str
-        A measure whose function can be imported, in worker processes, too; or ``"FILE.py:FUNCTION"``, a
-        function of a Python file, whose code is allowed from now on.
+        A measure whose function can be imported, also in worker processes; or ``"FILE.py:FUNCTION"``, a
+        function of a Python file, whose code is allowed permanently.
 
     Returns
     -------
     Measure
-        The measure as it was added; the name of one of a file ends with the beginning of its SHA-256.
+        The added measure. The name of a file's measure ends with the beginning of the file's SHA-256.
 
     Raises
     ------
@@ -116,15 +116,17 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
 
 
 def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
-    """Add all methods and measures of a Python file for the user who chose it, and allow it from now on.
+    """Add all methods and measures of a Python file that the user chose, and allow the file permanently.
 
-    Methods come first. A function whose first argument is ``labels`` is a measure. Beside methods it may be
-    something else, so that one which cannot be a measure is left out then.
+    The returned methods come before the measures. A function whose first argument is ``labels`` is a measure.
+    If the file has methods, such a function may have another purpose, so measures that cannot be added are
+    then skipped.
 
     Raises
     ------
     PlanError
-        If it cannot be run, has neither, or a measure has no possible name.
+        If the file cannot be run, has neither methods nor measures, or, without methods, has a measure with
+        an invalid name.
     """
     entries: list[Method | MeasureEntry] = [add_entry(entry_of(code)) for code in codes_of_file(path)]
     with suppress(PlanError) if entries else nullcontext():
@@ -140,12 +142,12 @@ def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
 
 
 def is_allowed_file(path: Path) -> bool:
-    """Return whether this user named a file with the present text of this one before."""
+    """Return whether this user has allowed a file with the same text before."""
     return digest_of(path) in _allowed_code()
 
 
 def allow(entry: Method | MeasureEntry) -> None:
-    """Allow the code of a method or a measure from now on, for this user."""
+    """Allow the code of a method or a measure permanently, for this user."""
     origin = entry.origin
     assert origin is not None
     is_file = origin.kind is OriginKind.FILE
@@ -153,13 +155,13 @@ def allow(entry: Method | MeasureEntry) -> None:
     allowed = _allowed_code()
     if allowed.get(name) == origin.path:
         return
-    with suppress(OSError, OutputError):  # it is asked for again then
+    with suppress(OSError, OutputError):  # without a record, permission is requested again
         data_folder().mkdir(parents=True, exist_ok=True)
         write_text(_record_path(), json.dumps({**allowed, name: origin.path}, indent=1, sort_keys=True))
 
 
 def is_allowed(key: str) -> bool:
-    """Return whether the code that a plan names by a method's key was named by this user before."""
+    """Return whether this user has allowed the code that a method's key names."""
     if not names_file(key):
         return key in _allowed_code() or _is_of_own_library(key)
     digest = file_key(key).digest
@@ -167,7 +169,7 @@ def is_allowed(key: str) -> bool:
 
 
 def _is_of_own_library(key: str) -> bool:
-    """Return whether a key is the path of a public class or function that such a library itself defines."""
+    """Return whether a key is the path of a public class or function that one of these libraries defines."""
     if not key.startswith(_OWN_LIBRARIES) or "._" in key:
         return False
     try:
@@ -183,16 +185,16 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
     Parameters
     ----------
     keys : iterable of str
-        Keys of methods in plans; those of known methods are skipped.
+        Keys of methods in plans; keys of known methods are skipped.
     folders : sequence of Path
-        Folders in which files are looked for, before the place where this user had them.
+        Folders in which files are searched first, before their recorded paths.
     allow_code : bool
         Whether the user allows the code now.
 
     Raises
     ------
     CodeNotAllowedError
-        If code is named that the user has not allowed.
+        If a key names code that the user has not allowed.
     PlanError
         If a file is missing or has changed, or the code cannot be imported.
     """
@@ -215,7 +217,7 @@ def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool)
     """Add the measure of a file that a plan names, if its code may run; see :func:`add_of_plan`."""
     code_key = key.removeprefix(MEASURE)
     if not names_file(code_key) or not file_key(code_key).digest:
-        return  # whoever reads the plan tells what is wrong with it
+        return  # the error is raised when the plan is read
     file_measures = (
         entry for entry in MEASURES.entries() if isinstance(entry, FileMeasure) and entry.code is not None
     )
@@ -232,12 +234,13 @@ def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool)
 def _find_code(key: str, folders: Sequence[Path]) -> Code:
     """Find the file of a key in folders or among the allowed files, and return its code."""
     file = file_key(key)
-    places = [folder / file.name for folder in folders]
-    places += [
-        Path(path) for name, path in _allowed_code().items() if path and name.startswith(file.digest or "-")
-    ]
+    possible_paths = [folder / file.name for folder in folders]
+    if file.digest:
+        possible_paths += [
+            Path(path) for name, path in _allowed_code().items() if path and name.startswith(file.digest)
+        ]
     changed_path: Path | None = None
-    for path in places:
+    for path in possible_paths:
         if not path.is_file():
             continue
         if not file.digest or digest_of(path).startswith(file.digest):

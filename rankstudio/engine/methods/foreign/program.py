@@ -1,4 +1,4 @@
-"""Programs in any language as processes: started for a fold, watched, limited and ended."""
+"""Processes that run a method's program: started for a fold, watched, limited and ended."""
 
 from __future__ import annotations
 
@@ -21,24 +21,28 @@ from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_n
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 PREFIX = "command:"
-"""Beginning of the key of a program."""
+"""Beginning of the key of a method that runs a program."""
 
 TIME_LIMIT = "time_limit"
 MEMORY_LIMIT = "memory_limit"
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-SETTING = re.compile(r"([a-z][a-z0-9_]{0,30})=([^{}]*)")
+SETTING = re.compile(r"([a-z][a-z0-9_]{0,30})=([^{}]*)")  # placeholder of a parameter: name=default
 FILES = ("train", "order", "scores", "model", "documents")
+"""Placeholders that stand for files."""
+
 THEN = ";"
 """Word between the command that trains a model and the one that scores documents with it."""
 
 NUMBERS = ("k", "seed")
+"""Placeholders that stand for numbers."""
+
 _PROGRESS = re.compile(rb"\s*progress\s+([0-9.]+)\s*")
-_POLL_SECONDS = 0.05  # seconds between polls of the program, and so until Stop ends it
-_GRACE_SECONDS = 2.0  # seconds for a program to end by itself
-_MOST_MESSAGES = 20_000  # bytes of what a program prints that are kept
-_MOST_RESULT = 64 << 20
-_MAX_LENGTH = 1000
+_POLL_SECONDS = 0.05  # seconds between polls of the program, and the longest time until Stop ends it
+_GRACE_SECONDS = 2.0  # seconds to wait for the rest of a program's output
+_MOST_MESSAGES = 20_000  # bytes of a program's output that are kept
+_MOST_RESULT = 64 << 20  # bytes of a file that a program writes
+_MAX_LENGTH = 1000  # characters of a command line, and of messages
 
 
 def command_words(key: str) -> list[str]:
@@ -47,7 +51,7 @@ def command_words(key: str) -> list[str]:
     Raises
     ------
     PlanError
-        If there are none.
+        If the command line is empty, too long, or cannot be split into words.
     """
     text = key.removeprefix(PREFIX)
     try:
@@ -61,7 +65,7 @@ def command_words(key: str) -> list[str]:
 
 
 class RunsProgram:
-    """Runs the program of a method, with the values of its parameters."""
+    """Base class of methods with a program: runs its commands, and reads the files that it writes."""
 
     entry: ClassVar[Method]
     values: dict[str, Any]
@@ -71,15 +75,18 @@ class RunsProgram:
         return dict(self.values)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
-        """Return the memory that it needs: the training part as a whole."""
+        """Return the memory requirements: the training part as a whole."""
         return whole_need(shape)
 
     def wants(self, name: str) -> bool:
-        """Return whether the command has a placeholder."""
+        """Return whether the command line has the placeholder ``name``."""
         return f"{{{name}}}" in self.entry.key
 
     def run_words(self, words: Sequence[str], folder: Path, k: int) -> Waiting[str]:
-        """Run a command, with its progress; return what it printed, on one line."""
+        """Run a command, yield its progress, and return its output on one line.
+
+        Raises a MethodError if the command fails, or takes longer than the time limit.
+        """
         activity = tr("running {label}").format(label=self.entry.label)
         with _running_program(self._arguments(words, folder, k), folder, self.entry.label) as program:
             ends_at = time.monotonic() + float(self.values.get(TIME_LIMIT, 3600.0))
@@ -106,20 +113,23 @@ class RunsProgram:
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 
         def value(match: re.Match[str]) -> str:
-            setting = SETTING.fullmatch(match[1])
+            placeholder = match[1]
+            setting = SETTING.fullmatch(placeholder)
             if setting:
-                return str(self.values.get(setting[1], setting[2]))
-            return values[match[1]]
+                name, default = setting.groups()
+                return str(self.values.get(name, default))
+            return values[placeholder]
 
         words = [PLACEHOLDER.sub(value, word) for word in words]
         gigabytes = self.values.get(MEMORY_LIMIT)
         if gigabytes is None or os.name != "posix":
             return words
+        # A shell sets the limit, its $0, and then becomes the command, its other arguments.
         kilobytes = round(float(gigabytes) * 1e6)
         return ["/bin/sh", "-c", 'ulimit -v "$0" && exec "$@"', str(kilobytes), *words]
 
     def written_words(self, path: Path) -> list[str]:
-        """Return the words of a file that the program wrote."""
+        """Return the words of a file that the program wrote; commas separate words, too."""
         return " ".join(self.written_lines(path)).replace(",", " ").split()
 
     def written_lines(self, path: Path) -> list[str]:
@@ -135,7 +145,7 @@ class RunsProgram:
         Raises
         ------
         MethodError
-            If there is none, or it is too large.
+            If the file does not exist, or is too large.
         """
         try:
             if path.stat().st_size > _MOST_RESULT:
@@ -146,16 +156,17 @@ class RunsProgram:
 
 
 class _Program:
-    """A running program, and what it prints."""
+    """A running program; a thread reads its output, and from it the share of work done."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self.share = 0.0
-        self._printed = bytearray()
+        self._output = bytearray()
         self.reader = threading.Thread(target=self._read, name="rankstudio-program", daemon=True)
         self.reader.start()
 
     def _read(self) -> None:
+        """Read lines until the program ends: "progress 0.5" is progress, other lines are kept."""
         stream: IO[bytes] | None = self.process.stdout
         assert stream is not None
         with suppress(OSError, ValueError):  # it was closed
@@ -164,12 +175,12 @@ class _Program:
                 if progress:
                     with suppress(ValueError):
                         self.share = min(max(float(progress[1]), 0.0), 1.0)
-                elif len(self._printed) < _MOST_MESSAGES:
-                    self._printed += line
+                elif len(self._output) < _MOST_MESSAGES:
+                    self._output += line
 
     def messages(self) -> str:
         """Return the printed lines without progress, on one line."""
-        text = self._printed[:_MOST_MESSAGES].decode("utf-8", "replace")
+        text = self._output[:_MOST_MESSAGES].decode("utf-8", "replace")
         return one_line(" ".join(text.split()))[:_MAX_LENGTH]
 
 
@@ -202,7 +213,7 @@ def _running_program(arguments: list[str], folder: Path, label: str) -> Iterator
 def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
     """End a program and all processes that it started."""
     kill_group = getattr(os, "killpg", None)
-    with suppress(OSError):  # all have ended
+    with suppress(OSError):  # all processes have already ended
         if kill_group is not None:
             kill_group(process.pid, signal.SIGKILL)
         else:

@@ -1,4 +1,4 @@
-"""Parameters of a class or a function as data, from its signature and its numpydoc."""
+"""Parameters of a class or a function as data, from its signature and its numpydoc docstring."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, Literal
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Kind, Parameter
 
 DATA = ("X", "y", "qid")
-"""Names of the data in functions."""
+"""Names of the arguments of a function that are data."""
 
 SIZES = ("n_features_to_select", "k_features", "num_features", "n_selected_features", "k")
-"""Names of a parameter with the number of features, which the form has under one name."""
+"""Names that libraries use for the number of features; forms have one name for all of them."""
 
 _IGNORED_ARGUMENTS = ("self", "cls", "n_jobs", "verbose")
 _LONGEST_HELP = 600
@@ -29,15 +29,15 @@ def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple
     Parameters
     ----------
     target : callable
-        A class, whose constructor counts, or a function with the data first.
+        A class, whose constructor has the parameters, or a function with the data first.
     skip : sequence of str
-        Names of arguments that are no parameters.
+        Names of arguments that are not parameters.
 
     Returns
     -------
     tuple of Parameter
-        In the order of the signature. Their kinds come from annotations, scikit-learn's
-        ``_parameter_constraints``, or defaults; their help from the docstring.
+        Parameters in the order of the signature. The kind of a parameter comes from its annotation,
+        scikit-learn's ``_parameter_constraints``, or its default; the help comes from the docstring.
     """
     documentation = _documented_parameters(target)
     annotations = _annotations(target)
@@ -56,22 +56,23 @@ def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple
 
 
 def size_argument(target: Callable[..., Any]) -> str:
-    """Return the name of the argument with the number of features; "" without one."""
+    """Return the name of the argument with the number of features; "" if there is none."""
     names = [argument.name for argument in _named_arguments(target)]
     return next((name for name in SIZES if name in names), "")
 
 
 def summary_of(target: object) -> str:
-    """Return the first sentence of a docstring on one line, "" without one."""
+    """Return the first paragraph of a docstring on one line; "" without a docstring."""
     text = inspect.getdoc(target) or ""
-    first = " ".join(text.split("\n\n")[0].split())
-    return first[:_LONGEST_HELP]
+    first_paragraph = " ".join(text.split("\n\n")[0].split())
+    return first_paragraph[:_LONGEST_HELP]
 
 
 def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+    """Yield the arguments that can be passed by name; none for a callable without a signature."""
     try:
         signature = inspect.signature(target)
-    except (TypeError, ValueError):  # of a compiled callable
+    except (TypeError, ValueError):  # a compiled callable may have no signature
         return
     for argument in signature.parameters.values():
         if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD, argument.POSITIONAL_ONLY):
@@ -79,7 +80,7 @@ def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
 
 
 def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return the annotations as types; those that cannot be evaluated are left out."""
+    """Return the annotations as types; {} if they cannot be evaluated."""
     annotated: Any = vars(target).get("__init__", target) if isinstance(target, type) else target
     try:
         return typing.get_type_hints(annotated)
@@ -90,7 +91,10 @@ def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
 def _inferred_parameter(
     argument: inspect.Parameter, annotation: Any, constraints: Sequence[Any], text: str
 ) -> Parameter:
-    """Return the parameter for an argument: its kind by the default, the annotation and the constraints."""
+    """Return the parameter for an argument.
+
+    Its kind follows from the default, the annotation and scikit-learn's constraints; ``text`` is its help.
+    """
     default = None if argument.default is inspect.Parameter.empty else argument.default
     name = argument.name
     label = name.replace("_", " ")
@@ -102,19 +106,20 @@ def _inferred_parameter(
     if choices and (default is None or default in choices):
         choice_labels = tuple((choice, choice) for choice in choices)
         if default is None and argument.default is not inspect.Parameter.empty:
-            choice_labels = (("none", "none"), *choice_labels)
+            choice_labels = (("none", "none"), *choice_labels)  # the default None is a choice, too
+        first_choice, _ = choice_labels[0]
         return Parameter(
             name,
             label,
             Kind.CHOICE,
-            choice_labels[0][0] if default is None else default,
+            first_choice if default is None else default,
             about,
             choices=choice_labels,
         )
-    numeric = _number_type(default, members, constraints)
-    if numeric is not None:
-        is_integer = numeric is int
-        optional = default is None
+    number_type = _number_type(default, members, constraints)
+    if number_type is not None:
+        is_integer = number_type is int
+        is_optional = default is None
         low, high, open_low = _number_range(constraints, is_integer)
         return Parameter(
             name,
@@ -125,7 +130,7 @@ def _inferred_parameter(
             low=low,
             high=high,
             open_low=open_low,
-            none_label="none" if optional else "",
+            none_label="none" if is_optional else "",
         )
     return Parameter(name, label, Kind.TEXT, _default_text(default), about)
 
@@ -138,13 +143,14 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 
 
 def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
-    """Return the texts of a literal type, or of scikit-learn's constraint; () without them."""
+    """Return the texts that a literal type or scikit-learn's constraint allows; () if there are none."""
     for member in members:
         if typing.get_origin(member) is Literal:
             return tuple(value for value in typing.get_args(member) if isinstance(value, str))
-    if len(constraints) == 1 or all(
+    allows_only_options = len(constraints) == 1 or all(
         constraint is None or hasattr(constraint, "options") for constraint in constraints
-    ):
+    )
+    if allows_only_options:
         for constraint in constraints:
             options = getattr(constraint, "options", ())
             if options and all(isinstance(option, str) for option in options):
@@ -153,11 +159,12 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
 
 
 def _number_type(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -> type | None:
-    """Return int or float for an argument that is always a number, None for any other."""
-    if any(
+    """Return int or float for an argument that is always a number, None for any other argument."""
+    may_be_word = any(
         hasattr(constraint, "options") or isinstance(constraint, str | list) for constraint in constraints
-    ):
-        return None  # it may also be a word
+    )
+    if may_be_word:
+        return None
     if isinstance(default, int):
         return float if float in members else int
     if isinstance(default, float):
@@ -174,7 +181,7 @@ def _number_type(default: Any, members: Sequence[Any], constraints: Sequence[Any
 
 
 def _number_range(constraints: Sequence[Any], is_integer: bool) -> tuple[float, float, bool]:
-    """Return the range of scikit-learn's constraint: low, high, and whether low is excluded."""
+    """Return the range that scikit-learn's constraint allows: low, high, and whether low is excluded."""
     for constraint in constraints:
         if hasattr(constraint, "left") and hasattr(constraint, "closed"):
             low = float("-inf") if constraint.left is None else float(constraint.left)
@@ -194,7 +201,7 @@ def _default_text(default: Any) -> str:
 
 
 def _documented_parameters(target: object) -> dict[str, str]:
-    """Return the text of each parameter in a numpydoc docstring."""
+    """Return the first paragraph about each parameter in a numpydoc docstring, by the parameter's name."""
     lines = (inspect.getdoc(target) or "").splitlines()
     start = next((i for i, line in enumerate(lines) if line.strip() == "Parameters"), None)
     if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
@@ -203,7 +210,7 @@ def _documented_parameters(target: object) -> dict[str, str]:
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):
         if number + 1 < len(lines) and _SECTION.match(lines[number + 1]):
-            break
+            break  # the next section begins
         heading = _NAMES_AND_TYPE.match(line) if line and not line[0].isspace() else None
         if heading:
             names = [name.strip("* ") for name in heading[1].split(",")]

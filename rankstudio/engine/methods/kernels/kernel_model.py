@@ -1,4 +1,4 @@
-"""A kernel model, f(x) = Σ_i b_i k(x, x_i), and the steps that have one."""
+"""Kernel models, f(x) = Σ_i b_i k(x, x_i), and the steps and iterations that have such a model."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from rankstudio.engine.steps import Iteration, Step
 
 @dataclass(frozen=True, eq=False)
 class KernelModel:
-    """A weighted sum of kernel functions.
+    """A weighted sum of kernel functions of basis vectors, which scores documents.
 
     Attributes
     ----------
     kernel : Kernel
     vectors : ndarray of shape (r, n)
-        x_i, the basis vectors.
+        Basis vectors x_i.
     weights : ndarray of shape (r,)
-        b.
+        Weights b of the kernel functions.
     """
 
     kernel: Kernel
@@ -33,16 +33,16 @@ class KernelModel:
     weights: Floats
 
     def scores(self, X: Floats) -> Floats:
-        """Score documents (m, n); equal ones have equal scores."""
+        """Score documents (m, n); equal documents have equal scores."""
         scores: Floats = self.kernel.scores(X, self.vectors, self.weights[None, :])[0]
         return scores
 
     def slopes(self) -> Floats:
-        """Return how much a score rises with each feature: the root mean square slope, shape (n,)."""
+        """Return the root mean square slope of the score in each feature at the basis vectors, (n,)."""
         return self.kernel.slopes(self.vectors, self.weights)
 
     def portable(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model in plain values, the features by their ids.
+        """Return the model as plain values; ``ids`` are the ids of its features.
 
         Raises
         ------
@@ -72,9 +72,9 @@ class BasisStep(Step):
     Attributes
     ----------
     basis : ndarray of shape (r,)
-        Which, as grouped rows.
+        Positions of these documents among the grouped rows.
     dual : ndarray of shape (r,)
-        Their weights.
+        Weights of these documents.
     """
 
     basis: Ints
@@ -82,7 +82,7 @@ class BasisStep(Step):
 
 
 class _OfKernel:
-    """Properties of the steps of kernel models."""
+    """Base class of steps whose model is a :class:`KernelModel`."""
 
     linear: ClassVar[bool] = False
 
@@ -98,23 +98,20 @@ class _OfKernel:
         return self.model.scores(np.ascontiguousarray(columns.T))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the model as plain values; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         return self.model.portable(ids)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelStep(_OfKernel, BasisStep):
-    """A step whose model is a kernel's; ``coef`` tells how much a score rises with each feature.
-
-    That is the root mean square slope at the basis vectors.
-    """
+    """A step with a kernel model; ``coef`` is the root mean square slope of the score in each feature."""
 
     model: KernelModel
 
 
 @dataclass(frozen=True, eq=False)
 class KernelIteration(_OfKernel, Iteration):
-    """An iteration whose model is a kernel's; as :class:`KernelStep`."""
+    """An iteration with a kernel model; ``coef`` as in :class:`KernelStep`."""
 
     basis: Ints
     model: KernelModel
@@ -123,16 +120,17 @@ class KernelIteration(_OfKernel, Iteration):
 def kernel_iteration(
     step: Iteration, kernel: Kernel, vectors: Floats, mapped: NystromFeatures
 ) -> KernelIteration:
-    """Return an iteration of a linear method on the features of a Nyström map as one of the kernel's.
+    """Turn an iteration of a linear method on the features of a Nyström map into one with a kernel model.
 
     Parameters
     ----------
     step : Iteration
-        Its weights are those of the features.
+        Iteration of the linear method; its weights belong to the mapped features.
     kernel : Kernel
     vectors : ndarray of shape (r, n)
-        The basis vectors, which all iterations share.
+        Basis vectors, which all iterations share.
     mapped : NystromFeatures
+        The mapped documents.
     """
     model = KernelModel(kernel, vectors, mapped.dual(step.coef))
     all_columns = tuple(range(vectors.shape[1]))

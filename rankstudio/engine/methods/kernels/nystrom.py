@@ -1,4 +1,4 @@
-"""The Nyström map: features with a kernel's inner products, seen from basis vectors (thesis, 2.5 and 5.6)."""
+"""The Nyström map: features whose inner products approximate a kernel by basis vectors (thesis, 2.5, 5.6)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 
 DEPENDENT = 1e-10
-"""A basis vector is dropped whose squared distance from the span of the others, in the feature space of the
+"""A basis vector is dropped if its squared distance from the span of the others, in the feature space of the
 kernel, is at most this share of its squared length.
 
-The square roots of those distances are divided by in L⁻¹K: with 1e-10 about five of sixteen digits are lost.
-Less would let in vectors of which nothing but rounding is new."""
+L⁻¹K divides by the square roots of these distances, so with 1e-10 about five of sixteen digits are lost. With
+a smaller share, vectors that differ from the span only by rounding would not be dropped."""
 
 
 def as_columns(values: Floats) -> Floats:
@@ -49,7 +49,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     n_basis : int
         Number of basis vectors; all documents if there are not more.
     way : {"uniform", "per_query"}
-        All documents with equal probability, or equal numbers per query, as far as possible.
+        Draw from all documents with equal probability, or equal numbers from each query as far as possible.
     seed : int
 
     Returns
@@ -66,6 +66,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     at_random = rng.permutation(m)
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order = np.lexsort((at_random, query))
+    # Position of each document in the random order of its query.
     rank = np.arange(m) - ptr[:-1][query[order]]
     # First one document of every query in a random order of the queries, then a second one, and so on.
     first = order[np.lexsort((at_random[order], rank))][:n_basis]
@@ -73,40 +74,40 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
 
 
 def independent(gram: Floats) -> tuple[Ints, Floats]:
-    """Return linearly independent basis vectors, and the Cholesky factor of their kernel.
+    """Return which basis vectors are linearly independent, and the Cholesky factor of their kernel.
 
     Parameters
     ----------
     gram : ndarray of shape (r, r)
-        K_RR.
+        Kernel K_RR of the basis vectors R.
 
     Returns
     -------
     positions : ndarray of shape (s,)
-        Of independent basis vectors, ascending.
+        Positions of independent basis vectors, ascending.
     factor : ndarray of shape (s, s)
-        C, lower triangular, with CC' = K_RR of the independent ones.
+        C, lower triangular, with CC' = K_RR of the independent basis vectors.
 
     Notes
     -----
     O(r³); pivots are used only if the plain factorisation fails.
     """
     all_positions = np.arange(len(gram), dtype=np.int64)
-    plain = _cholesky_or_none(gram)
-    if plain is not None:
-        return all_positions, plain
+    full_factor = _cholesky_or_none(gram)
+    if full_factor is not None:
+        return all_positions, full_factor
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
 
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
-    positions = np.sort(pivots[:rank] - 1).astype(np.int64)
+    positions = np.sort(pivots[:rank] - 1).astype(np.int64)  # LAPACK counts from 1
     positions = positions[length[positions] > 0]
     return positions, np.asarray(np.linalg.cholesky(gram[np.ix_(positions, positions)]))
 
 
 def _cholesky_or_none(gram: Floats) -> Floats | None:
-    """Return the Cholesky factor of a Gram matrix; None if a vector depends on those before it."""
+    """Return the Cholesky factor of a Gram matrix; None if a vector depends linearly on earlier vectors."""
     try:
         factor: Floats = np.asarray(np.linalg.cholesky(gram))
     except np.linalg.LinAlgError:
@@ -118,7 +119,8 @@ def _cholesky_or_none(gram: Floats) -> Floats | None:
 def kernel_of(owner: Any) -> Kernel:
     """Return the kernel of an estimator; ParameterError if a parameter is out of range.
 
-    Its parameters are ``kernel``, ``gamma``, ``degree`` and ``coef0``, which are always validated.
+    The estimator's ``kernel``, ``gamma``, ``degree`` and ``coef0`` are always validated, also if the kernel
+    does not use them.
     """
     function = owner.kernel
     if not callable(function) and function != PRECOMPUTED:
@@ -135,24 +137,25 @@ def basis_of(owner: Any) -> tuple[int | None, str, int]:
     return N_BASIS.check(owner.n_basis), BASIS.check(owner.basis), seed
 
 
-_BLOCK = 1 << 17  # values of a block of features, which stays in the cache
-_N_MATRICES = 4  # of m × r at the same time
+_BLOCK = 1 << 17  # values of a block of features, which fits into a processor's cache
+_N_MATRICES = 4  # matrices of shape (m, r) that exist at the same time
 
 
 @dataclass(frozen=True, eq=False)
 class NystromFeatures:
-    """Documents in the features of a Nyström map: Z = K_MR E^-T with EE' = K_RR.
+    """Documents mapped by a Nyström map: their features Z = K_MR E^-T with EE' = K_RR, and the basis R.
 
     Attributes
     ----------
     features : ndarray of shape (m, r)
-        Z.
+        Features Z.
     basis : ndarray of shape (r,)
-        R, rows of the documents, ascending.
+        Rows R of the documents that are basis vectors, ascending.
     factor : ndarray of shape (r, r)
         C, lower triangular; E = C(I + AA')^1/2.
     directions, shares : ndarray of shape (r, h) and (h,)
-        U and (1 + σ²)^-1/2 - 1 of A = UΣV'; of shape (r, 0) and (0,) if A = 0 and E = C.
+        U and (1 + σ²)^-1/2 - 1 of the singular value decomposition A = UΣV' in :meth:`without`. Without
+        held-out rows, A = 0 and E = C, and the shapes are (r, 0) and (0,).
     """
 
     features: Floats
@@ -163,14 +166,14 @@ class NystromFeatures:
 
     @classmethod
     def of(cls, kernel: Floats, basis: Ints) -> NystromFeatures:
-        """Map documents, dropping dependent basis vectors; O(mr² + r³).
+        """Map documents, dropping linearly dependent basis vectors; O(mr² + r³).
 
         Parameters
         ----------
         kernel : ndarray of shape (r, m)
-            K_RM.
+            Kernel K_RM of the basis vectors with all documents.
         basis : ndarray of shape (r,)
-            R, ascending.
+            Rows R of the basis vectors, ascending.
         """
         positions, factor = independent(kernel[:, basis])
         if positions.size < basis.size:
@@ -180,16 +183,17 @@ class NystromFeatures:
         return cls(features, basis, factor, np.zeros((basis.size, 0)), np.zeros(0))
 
     def dual(self, weights: Floats) -> Floats:
-        """Return b = E^-T w, the weights of the kernel functions, for w (r,) or (r, v)."""
+        """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features."""
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         columns = as_columns(weights)
-        turned = columns + self.directions @ (self.shares[:, None] * (self.directions.T @ columns))
-        solved = solve_triangular(self.factor, turned, lower=True, trans="T", check_finite=False)
+        # (I + AA')^-1/2 w, as E^-T = C^-T (I + AA')^-1/2.
+        scaled = columns + self.directions @ (self.shares[:, None] * (self.directions.T @ columns))
+        solved = solve_triangular(self.factor, scaled, lower=True, trans="T", check_finite=False)
         return np.asarray(solved).reshape(weights.shape)
 
     def without(self, rows: ArrayLike) -> NystromFeatures:
-        """Map the same documents without the basis vectors among some rows (Paper III, Theorem 1).
+        """Map the same documents without the basis vectors that are among some rows (Paper III, Theorem 1).
 
         Parameters
         ----------
@@ -213,14 +217,19 @@ class NystromFeatures:
 
         is_held_out = np.isin(self.basis, np.asarray(rows))
         remains = ~is_held_out
+        # A = C_LL^-1 C_LH and its decomposition UΣV'.
         factor = self.factor[np.ix_(remains, remains)]
         across = solve_triangular(
             factor, self.factor[np.ix_(remains, is_held_out)], lower=True, check_finite=False
         )
-        directions, sigma, other = np.linalg.svd(across, full_matrices=False)
+        directions, sigma, right_vectors = np.linalg.svd(across, full_matrices=False)
         root = 1.0 / np.sqrt(1.0 + sigma**2)
         features = _without_columns(
-            self.features, is_held_out, directions, root - 1.0, other.T * (sigma * root)
+            self.features,
+            is_held_out,
+            directions=directions,
+            shares=root - 1.0,
+            other=right_vectors.T * (sigma * root),
         )
         return NystromFeatures(features, self.basis[remains], factor, directions, root - 1.0)
 
@@ -228,23 +237,28 @@ class NystromFeatures:
 def _without_columns(
     features: Floats, held_out: Bools, directions: Floats, shares: Floats, other: Floats
 ) -> Floats:
-    """Return Z_L + (Z_L U diag(s) + Z_H V) U', rows block by block: memory is passed through once."""
+    """Return Z_L + (Z_L U diag(s) + Z_H B) U' for Z = ``features``, s = ``shares`` and B = ``other``.
+
+    L are the remaining columns of Z, and H the held-out ones. Rows are processed in blocks, so that memory is
+    read only once.
+    """
     m = len(features)
-    n_left = int((~held_out).sum())
+    n_remaining = int((~held_out).sum())
+    # First and last + 1 of each run of remaining columns, in turn.
     ends = np.flatnonzero(np.diff(np.concatenate(([True], held_out, [True])).astype(np.int8)))
-    out = np.empty((m, n_left))
+    out = np.empty((m, n_remaining))
     step = max(1, _BLOCK // max(1, features.shape[1]))
-    across = np.ascontiguousarray(directions.T)
+    directions_transposed = np.ascontiguousarray(directions.T)
     for first in range(0, m, step):
         rows = features[first : first + step]
         block = out[first : first + step]
         column = 0
-        for begin, end in ends.reshape(-1, 2):  # of columns that stay
+        for begin, end in ends.reshape(-1, 2):
             block[:, column : column + end - begin] = rows[:, begin:end]
             column += end - begin
-        turned = (block @ directions) * shares
-        turned += rows[:, held_out] @ other
-        block += turned @ across
+        correction = (block @ directions) * shares
+        correction += rows[:, held_out] @ other
+        block += correction @ directions_transposed
     return out
 
 
@@ -273,7 +287,7 @@ def nystrom_features(
     Raises
     ------
     OutOfMemoryError
-        If they do not fit into memory.
+        If the features do not fit into memory.
     """
     m = int(ptr[-1])
     refuse_too_large(m, n_basis)
@@ -289,17 +303,20 @@ def nystrom_features(
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
+    """Cached result of :func:`nystrom_features`."""
+
     found: tuple[NystromFeatures, str]
 
     @property
     def n_bytes(self) -> int:
-        return self.found[0].features.nbytes
+        features, _ = self.found
+        return features.features.nbytes
 
 
 def kernel_features(
     data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int
 ) -> tuple[NystromFeatures, str]:
-    """Map the documents of a method, once for all its settings; see :func:`nystrom_features`."""
+    """Return the result of :func:`nystrom_features` for some documents, cached for all settings."""
     key = "Nyström", kernel, n_basis, way, seed
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
@@ -313,13 +330,14 @@ def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
 def kernel_need(
     shape: DataShape, n_basis: int | None, exact: bool = False, n_other_kernels: int = 0
 ) -> MemoryNeed:
-    """Return the memory of a kernel model of all documents; ``exact`` as in :func:`refuse_too_large`.
+    """Return the memory requirements of a kernel model; ``exact`` as in :func:`refuse_too_large`.
 
-    If memory allows, the maps of a number of other kernel functions are cached, too.
+    If memory allows, the maps of ``n_other_kernels`` other kernel functions are cached, too.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
     cached_bytes = min(2e9, 8.0 * n_other_kernels * shape.m * min(shape.m, n_basis or shape.m))
     free = shape.free - shape.read
+    # Whether all basis vectors do not fit, but a smaller number does.
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
     fits = f"n_basis={_max_basis_size(shape.m, free)}" if fewer_fit else ""
     least = shape.read + needed_bytes
@@ -327,18 +345,20 @@ def kernel_need(
 
 
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
+    """Return the bytes of a kernel model's matrices; ``exact`` as in :func:`refuse_too_large`."""
     r = m if n_basis is None else min(n_basis, m)
     return 8.0 * (5 * m**2 if exact else _N_MATRICES * (m * r + r**2))
 
 
 def _max_basis_size(m: int, free: float) -> int:
     """Return the number of basis vectors that fit into free memory, from 1 to 1,000."""
+    # The r with 8 * _N_MATRICES * (m r + r²) = free.
     max_basis = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
     return max(1, min(max_basis, 1000))
 
 
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
-    """Raise OutOfMemoryError if a model of m documents does not fit into memory.
+    """Raise an OutOfMemoryError if a kernel model of m documents does not fit into memory.
 
     ``exact`` means that all documents are decomposed at once, which needs five m × m matrices.
     """
@@ -356,7 +376,7 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
 
 @dataclass(eq=False, repr=False)
 class KernelMapped(Estimator):
-    """Base class of estimators with a kernel between documents and some basis vectors of them."""
+    """Base class of estimators with a kernel between documents; some documents are its basis vectors."""
 
     kernel: str | KernelFunction = "rbf"
     _: KW_ONLY
@@ -373,10 +393,11 @@ class KernelMapped(Estimator):
 
 @dataclass(eq=False, repr=False)
 class NystromMap(KernelMapped):
-    """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, of some documents R (thesis, section 5.6).
+    """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, from basis documents R (thesis, section 5.6).
 
-    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the basis vectors, with b =
-    C^-T w (Paper III, section 2.2), so any linear method can learn with a kernel on them.
+    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the basis vectors x_i, with
+    b = C^-T w (Paper III, section 2.2). So any linear method that is trained on these features learns with
+    the kernel.
 
     Parameters
     ----------
@@ -391,18 +412,20 @@ class NystromMap(KernelMapped):
     n_basis : int, optional
         Number of basis vectors, |R|; all documents by default.
     basis : {"uniform", "per_query"}, default "uniform"
-        Whether they are drawn from all documents with equal probability, or in equal numbers per query.
+        Whether basis vectors are drawn from all documents with equal probability, or in equal numbers per
+        query.
     seed : int, default 0
         Seed of the draw.
 
     Attributes
     ----------
     basis_ : ndarray of shape (r,)
-        R, rows of X. Linearly dependent vectors are dropped, with a ``DependentBasisWarning``.
+        Rows R of X that are basis vectors. Linearly dependent ones are dropped, with a
+        ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
-        X_R.
+        Basis vectors X_R.
     factor_ : ndarray of shape (r, r)
-        C.
+        Cholesky factor C of K_RR.
 
     Notes
     -----
@@ -438,24 +461,22 @@ class NystromMap(KernelMapped):
         return self
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **parameters: Any) -> Floats:
-        """Draw basis vectors and return the features of the same documents.
-
-        Parameters as in fit.
-        """
+        """Draw basis vectors and return the features of the same documents; parameters as in fit."""
         return self._fit(X, parameters.get("qid")).features
 
     def map(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> NystromFeatures:
-        """Draw basis vectors and return the documents in a form from which basis vectors can be removed.
+        """Draw basis vectors and return the mapped documents, from which basis vectors can be removed.
 
         Returns
         -------
         NystromFeatures
-            Its ``without(rows)`` removes the basis vectors among held-out documents, and its ``dual(w)``
-            returns the weights of the kernel functions.
+            The documents. Its method ``without(rows)`` removes the basis vectors among held-out documents,
+            and ``dual(w)`` returns the weights of the kernel functions.
         """
         return self._fit(X, qid)
 
     def _fit(self, X: ArrayLike, qid: ArrayLike | None) -> NystromFeatures:
+        """Set the fitted attributes, and return the mapped documents in the order of the rows of X."""
         kernel = self._kernel()
         n_basis, way, seed = basis_of(self)
         rows = validate_data(self, X, dtype=np.float64, order="C")

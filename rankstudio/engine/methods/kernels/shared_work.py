@@ -1,4 +1,4 @@
-"""Cache of decompositions and maps, for all settings that learn from the same documents and features."""
+"""Cache of decompositions and maps, for all settings that are trained on the same documents and features."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support import memory
 
-_MAX_BYTES = 2e9  # kept of one fold
-_MEMORY_SHARE = 0.25  # of the memory that is free
+_MAX_BYTES = 2e9  # bytes that are cached for one fold
+_MEMORY_SHARE = 0.25  # share of the free memory that the cache may take
 
 
 class _Sized(Protocol):
+    """A result that knows its size in bytes."""
+
     @property
     def n_bytes(self) -> int: ...
 
@@ -25,16 +27,16 @@ Work = TypeVar("Work", bound=_Sized)
 
 @dataclass
 class KernelWork:
-    """Cached results for some data and for subsets of their features; keys start with the columns.
+    """Cache of results for one dataset and for subsets of its features; keys start with the columns.
 
     Attributes
     ----------
     decompositions : dict
         Decompositions and maps by key.
     left_out : tuple or None
-        Most recent predictions of left-out queries, (m,), and their key.
+        Key of the most recent predictions of left-out queries, and these predictions, (m,).
     basis_vectors : WeakValueDictionary
-        Documents that are basis vectors of a model, by rows.
+        Documents that are basis vectors of a model, by their rows.
     """
 
     decompositions: dict[Hashable, _Sized] = field(default_factory=dict)
@@ -45,8 +47,8 @@ class KernelWork:
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     """Return the result for a key, computed on first use, and cached if memory allows.
 
-    Data with some of the features store their results with the original data, so that a path of selections is
-    decomposed once for every λ.
+    Data with some of the features store their results with the original data, so that each selection of a
+    path is decomposed only once for all λ.
     """
     decompositions: dict[Hashable, Any] = data.shared.origin.of(KernelWork).decompositions
     full_key = (data.shared.columns, key)
@@ -72,9 +74,9 @@ def left_out_predictions(data: QueryData, key: Hashable, make: Callable[[], Floa
 
 
 def basis_vectors(data: QueryData, basis: Ints) -> Floats:
-    """Return the basis vectors, ``data.X[basis]``: one array for all models with them.
+    """Return the basis vectors, ``data.X[basis]``, as one array for all models with the same basis.
 
-    It is cached as long as a model uses it.
+    The array is cached as long as a model uses it.
     """
     cache = data.shared.origin.of(KernelWork).basis_vectors
     key = data.shared.columns, basis.tobytes()

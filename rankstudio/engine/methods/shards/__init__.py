@@ -1,1 +1,1 @@
-"""Learning by sums over shards: one interface for memory, disk, threads, processes and clusters."""
+"""Training by sums over shards: one interface for memory, disk, threads, processes and clusters."""

@@ -1,4 +1,4 @@
-"""The search of coordinate ascent on shards: a measure as a function of a linear model's weights."""
+"""Coordinate ascent on shards: a measure as a function of a linear model's weights, which is maximised."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting
 
-_EVALUATOR_BYTES = 80  # bytes a document
-_MEASURING_NANOSECONDS = 35.0  # nanoseconds for the score of a document
+_EVALUATOR_BYTES = 80  # bytes of an evaluator per document
+_MEASURING_NANOSECONDS = 35.0  # nanoseconds to measure the score of one document
 
 
 @contextmanager
 def ascent_search(
     data: TrainingData, measure: str, convention: Convention
 ) -> Iterator[Waiting[AscentSearch]]:
-    """Provide the function that returns the search on some data.
+    """Provide a generator that prepares the search on some data, with progress events, and returns it.
 
     Parameters
     ----------
@@ -47,6 +47,7 @@ def ascent_search(
 
 
 def _start_ascent(session: ShardSession, data: TrainingData, sign: float) -> Waiting[AscentSearch]:
+    """Return the search, with the features' standard deviations within queries as its scale."""
     (squares,) = yield from summed(data, "measuring models", _sums_of_squares, by_blocks=True)
     return Ascent(session, np.sqrt(squares / data.y.size), sign)
 
@@ -56,17 +57,18 @@ def _sums_of_squares(data: QueryData) -> tuple[Floats]:
 
 
 class Ascent(AscentSearch):
-    """A measure as a function of a linear model's weights, and the search along one of them.
+    """A measure as a function of a linear model's weights, and the search along a single weight.
 
-    Values use exactly the scores that ``predict`` returns.
+    The measure is computed from exactly the scores that ``predict`` returns.
 
     Parameters
     ----------
     session : ShardSession
         Session of :class:`_Measuring`.
     scale : ndarray of shape (n,)
+        Standard deviation of each feature within queries.
     sign : float
-        -1.0 for a measure for which lower is better.
+        1.0, or -1.0 for a measure for which lower is better.
     """
 
     def __init__(self, session: ShardSession, scale: Floats, sign: float) -> None:
@@ -76,33 +78,34 @@ class Ascent(AscentSearch):
 
     def measured(self, coef: Floats) -> Waiting[float]:
         """Return the value of one model (n,)."""
-        return float((yield from self.changed(coef, 0, np.zeros(0)))[0])
+        values = yield from self.changed(coef, feature=0, changes=np.zeros(0))
+        return float(values[0])
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
-        """Return the value of a model after each of some changes of one weight, or its own value."""
+        """Return the value of a model after each change of one weight; without changes, the model's value."""
         total, count = yield from self._session.sum((coef, feature, changes), "measuring models")
         worst = np.full(total.shape, -np.inf)
         return np.asarray(np.divide(self._sign * total, count, out=worst, where=count > 0))
 
 
 def bytes_of_shard(m: int, n: int) -> int:
-    """Return the bytes of what a shard keeps: a row for each feature, and an evaluator."""
+    """Return the bytes that a shard of m documents and n features keeps: features and an evaluator."""
     return m * (8 * n + _EVALUATOR_BYTES)
 
 
 class _Measuring:
-    """The transposed features of a shard, if memory allows, and how models are measured."""
+    """State of a shard that measures models; transposed features and evaluator are kept if memory allows."""
 
     def __init__(self, data: QueryData, scratch: Scratch, measure: str, convention: Convention) -> None:
         self._measure = measure
         self._convention = convention
-        self._keeps = scratch.keeps(bytes_of_shard(*data.X.shape))
-        self._kept: tuple[Floats, Any] | None = None
+        self._keeps_features = scratch.keeps(bytes_of_shard(*data.X.shape))
+        self._kept_features: tuple[Floats, Any] | None = None  # with the evaluator
 
     def step(self, data: QueryData, message: tuple[Floats, int, Floats]) -> tuple[Floats, Floats]:
-        """Return sums over queries of the measure of a model with each change, and how many have one."""
+        """Return sums over queries of a model's measure with each change, and how many queries have one."""
         coef, feature, changes = message
-        columns, evaluator = self._kept or self._prepared(data)
+        columns, evaluator = self._kept_features or self._prepare_features(data)
         scores = linear_scores(columns, coef[None, :])
         if changes.size:
             scores = scores + changes[:, None] * columns[feature]
@@ -112,10 +115,11 @@ class _Measuring:
         values = np.concatenate([part[self._measure] for part in measured])
         return np.nansum(values, axis=-1), np.count_nonzero(~np.isnan(values), axis=-1).astype(np.float64)
 
-    def _prepared(self, data: QueryData) -> tuple[Floats, Any]:
+    def _prepare_features(self, data: QueryData) -> tuple[Floats, Any]:
+        """Return the transposed features and an evaluator, and keep them if memory allows."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         evaluator = Evaluator(data.y, data.ptr, self._convention, [self._measure], grading=data.grading)
         prepared = np.ascontiguousarray(data.X.T), evaluator
-        self._kept = prepared if self._keeps else None
+        self._kept_features = prepared if self._keeps_features else None
         return prepared

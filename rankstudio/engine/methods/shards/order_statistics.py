@@ -1,4 +1,4 @@
-"""Order statistics of the features, and thresholds on them, by counts over shards: exact."""
+"""Exact order statistics of the features, and thresholds of the features, by counts over shards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankstudio.engine.support.work import Waiting
 Keys = NDArray[np.uint64]
 
 _SIGN_BIT = np.uint64(1 << 63)
-_MOST_COUNTS = 2_000_000  # that a shard answers with
+_MOST_COUNTS = 2_000_000  # maximum size of the counts that a shard returns
 
 
 def order_statistics(
@@ -26,8 +26,7 @@ def order_statistics(
 ) -> Waiting[Floats]:
     """Return the values of some ranks, from 0 for the smallest, of each feature, shape (n, ranks).
 
-    They are values of documents, equal to those found by sorting. With ``features`` there are only rows for
-    those columns.
+    The values are values of documents, as found by sorting. With ``features``, only these columns have rows.
 
     Notes
     -----
@@ -48,16 +47,18 @@ def order_statistics(
         (values,) = yield from summed(data, activity, _partitioned, features, ranks)
         return np.asarray(values)
     keys = np.zeros((features.size, ranks.size), dtype=np.uint64)
+    # Each pass finds the next digit of the keys; with fewer bits, digits are smaller, and passes more.
     bits = next(b for b in (8, 4, 2, 1) if keys.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
         (counts,) = yield from summed(data, activity, _counts, features, keys, shift, bits)
-        # The least digit up to which there are as many documents as the rank asks for.
+        # The smallest digit such that more than `rank` documents have at most this digit.
         digits = np.count_nonzero(counts <= ranks[:, None], axis=-1)
         keys |= digits.astype(np.uint64) << np.uint64(shift)
     return _values(keys)
 
 
 def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
+    """Return the values at some ranks of each feature, from all documents at once."""
     if data.sparse:
         return (_sparse_values_at_ranks(data.X.kept(features), ranks),)
     columns = (np.ascontiguousarray(data.X[:, j]) for j in features)
@@ -65,43 +66,52 @@ def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
 
 
 def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
-    """Return the values at some ranks of each sparse column; zeros are between negative and positive ones.
+    """Return the values at some ranks of each sparse column, O(N log N) for N entries.
 
-    O(N log N) for N entries.
+    In the order of a column's values, its zeros come after the negative and before the positive entries.
     """
     csc = X.csc
     n = X.shape[1]
     column = np.repeat(np.arange(n), np.diff(csc.indptr))
-    sizes = np.diff(csc.indptr)[:, None]
-    value = csc.data[np.lexsort((csc.data, column))]
-    below = np.bincount(column[csc.data < 0], minlength=n)[:, None]
-    zeros = len(X) - sizes
-    negative = ranks < below
-    positive = ranks >= below + zeros
-    index = np.where(positive, ranks - zeros, ranks) + csc.indptr[:-1, None]
-    is_nonzero = negative | positive
-    return np.where(is_nonzero, np.append(value, 0.0)[np.where(is_nonzero, index, value.size)], 0.0)
+    n_entries = np.diff(csc.indptr)[:, None]
+    sorted_entries = csc.data[np.lexsort((csc.data, column))]  # within each column
+    n_negative = np.bincount(column[csc.data < 0], minlength=n)[:, None]
+    n_zeros = len(X) - n_entries
+    is_negative = ranks < n_negative
+    is_positive = ranks >= n_negative + n_zeros
+    index = np.where(is_positive, ranks - n_zeros, ranks) + csc.indptr[:-1, None]
+    is_nonzero = is_negative | is_positive
+    # Ranks of zeros have no entry: they read the 0 that is appended.
+    index = np.where(is_nonzero, index, sorted_entries.size)
+    return np.where(is_nonzero, np.append(sorted_entries, 0.0)[index], 0.0)
 
 
 def _counts(data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: int) -> tuple[Floats]:
-    """Count the documents up to each prefix with each next digit but the greatest: (n, ranks, digits)."""
+    """Count documents with keys up to each prefix followed by each digit, (n, ranks, digits).
+
+    A key's digit has ``bits`` bits, of which the lowest is at ``shift``; lower bits are all counted. The
+    greatest digit is omitted, because its count is not needed.
+    """
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
-    rest = np.uint64((1 << shift) - 1)
+    all_lower_bits = np.uint64((1 << shift) - 1)
     out = np.empty((*prefixes.shape, digits.size))
     for row, j, prefix in zip(out, features, prefixes, strict=True):
         keys = np.sort(_keys(np.ascontiguousarray(data.X[:, j])))
-        row[:] = np.searchsorted(keys, prefix[:, None] | digits | rest, side="right")
+        row[:] = np.searchsorted(keys, prefix[:, None] | digits | all_lower_bits, side="right")
     return (out,)
 
 
 def _keys(values: Floats) -> Keys:
-    """Return whole numbers in the order of the values: their bits, all turned for negative ones."""
+    """Return unsigned integers with the same order as the values: all bits of negative values are inverted.
+
+    Of other values, only the sign bit is inverted, so that they come after the negative ones.
+    """
     bits = values.view(np.uint64)
     return np.where(bits & _SIGN_BIT, ~bits, bits | _SIGN_BIT)
 
 
 def _values(keys: Keys) -> Floats:
-    """Return the values of :func:`_keys`."""
+    """Return the values that have these :func:`_keys`."""
     return np.where(keys & _SIGN_BIT, keys ^ _SIGN_BIT, ~keys).view(np.float64)
 
 
@@ -116,9 +126,9 @@ class Thresholds:
     ----------
     values : ndarray of shape (t,)
     starts : ndarray of shape (n + 1,)
-        Feature j has ``values[starts[j]:starts[j + 1]]``, none if it is constant.
+        Feature j has the thresholds ``values[starts[j]:starts[j + 1]]``; a constant feature has none.
     fewer : ndarray of shape (n,), bool
-        Features with more distinct values than the thresholds separate.
+        Mask of the features with so many distinct values that the thresholds do not separate all of them.
     """
 
     values: Floats
@@ -136,14 +146,14 @@ class Thresholds:
 
 @dataclass(frozen=True, eq=False)
 class FewValues:
-    """Distinct values of each feature, a summand that is combined by union over all shards.
+    """Distinct values of each feature, if they are few: a summand that is combined over shards by union.
 
     Attributes
     ----------
     most : int
-        Maximum number of values kept.
+        Maximum number of values of a feature.
     values : tuple of ndarray
-        Values of each feature, ascending; empty if there are more.
+        Distinct values of each feature, ascending; empty for a feature with more than ``most`` values.
     """
 
     most: int
@@ -160,10 +170,11 @@ class FewValues:
 
 
 def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
-    """Return the thresholds of each feature: values of documents.
+    """Return the thresholds of each feature, which are values of documents.
 
-    For a feature with up to ``max_values`` values, all but the largest; for others the values at ``ranks``
-    evenly spaced ranks. They are cached; those of some features are taken from those of all.
+    A feature with up to ``max_values`` distinct values has all of these except the largest as thresholds. For
+    other features, the thresholds are the values at ``ranks`` evenly spaced ranks. The thresholds of all
+    features are cached, also for data with some of the features.
 
     Notes
     -----
@@ -197,12 +208,12 @@ def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
 
 @dataclass
 class _FoundThresholds:
-    """The thresholds of some data.
+    """Cache of one dataset's thresholds.
 
     Attributes
     ----------
     found : dict of (int, int) to Thresholds
-        Thresholds at values of documents, by how many values a feature has at most and the number of ranks.
+        Thresholds at values of documents, by the arguments ``max_values`` and ``ranks``.
     even : dict of int to Thresholds
         Evenly spaced thresholds, by the number of intervals.
     """
@@ -212,15 +223,16 @@ class _FoundThresholds:
 
 
 def _find_thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
-    """Return the thresholds of each feature: its values, or its values at some ranks where they are many."""
+    """Compute :func:`thresholds` for all features."""
     (distinct,) = yield from summed(data, _PROGRESS_TEXT, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
+    # Features with many values.
     many: Ints = np.flatnonzero([not values.size for values in distinct.values])
     if many.size:
         rank_positions = np.arange(1, ranks + 1) * data.y.size // (ranks + 1) - 1
         at_ranks = yield from order_statistics(data, rank_positions, _PROGRESS_TEXT, many)
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
-            feature_thresholds[feature] = np.unique(values + 0.0)
+            feature_thresholds[feature] = np.unique(values + 0.0)  # + 0.0 turns -0 into 0
     fewer = np.zeros(len(feature_thresholds), dtype=np.bool_)
     fewer[many] = True
     return _joined_thresholds(feature_thresholds, fewer)
@@ -251,5 +263,5 @@ def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
 
 
 def _values_if_few(values: Floats, max_values: int) -> Floats:
-    """Return the different values with unsigned zeros; none where they are more than ``max_values``."""
+    """Return distinct values, with -0 as 0; an empty array if there are more than ``max_values``."""
     return values + 0.0 if values.size <= max_values else np.empty(0)

@@ -1,4 +1,4 @@
-"""Losses over the pairs of shards: values, gradients, planes and products with the Hessian, summed."""
+"""Losses over the pairs of all shards, as sums: values, gradients, planes and products with the Hessian."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from rankstudio.engine.methods.shards.work import Greatest, StateWork
 from rankstudio.engine.support.threads import pool
 from rankstudio.engine.support.work import Waiting
 
-_MAX_SAMPLE = 4_096  # documents of a shard from which the preconditioner is estimated, at most
+_MAX_SAMPLE = 4_096  # maximum number of documents of a shard from which the preconditioner is estimated
 
 _PROGRESS_TEXT = "learning from pairs"
 
 
 class _Message(Protocol):
-    """Question to all shards about their pairs."""
+    """Message to all shards that requests sums over their pairs."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        """Return a shard's summands."""
+        """Return the summands of a shard."""
 
 
 @dataclass(frozen=True, eq=False)
 class _LossAt:
-    """Ask for a loss at weights w (n,), and its gradient."""
+    """Requests a loss at weights w (n,), and its gradient if ``slopes``."""
 
     loss: PairLoss
     w: Floats
@@ -62,7 +62,7 @@ class _LossAt:
 
 @dataclass(frozen=True, eq=False)
 class _CurvatureAt:
-    """Ask for the Hessian of a loss at weights w (n,), times v (n,)."""
+    """Requests the Hessian of a loss at weights w (n,), times v (n,)."""
 
     loss: PairLoss
     w: Floats
@@ -74,7 +74,7 @@ class _CurvatureAt:
 
 @dataclass(frozen=True, eq=False)
 class _HingeAt:
-    """Ask for the plane of the hinge at weights w (n,)."""
+    """Requests the tangent plane of the hinge at weights w (n,)."""
 
     w: Floats
 
@@ -84,7 +84,11 @@ class _HingeAt:
 
 
 class _LineScores(NamedTuple):
-    """Scores of two weights (m,), the order of the first (m,), and what is asked of the hinge there."""
+    """Scores of a line w + t p of weights.
+
+    ``scores`` and ``d`` (m,) are the scores of w and of p, ``order`` (m,) sorts the scores of w, and
+    ``at_start`` are the :func:`_line_numbers` at t = 0.
+    """
 
     scores: Floats
     d: Floats
@@ -94,9 +98,9 @@ class _LineScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _HingeOnLine:
-    """Ask for the hinge at weights w + t p (n,), its derivative in t, and its plane where that is wanted.
+    """Requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
 
-    A line search reads the features once for each of w and p, however many t it asks for.
+    A line search reads the features only once for w and once for p, for any number of t.
     """
 
     w: Floats
@@ -114,12 +118,13 @@ class _HingeOnLine:
 
 
 def _line_numbers(hinge: Hinge, d: Floats) -> Floats:
+    """Return the hinge's loss and offset, and its derivative along a direction with scores d."""
     return np.array([hinge.loss, hinge.offset, dot(hinge.slopes, d)])
 
 
 @dataclass(frozen=True)
 class _Count:
-    """Ask how many pairs there are."""
+    """Requests the number of pairs."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         return (np.array([float(problem.pairs.n_pairs)]),)
@@ -127,21 +132,24 @@ class _Count:
 
 @dataclass(frozen=True)
 class _DegreeGram:
-    """Ask for :meth:`PairProblem.degree_gram`, from a sample of documents at equal steps."""
+    """Requests :meth:`PairProblem.degree_gram`, estimated from evenly spaced documents."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        step = -(-problem.X.shape[0] // _MAX_SAMPLE)
+        step = -(-problem.X.shape[0] // _MAX_SAMPLE)  # rounded up
         rows: Ints = np.arange(0, problem.X.shape[0], step)
         degrees = step * problem.pairs.degrees[rows]
         return (gram_or_diagonal(problem.centred(rows) * np.sqrt(degrees)[:, None]),)
 
 
 class _Pairs(Pairs):
-    """Pairs whose sums do not depend on the calls before, not even in their last bits."""
+    """Pairs whose sums do not depend on earlier calls, not even in their last bits.
+
+    Sorting always starts from the same order, not from that of the previous scores.
+    """
 
     def __init__(self, y: Floats, ptr: Ints, weighting: PairWeighting | None) -> None:
         super().__init__(y, ptr, weighting=weighting)
-        self._first = self._order
+        self._initial_order = self._order
 
     def hinge_and_order(self, scores: Floats) -> tuple[Hinge, Ints]:
         """Return the hinge, and the documents of each query in the order of their scores, shape (m,)."""
@@ -149,85 +157,86 @@ class _Pairs(Pairs):
         return hinge, self._order
 
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
-        """Return the hinge, sorting from an order that is nearly that of the scores."""
-        first = self._first
-        self._first = order
+        """Return the hinge; sorting starts from ``order``, which nearly sorts the scores."""
+        initial_order = self._initial_order
+        self._initial_order = order
         try:
             return self.hinge(scores)
         finally:
-            self._first = first
+            self._initial_order = initial_order
 
     def _next_order(self, scores: Floats) -> Ints:
-        self._order = self._first
+        self._order = self._initial_order
         return super()._next_order(scores)
 
 
 class _LinearPairs(LinearPairs):
-    """Such pairs with scores of their own."""
+    """The pairs of a shard with the scores of linear models."""
 
     pairs: _Pairs
 
 
 class _PairState:
-    """A shard's pairs of documents of one query with different labels.
+    """State of a shard: its pairs of documents of one query with different labels.
 
-    They and the last loss are cached only to save time: results depend on the message alone.
+    The pairs and the last loss are cached only to save time: results depend only on the message.
     """
 
     def __init__(self, data: QueryData, scratch: Scratch, weighting: PairWeighting | None) -> None:
         self._scratch = scratch
         self._weighting = weighting
-        self._keeps = scratch.keeps(PAIRS * data.y.size)
+        self._keeps_pairs = scratch.keeps(PAIRS * data.y.size)
         self._pairs: _Pairs | None = None
-        self._last: tuple[Any, Smooth] | None = None
-        self._room: Floats | None = None
-        self._line: tuple[Any, _LineScores] | None = None
+        self._last_loss: tuple[Any, Smooth] | None = None  # with its key
+        self._line_arrays: Floats | None = None
+        self._last_line: tuple[Any, _LineScores] | None = None  # with its key
 
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
         answer = message.of(self, _LinearPairs(data.X, pairs))
-        if self._keeps:
+        if self._keeps_pairs:
             self._pairs = pairs
         else:
-            self._last = None
+            self._last_loss = None
         return answer
 
     def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> Smooth:
-        """Return a loss at some weights, at once where it was asked for there before."""
+        """Return a loss at some weights; the last result is cached."""
         key = loss, w.tobytes()
-        if self._last is None or self._last[0] != key:
-            self._last = None
-            self._last = key, loss(problem.pairs, problem.scores(w))
-        return self._last[1]
+        if self._last_loss is None or self._last_loss[0] != key:
+            self._last_loss = None  # releases its memory before the next one is computed
+            self._last_loss = key, loss(problem.pairs, problem.scores(w))
+        return self._last_loss[1]
 
     def line(self, problem: _LinearPairs, w: Floats, p: Floats) -> _LineScores:
-        """Return the scores of two weights, at once where they were asked for before."""
+        """Return the scores of the line w + t p; the last result is cached."""
         key = w.tobytes(), p.tobytes()
-        if self._line is None or self._line[0] != key:
-            if self._room is None:
-                self._room = self._scratch.empty(3, problem.X.shape[0])
-            scores = self._room[0]
-            d = self._room[1]
-            order = self._room[2].view(np.int64)
+        if self._last_line is None or self._last_line[0] != key:
+            if self._line_arrays is None:
+                self._line_arrays = self._scratch.empty(3, problem.X.shape[0])
+            scores, d, order_room = self._line_arrays
+            order = order_room.view(np.int64)
             scores[:] = problem.scores(w)
             d[:] = problem.scores(p)
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
-            self._line = key, _LineScores(scores, d, order, _line_numbers(hinge, d))
-        return self._line[1]
+            self._last_line = key, _LineScores(scores, d, order, at_start=_line_numbers(hinge, d))
+        return self._last_line[1]
 
 
 @dataclass(frozen=True, eq=False)
 class SummedLoss:
-    """A differentiable pairwise loss at some weights, over all shards: a ``SmoothLoss``.
+    """A differentiable pairwise loss at some weights, summed over all shards: a ``SmoothLoss``.
 
     Attributes
     ----------
     at : PairLoss
+        The loss of a pair.
     w : ndarray of shape (n,)
+        The weights.
     loss, n_curved, hinges, largest
         As in ``SmoothLoss``.
     slopes : ndarray of shape (n,)
-        Gradient in w.
+        Gradient with respect to w.
     """
 
     at: PairLoss
@@ -249,7 +258,10 @@ class SummedLoss:
 
 
 class ShardedPairs:
-    """The pairs of shards as a ``PairProblem``; weights represent scores, gradients slopes.
+    """The pairs of all shards as a ``PairProblem``, for a minimiser.
+
+    Scores and slopes of documents stay in the shards: in this class, weights stand for the scores that they
+    give, and gradients for the slopes.
 
     Parameters
     ----------
@@ -266,12 +278,12 @@ class ShardedPairs:
         self._width = n_features
         self._columns = np.arange(n_features) if columns is None else np.array(columns, dtype=np.int64)
         self.n_features = self._columns.size
-        self._known: dict[_Message, Any] = {}
+        self._constant_sums: dict[_Message, Any] = {}  # sums that do not depend on weights
 
     def narrowed(self, columns: Sequence[int]) -> ShardedPairs:
         """Return the same pairs with some of the features."""
         narrow = ShardedPairs(self._session, self._width, columns)
-        narrow._known = self._known
+        narrow._constant_sums = self._constant_sums
         return narrow
 
     def count(self) -> Waiting[float]:
@@ -279,15 +291,15 @@ class ShardedPairs:
         return int((yield from self._once(_Count()))[0])
 
     def scores(self, w: Floats) -> Floats:
-        """Return the weights, which represent their scores."""
+        """Return the weights, which stand for their scores."""
         return w
 
     def weigh(self, slopes: Floats) -> Floats:
-        """Return the gradient, which represents slopes."""
+        """Return the gradient, which stands for the slopes."""
         return slopes
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the hinge's plane."""
+        """Return the hinge's tangent plane at some weights."""
         (loss, offset), slopes = yield from self._sum(_HingeAt(self._widened(scores)))
         return Tangent(float(loss), float(offset), slopes[self._columns])
 
@@ -296,7 +308,7 @@ class ShardedPairs:
         return _HingeLine(self, scores, d)
 
     def hinge_on_line(self, w: Floats, p: Floats, t: float, plane: bool) -> Waiting[tuple[Tangent, float]]:
-        """Return the hinge's plane at w + t p, or one with zero slopes, and the hinge's derivative in t."""
+        """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t."""
         message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
         (loss, offset, slope), slopes = yield from self._sum(message)
         return Tangent(float(loss), float(offset), slopes[self._columns]), float(slope)
@@ -308,10 +320,16 @@ class ShardedPairs:
     def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[SummedLoss]:
         """Return a loss at some weights."""
         numbers, gradient, largest = yield from self._sum(_LossAt(loss, self._widened(scores), slopes))
-        value, n_curved, outer, inner = numbers.tolist()
-        hinges = (outer, inner)
-        greatest = float(largest.values[0])
-        return SummedLoss(loss, scores, value, gradient[self._columns], int(n_curved), hinges, greatest)
+        value, n_curved, outer_hinge, inner_hinge = numbers.tolist()
+        return SummedLoss(
+            at=loss,
+            w=scores,
+            loss=value,
+            slopes=gradient[self._columns],
+            n_curved=int(n_curved),
+            hinges=(outer_hinge, inner_hinge),
+            largest=float(largest.values[0]),
+        )
 
     def curvature(self, loss: SummedLoss, v: Floats) -> Waiting[Floats]:
         """Return the Hessian of a loss times v (n,)."""
@@ -324,20 +342,21 @@ class ShardedPairs:
         return dot(direction, (yield from self.curvature(loss, direction)))
 
     def degree_gram(self) -> Waiting[Floats]:
-        """Return the estimate from evenly spaced documents of each shard."""
+        """Return the estimate from evenly spaced documents of each shard, a matrix or only its diagonal."""
         gram: Floats = yield from self._once(_DegreeGram())
         return gram[self._columns] if gram.ndim == 1 else gram[np.ix_(self._columns, self._columns)]
 
     def _widened(self, w: Floats) -> Floats:
+        """Return the weights of all features of the data, 0 for those that are not used."""
         out = np.zeros(self._width)
         out[self._columns] = w
         return out
 
     def _once(self, message: _Message) -> Waiting[Any]:
-        """Return a sum that is the same at all weights."""
-        if message not in self._known:
-            self._known[message] = (yield from self._sum(message))[0]
-        return self._known[message]
+        """Return a sum that does not depend on weights, computed on first use."""
+        if message not in self._constant_sums:
+            self._constant_sums[message] = (yield from self._sum(message))[0]
+        return self._constant_sums[message]
 
     def _sum(self, message: _Message) -> Waiting[Any]:
         return (yield from self._session.sum(message, _PROGRESS_TEXT))
@@ -361,13 +380,12 @@ class _HingeLine:
 
 @contextmanager
 def pairs_of(data: TrainingData, weighting: PairWeighting | None = None) -> Iterator[PairProblem]:
-    """Provide the pairs of some data: on threads for one shard, as sums for several shards.
+    """Provide the pairs of some data for a minimiser: on threads for one shard, as sums for several shards.
 
-    Preferences have weights of their own, so they take no weighting.
+    Preferences have their own weights, so ``weighting`` is not used for them.
 
-    Both have the same interface for a minimiser. A single shard caches the scores of its documents, so that a
-    line search does not read the features again; for several shards the scores of all documents would be
-    needed.
+    Both provide the same interface. A single shard keeps the scores of its documents between the calls of a
+    minimiser; for several shards, only sums over pairs leave the shards.
     """
     if data.several:
         with data.session(StateWork(_PairState, (weighting,))) as session:

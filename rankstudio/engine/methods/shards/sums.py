@@ -1,4 +1,4 @@
-"""Sums over shards: of a function of a shard's documents, and those that several methods share."""
+"""Sums over shards: of any function of a shard's documents, and sums that several methods need."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from rankstudio.engine.support.work import Waiting
 Function = Callable[..., tuple[Any, ...]]
 
 USUAL = PairCost()
-"""The loss whose rows are the documents, centred within their queries."""
+"""The default loss, whose rows are the documents, centred within their queries."""
 
 
 @dataclass(frozen=True)
 class FunctionWork:
-    """The work of a function ``f(data, *message)`` on every shard.
+    """The work of calling a function ``f(data, *message)`` with every shard.
 
     Attributes
     ----------
     function : callable
         Function that can be pickled: a module-level function, or a ``functools.partial`` of one.
     by_blocks : bool
-        Whether it is called for a few megabytes of whole queries at a time, and the results are summed. This
-        limits the memory for its intermediate results.
+        Whether the function is called with a few megabytes of whole queries at a time, and the results are
+        summed. This limits the memory for intermediate results.
     """
 
     replayed: ClassVar[bool] = False
@@ -47,12 +47,12 @@ class FunctionWork:
     by_blocks: bool = False
 
     def begin(self, data: QueryData, scratch: Scratch) -> FunctionWork:
-        """Return a stateless object for messages."""
+        """Return this object as the state, because the work has no state."""
         return self
 
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the function's results on a shard."""
-        with STEADY:  # small products, which lose much where threads wait for a processor
+        with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
                 return self.function(data, *message)
             total = TreeSum()
@@ -75,14 +75,15 @@ def summed(
     function : callable
         As in :class:`FunctionWork`.
     *message : object
-        Further arguments of the function, which are sent with each shard: small ones.
+        Further arguments of the function, which are sent to each shard, so they should be small.
     by_blocks : bool, default False
         As in :class:`FunctionWork`.
 
     Returns
     -------
     tuple of ndarray
-        For a :class:`Greatest`, the largest values; for a :class:`Joined`, the concatenation over all shards.
+        Sums of the function's results. For a :class:`Greatest`, the largest values; for a :class:`Joined`,
+        the concatenation over all shards.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def summed(
     >>> total.tolist()
     [9.0, 2.0]
     """
-    # A single shard is called for as a whole: it keeps what it was centred to.
+    # A single shard is passed as a whole, because it caches its centred documents.
     with data.session(FunctionWork(function, by_blocks and data.several)) as session:
         sums = yield from session.sum(message, activity)
     return tuple(value.values if isinstance(value, Greatest | Joined) else value for value in sums)
@@ -104,15 +105,15 @@ def summed(
 
 @dataclass
 class _Products:
-    """[X^ y^]'[X^ y^] of some data, by the cost whose rows these are."""
+    """Cache of one dataset's [X^ y^]'[X^ y^], by the cost to which the rows belong."""
 
     by_cost: dict[PairCost, Floats] = field(default_factory=dict)
 
 
 def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
-    """Return [X^ y^]'[X^ y^], shape (n + 1, n + 1), cached; of some features it is cut out of that of all.
+    """Return [X^ y^]'[X^ y^], shape (n + 1, n + 1), O(mn²), with one pass over the data.
 
-    O(mn²), with one pass over the data.
+    The result for all features is cached, and data with some of the features use its entries.
     """
     if data.source is not None:
         indices = [*data.columns, data.source.X.shape[1]]
@@ -143,9 +144,10 @@ def sums_of_products(data: TrainingData, cost: PairCost = USUAL) -> Waiting[tupl
 
 
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
-    """Return the features that vary within some query, shape (n,); the others cannot change any ranking.
+    """Return the mask of the features that vary within some query, shape (n,).
 
-    Ranked by one of the others, documents keep the order of the file, which may be a good order.
+    Other features cannot change any ranking: ranked by one of these, documents keep the order of the file,
+    which may be a good order.
 
     Examples
     --------
@@ -161,7 +163,7 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     if data.sparse:
         return data.whole("").informative  # type: ignore[no-any-return]
     squares, _ = yield from sums_of_products(data)
-    # A feature that is constant inside a query is exactly 0 there, and no square of another one is.
+    # Centred features are exactly 0 in queries where they are constant, and nonzero otherwise.
     varies: Bools = np.diag(squares) > 0
     return varies
 
@@ -185,12 +187,12 @@ def labels_of(data: TrainingData) -> Floats:
 def models_in_order(
     data: TrainingData, order: Ints, regularization: float, cost: PairCost = USUAL
 ) -> Waiting[tuple[Floats, Floats]]:
-    """Return RankRLS's models along an order of features, and their leave-query-out errors.
+    """Return RankRLS's models with the first 1, 2, … features of an order, and their leave-query-out errors.
 
-    O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each: see
-    :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`. It needs two passes over the data.
+    O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each order and λ: see
+    :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`. Takes two passes over the data.
     """
-    if data.sparse:  # the products of all features have no room
+    if data.sparse:  # the products of all features may not fit into memory
         narrowed = data.narrowed(order.tolist())
         narrow_coefs, errors = yield from models_in_order(
             narrowed, np.arange(order.size), regularization, cost
@@ -228,7 +230,8 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first 1, 2, … of some weighted sums of the features (t, n).
 
-    As in :func:`models_in_order`, with weights of the sums (t, t); the first pass is cached.
+    As :func:`models_in_order`, with the sums in place of features: the models have shape (t, t). The result
+    of the first pass over the data is cached.
     """
     order = np.arange(len(combinations))
     squares, right = yield from sums_of_products(data)
@@ -250,11 +253,13 @@ def combined_models(
 
 
 def _left_out_sums(data: QueryData, combinations: Floats, *message: Any) -> tuple[Floats]:
+    """Return the leave-query-out errors of models of weighted sums of the features."""
     combined = np.ascontiguousarray(data.X @ combinations.T)
     return (left_out_errors(QueryData(combined, data.y, data.ptr), *message),)
 
 
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
+    """Return [X^ y^]'[X^ y^] of some documents, or of the rows of a cost."""
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]
     products = np.empty((n + 1, n + 1))
@@ -265,7 +270,7 @@ def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
 
 
 def _left_out(data: QueryData, cost: PairCost, cut: bool, order: Ints, *message: Any) -> tuple[Floats]:
-    if cut:  # blocks are centred anew each time: only what the order has
+    if cut:  # a block is not cached and is centred each time, so only the needed features are
         data = data.narrowed(order.tolist())
         order = np.arange(order.size)
     return (left_out_errors(PairRows.of(data, cost), order, *message),)

@@ -1,11 +1,12 @@
-"""Training data as every method sees them: shards of whole queries, and sums over them.
+"""Training data as every method sees them: shards of whole queries, and sums over the shards.
 
 Data are a sequence of shards in a fixed order. Small data are one shard in memory, and so are preferences and
-sparse matrices of any size; larger data have several, in memory or mapped from the disk, cut by the sizes of
-the queries alone. A method accesses documents in one way: a work, or a function, gets a message by this
-process and answers with summands of each shard, which are added up in the order of the shards. What that
-gives depends neither on where the data are, nor on who works on the shards. What truly needs all documents at
-once asks for :meth:`TrainingData.whole`, which refuses where they are larger than the memory budget.
+sparse matrices of any size. Larger data have several shards, in memory or mapped from the disk, whose ends
+depend only on the sizes of the queries. A method accesses documents in one way: a work, or a function, gets a
+message from this process and returns the summands of each shard, which are added up in the order of the
+shards. The result depends neither on where the data are, nor on which process works on the shards. A method
+that needs all documents at once calls :meth:`TrainingData.whole`, which raises an error if these are larger
+than the memory limit.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_UNCHECKED_BYTES = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
-_ENTRIES_AT_ONCE = 1 << 22  # of sparse columns
-_VALUES_AT_ONCE = 1_000_000  # of a few columns: what is done with them takes some tenths of a second
+# States of one shard of up to this size are allocated without asking how much memory is free, which takes
+# longer than a short path.
+_UNCHECKED_BYTES = 1e8
+_ENTRIES_AT_ONCE = 1 << 22  # entries of sparse columns that are processed between two progress events
+_VALUES_AT_ONCE = 1_000_000  # the same for dense columns: processing them takes some tenths of a second
 
 
 Sums = tuple[Floats, ...]
@@ -48,34 +51,34 @@ _PROGRESS_TEXT = "reading the data by shards"
 
 
 class ShardSession(Protocol):
-    """A work on all shards of some data."""
+    """A work that has been started on all shards of some data, and returns sums over the shards."""
 
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Progress events in between, one per shard if there are several; ``activity`` describes the work.
+        Yields a progress event per shard if there are several; ``activity`` describes the work.
         """
 
 
 class ShardExecutor(Protocol):
-    """Executor of works on shards: this process, others, or a cluster."""
+    """Executor of works on shards: this process, several processes, or a cluster."""
 
     def session(self, data: TrainingData, work: ShardWork) -> AbstractContextManager[ShardSession]:
         """Start a work on all shards of some data."""
 
 
 class InProcess:
-    """Works on shards in this process, with one shard per thread.
+    """Executor in this process, where each thread works on one shard at a time.
 
-    A single shard uses this thread, and may distribute its work over the others.
+    A single shard is processed in the calling thread, and may distribute its work over other threads.
 
     Parameters
     ----------
     room : callable, optional
-        Returns the memory limit for states of a session in bytes; by default half of the memory limit.
-        Further states are mapped from files.
+        Returns the limit in bytes for the states of a session; by default half of the memory limit. States
+        beyond this limit are mapped from files.
     max_threads : int, optional
-        Maximum number of threads, each of which holds a shard.
+        Maximum number of threads, each of which works on one shard.
     """
 
     def __init__(
@@ -95,9 +98,10 @@ class InProcess:
                 session.close()
 
     def _shared_room(self, data: TrainingData) -> Room:
+        """Return the memory limit for the states of all shards."""
         if not data.several:
             return Room(self._room, unasked=_UNCHECKED_BYTES)
-        # The budget is one of this thread, and those that work on shards would ask for another.
+        # The memory limit is set per thread, so it is read here and not in the threads that work on shards.
         n_bytes = self._room()
         return Room(lambda: n_bytes)
 
@@ -107,6 +111,8 @@ IN_PROCESS = InProcess()
 
 
 class _Session:
+    """Session in this process: keeps the state of each shard, and adds up the shards' results."""
+
     def __init__(
         self, data: TrainingData, work: ShardWork, room: Room, executor: Executor | None, workers: int
     ) -> None:
@@ -133,9 +139,9 @@ class _Session:
             scratch.close()
 
     def _answers(self, message: Any) -> Iterator[Sums]:
-        """Yield the answers in the order of the shards.
+        """Yield the summands in the order of the shards.
 
-        Only as many are under way as there are threads.
+        One shard more than there are threads is submitted at a time, so that few results are in memory.
         """
         indices = range(len(self._states))
         if self._executor is None:
@@ -153,6 +159,7 @@ class _Session:
                 future.cancel()
 
     def _step(self, index: int, message: Any) -> Sums:
+        """Return the summands of one of several shards, and release its memory pages afterwards."""
         with threads.STEADY, threads.at_most(1):
             summands = self._answer(index, message)
         self._scratch[index].release()
@@ -160,6 +167,7 @@ class _Session:
         return summands
 
     def _answer(self, index: int, message: Any) -> Sums:
+        """Return the summands of a shard, whose state is created on first use."""
         data = self._data.shard(index)
         state = self._states[index]
         if state is None:
@@ -186,15 +194,15 @@ class TrainingData:
     validation : ndarray of shape (V, n) or None
         As in :class:`QueryData`.
     source : TrainingData or None
-        Data from which these features are taken; see :meth:`narrowed`.
+        Data with all features, if these data have some of the features; see :meth:`narrowed`.
     columns : tuple of int
-        Columns taken from them.
+        Columns of ``source`` that these data have.
     part_of : Grading or None
         As in :class:`QueryData`.
     given : QueryData or SparseQueryData or None
-        Original object of a single shard, if there is one.
+        Original object of a single shard, if the data were made from one.
     shared : SharedResults
-        As in :class:`QueryData`; shared with the original object.
+        As in :class:`QueryData`; the cache is that of the original object.
 
     Examples
     --------
@@ -222,18 +230,17 @@ class TrainingData:
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
-        """Keep documents and queries as views through which nothing is written.
-
-        Copies are still made.
-        """
+        """Replace the arrays by read-only views, and set the cache of shared results."""
         object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         if self.given is None:
-            for name in ("X", "y", "ptr") if self.source is None else ("y", "ptr"):
+            # Narrowed data write the columns of each shard to X on first use.
+            names = ("X", "y", "ptr") if self.source is None else ("y", "ptr")
+            for name in names:
                 object.__setattr__(self, name, unwritable(getattr(self, name)))
 
     @cached_property
     def grading(self) -> Grading:
-        """Information that measures need besides labels, for the whole data, in every shard."""
+        """Information that measures need in addition to labels; it describes all data, also in a shard."""
         return self.part_of or Grading.of(self.y)
 
     @cached_property
@@ -245,20 +252,17 @@ class TrainingData:
 
     @property
     def preferring(self) -> bool:
-        """Whether preferences are what there is to learn."""
+        """Whether methods learn from preferences instead of labels."""
         return self.given is not None and self.given.preferences is not None
 
     @property
     def one_ranking(self) -> bool:
-        """Whether all documents are of one query, so that no query can be left out.
-
-        Labels order them.
-        """
+        """Whether all documents belong to one query with labels, so that no query can be left out."""
         return self.ptr.size == 2 and not self.preferring
 
     @property
     def sparse(self) -> bool:
-        """Whether X stores values other than 0 only."""
+        """Whether X is sparse, which means that only values other than 0 are stored."""
         return isinstance(self.X, SparseRows)
 
     @property
@@ -269,7 +273,7 @@ class TrainingData:
     def shard(self, index: int) -> Any:
         """Return the documents of a shard as views, with cached shared results."""
         if not self.several:
-            return self._all
+            return self._all_documents
         shard = self.shards[index]
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
         grading = self.grading.taken(shard.rows)
@@ -282,12 +286,12 @@ class TrainingData:
         )
 
     @cached_property
-    def _all(self) -> Any:
-        """All documents at once: a QueryData, or what was given."""
+    def _all_documents(self) -> Any:
+        """All documents at once: the original object, or a QueryData."""
         if self.given is not None:
             return self.given
         for index in range(len(self.shards)):
-            self._rows(index)
+            self._rows(index)  # copies the columns of narrowed data
         return QueryData(
             self.X,
             self.y,
@@ -298,7 +302,7 @@ class TrainingData:
         )
 
     def whole(self, method: str) -> Any:
-        """Return all documents at once, as a QueryData or the original object, for methods that need them so.
+        """Return all documents at once, as a QueryData or the original object.
 
         Parameters
         ----------
@@ -326,15 +330,15 @@ class TrainingData:
                     budget=size(free),
                 )
             )
-        return self._all
+        return self._all_documents
 
     def for_method(self, accepts_sparse: bool) -> TrainingData:
-        """Return the data, or an array of sparse data for a method that takes no others.
+        """Return the data; sparse data are converted to dense form for a method that does not accept them.
 
         Raises
         ------
         OutOfMemoryError
-            If memory has no room for it.
+            If the dense data do not fit into memory.
         """
         if accepts_sparse or not self.sparse:
             return self
@@ -355,7 +359,7 @@ class TrainingData:
             If the disk is full.
         """
         if not self.several:
-            return training_data(self._all.narrowed(columns))
+            return training_data(self._all_documents.narrowed(columns))
         if self.source is not None:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
@@ -366,10 +370,10 @@ class TrainingData:
         )
 
     def taken(self, queries: Ints) -> TrainingData:
-        """Return the documents of some queries, given in ascending order, as a copy.
+        """Return a copy of the documents of some queries, given in ascending order.
 
-        Those of several shards are copied shard by shard: into memory, or into an unnamed file if they are
-        mapped from one.
+        Several shards are copied shard by shard: into memory, or into an unnamed file if they are mapped from
+        one.
 
         Raises
         ------
@@ -377,9 +381,10 @@ class TrainingData:
             If the disk is full.
         """
         if not self.several:
-            return training_data(self._all.taken(queries))
+            return training_data(self._all_documents.taken(queries))
         sizes = np.diff(self.ptr)[queries]
         ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        # Row of each document of the copy in these data.
         rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
         shape = rows.size, self.X.shape[1]
         X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
@@ -388,13 +393,21 @@ class TrainingData:
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]
             self.release(index)
             release(X[first:last])
-        of = {"executor": self.executor, "documents": self.documents, "validation": self.validation}
-        return TrainingData(X, self.y[rows], ptr, part_of=self.grading.taken(rows), **of)  # type: ignore[arg-type]
+        return TrainingData(
+            X,
+            self.y[rows],
+            ptr,
+            executor=self.executor,
+            documents=self.documents,
+            validation=self.validation,
+            part_of=self.grading.taken(rows),
+        )
 
     def portions(self) -> Iterator[slice]:
-        """Yield slices of columns for sums over single columns, so that there are progress events.
+        """Yield slices of columns for sums that are computed column by column, so that progress is shown.
 
-        With several shards, each gives a progress event and would be read again, so all columns come at once.
+        With several shards, all columns are one slice: each shard gives a progress event anyway, and would be
+        read again for every slice.
         """
         columns = slice(0, self.X.shape[1])
         if self.sparse:
@@ -403,17 +416,17 @@ class TrainingData:
         return iter((columns,)) if self.several else column_portions(len(self.X), columns)
 
     def _rows(self, index: int) -> Floats:
-        """Return the features of a shard's documents."""
+        """Return the features of a shard's documents, which narrowed data copy on first use."""
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
-            # Threads that ask for the same shard at once copy the same numbers.
+            # Without a lock: threads that need the same shard at the same time copy the same numbers.
             np.take(self.source._rows(index), self.columns, axis=1, out=rows, mode="clip")
             self.source.release(index)
             self._copied.add(index)
         return unwritable(rows)
 
     def visited(self, function: Callable[[int, Shard, Any], None], activity: str) -> Waiting[None]:
-        """Call a function with each shard's number, place and documents, for what stays in this process.
+        """Call a function of this process with each shard: its index, its rows and queries, its documents.
 
         Several shards are visited on threads, in any order, with a progress event after every few.
         """
@@ -444,13 +457,13 @@ class TrainingData:
 
 @dataclass
 class _AsArray:
-    """Sparse data as an array, for all methods that need it."""
+    """Cache of the dense form of sparse data, for all methods that need it."""
 
     data: TrainingData | None = None
 
 
 def column_portions(m: int, columns: slice) -> Iterator[slice]:
-    """Yield slices of some columns of m documents, of a few megabytes each.
+    """Yield slices of some columns of m documents, whose values take a few megabytes each.
 
     Examples
     --------
@@ -470,8 +483,8 @@ GivenData = TrainingData | QueryData | SparseQueryData
 def training_data(data: GivenData) -> TrainingData:
     """Return data as training data; large dense data are divided into shards.
 
-    Results then depend neither on the location of the data nor on the caller. Preferences and sparse data are
-    not divided. The result shares the cache of the data.
+    The division depends only on the queries, so results depend neither on the location of the data nor on the
+    caller. Preferences and sparse data are not divided. The result uses the cache of the given data.
 
     Examples
     --------

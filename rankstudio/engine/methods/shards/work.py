@@ -1,4 +1,4 @@
-"""Work of a method on one shard, wherever it runs, and its sums in one fixed order."""
+"""Interfaces of a method's work on one shard, in any process, and sums of the results in a fixed order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 
 
 class ShardState(Protocol):
-    """State of a method for one shard: a function of the data, the work and the messages."""
+    """State of a method for one shard; it depends only on the data, the work and the messages."""
 
     def step(self, data: QueryData, message: Any) -> tuple[Floats, ...]:
         """Process a message that is sent to all shards, and return this shard's summands.
@@ -22,43 +22,42 @@ class ShardState(Protocol):
         Parameters
         ----------
         data : QueryData
-            Documents of the shard, unchanged since the start.
+            Documents of the shard, the same in every call.
         message : Any
             Small message: vectors of n floats, and numbers. It must be picklable.
 
         Returns
         -------
         tuple of ndarray
-            Summands with the same shapes for every shard. Instead of an array there may be a
-            :class:`rankstudio.engine.methods.shards.work.Greatest` of one, or a
+            Summands with the same shapes for every shard. A summand may also be a
+            :class:`rankstudio.engine.methods.shards.work.Greatest` with an array of the same shape, or a
             :class:`rankstudio.engine.methods.shards.work.Joined` of any length.
         """
 
 
 class ShardWork(Protocol):
-    """A method's work on a shard: a frozen value that can be sent to another machine."""
+    """A method's work on a shard: an immutable object that can be sent to another machine."""
 
     @property
     def replayed(self) -> bool:
-        """Whether a state depends on earlier messages: who takes a shard over processes them again."""
+        """Whether a state depends on earlier messages, so that another process has to repeat these first."""
 
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
-        """Return the state of a shard before any message.
-
-        Its large arrays come from scratch.
-        """
+        """Return the state of a shard before any message; ``scratch`` allocates its large arrays."""
 
 
 @dataclass(frozen=True)
 class StateWork:
-    """The work of a class of states, as :class:`ShardWork` describes it.
+    """A :class:`ShardWork` whose states are made by a class or a function.
 
     Attributes
     ----------
     state : callable
-        Returns the state of a shard from its data, scratch and the settings; it must be picklable.
+        Returns the state of a shard from its data, its scratch and the settings; it must be picklable.
     settings : tuple
+        Further arguments of ``state``.
     replayed : bool
+        As in :class:`ShardWork`.
     """
 
     state: Callable[..., ShardState]
@@ -113,12 +112,12 @@ class Joined:
 
 
 class TreeSum:
-    """A sum of tuples of arrays in the tree of a binary counter: neighbours first, then pairs of neighbours.
+    """A sum of tuples of arrays, added in a binary tree: neighbours first, then sums of two neighbours.
 
     Notes
     -----
-    The order of additions depends only on the number of summands. It keeps O(log S) partial sums of S
-    summands, and rounding errors grow with log S instead of S.
+    The order of additions depends only on the number of summands. For S summands, O(log S) partial sums are
+    kept, and rounding errors grow with log S instead of S.
 
     Examples
     --------
@@ -131,24 +130,25 @@ class TreeSum:
     """
 
     def __init__(self) -> None:
-        self._partial: list[tuple[int, tuple[Floats, ...]]] = []
+        # Levels and sums; a partial sum of level l has 2^l summands, and levels decrease.
+        self._partial_sums: list[tuple[int, tuple[Floats, ...]]] = []
 
     def add(self, summands: Sequence[Floats]) -> None:
         """Add the arrays of the next shard; they must not be changed afterwards."""
         level = 0
         arrays = tuple(summands)
-        while self._partial and self._partial[-1][0] == level:
-            _, before = self._partial.pop()
-            arrays = _elementwise_sums(before, arrays)
+        while self._partial_sums and self._partial_sums[-1][0] == level:
+            _, earlier_arrays = self._partial_sums.pop()
+            arrays = _elementwise_sums(earlier_arrays, arrays)
             level += 1
-        self._partial.append((level, arrays))
+        self._partial_sums.append((level, arrays))
 
     def result(self) -> tuple[Floats, ...]:
         """Return the sums; there must be at least one summand."""
-        partial = [arrays for _, arrays in self._partial]
-        total = partial.pop()
-        while partial:
-            total = _elementwise_sums(partial.pop(), total)
+        partial_sums = [arrays for _, arrays in self._partial_sums]
+        total = partial_sums.pop()
+        while partial_sums:
+            total = _elementwise_sums(partial_sums.pop(), total)
         return total
 
 
