@@ -45,8 +45,8 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
         ("rank of MAP", "* n_hits / (i + 1)", "* n_hits / (i + 2)"),
         (
             "disagreement of ties",
-            "0.5 * (before + after) / n_pairs",
-            "(before + after) / n_pairs",
+            "0.5 * (n_wrong + n_wrong_or_tied) / n_pairs",
+            "(n_wrong + n_wrong_or_tied) / n_pairs",
         ),
         ("MAP of ties", "precision = hits[stop - 1] / stop", "precision = hits[stop - 1] / (start + 1)"),
         (

@@ -1,19 +1,20 @@
 """The compiled part: rank the documents of a query once and read every measure off that ranking.
 
-All kernels that read are in this one file on purpose: numba's cache notices a change in the file of the
-function that is called from Python and not in the files of those which that one calls. Arrays go from kernel
-to kernel one by one: taking them out of a tuple in every call more than doubled the time.
+All kernels that measure are in this one file on purpose: numba's cache notices a change in the file of the
+function that is called from Python, but not in the files of functions that this one calls. Arrays are passed
+from kernel to kernel one by one: taking them out of a tuple in every call more than doubled the time.
 
 Lengths: m documents, Q queries, K models, n documents in one query, L different labels.
 
-With r_i = 1 for a relevant document at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents,
-gains g, weights w of the ranks and chances s to stop at a document:
+Comments below refer to these equations by number. With r_i = 1 for a relevant document at rank i,
+h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents, gains g, weights w of the ranks and chances s to
+stop at a document:
 
 (1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the cut-off k below R.
 (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the best order.
 (3) RBP = (1 - p) Σ_i r_i p^(i-1).
-(4) Bpref = 1/R Σ [1 - min(a, R) / min(R, N)] over relevant documents, with a irrelevant ones above.
-(5) ERR = Σ_i 1/i s_i Π_{j<i} (1 - s_j); RR has s = r, and Success 1 in place of 1/i.
+(4) Bpref = 1/R Σ [1 - min(a, R) / min(R, N)] over relevant documents, with a irrelevant documents above each.
+(5) ERR = Σ_i 1/i s_i Π_{j<i} (1 - s_j); RR has s = r, and Success has 1 instead of 1/i, too.
 (6) c_j ← [(t - j) c_j + j c_{j-1} (1 - s)] / t: in a tie, the chance to pass j of its first t documents.
 (7) AUC = 1 - (W + T/2) / (R N), with W pairs in the wrong order and T tied ones.
 (8) F = 2 h_i / (i + R).
@@ -36,7 +37,7 @@ from rankstudio.engine.support.jit import kernel, subroutine
 Codes = NDArray[np.unsignedinteger[Any]]
 """Labels in ranked order, as :func:`rank_all` writes them."""
 
-# A cached kernel has these numbers in it: a new measure stands at the end of `measures.toml`.
+# A cached kernel contains these numbers: a new measure must be added at the end of `measures.toml`.
 _MAP = kind_of("MAP")
 _P = kind_of("P")
 _NDCG = kind_of("NDCG")
@@ -96,7 +97,7 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
 def _merge(
     key: Floats, item: Ints, start: int, middle: int, stop: int, spare_key: Floats, spare_item: Ints
 ) -> None:
-    """Merge two sorted neighbours, of equal keys the left one's first."""
+    """Merge two sorted neighbours; of equal keys, those of the left neighbour come first."""
     if key[middle - 1] >= key[middle]:
         return
     n_left = middle - start
@@ -122,7 +123,7 @@ def _merge(
 
 @subroutine
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
-    """Sort the first n keys, of equal ones the least item first; give up where they are far from in order."""
+    """Sort the first n keys from the greatest down, equal keys by item; False if they are far from sorted."""
     moves_left = _FAR * n
     for i in range(1, n):
         moved_key = key[i]
@@ -142,7 +143,7 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
 
 @subroutine
 def _fetch(scores: Floats, model: int, item: Ints, n: int, key: Floats) -> tuple[int, int]:
-    """Write the scores of items; return how many are greater than the one before, and of which one is NaN."""
+    """Write the scores of items; return how many exceed the one before, and the first item with NaN or -1."""
     rises = 0
     last = np.inf
     for i in range(n):
@@ -169,7 +170,7 @@ def rank_all(
     level : ndarray of shape (m,)
         Position of each document's label among the different ones.
     out : ndarray of shape (K, m)
-        Receives twice the level, and 1 more where the score is that of the document before.
+        Receives twice the level, plus 1 if the score equals that of the document before.
     order : ndarray of shape (m,)
         Receives the documents as the last model ranks them.
     reals, integers : ndarray
@@ -178,7 +179,7 @@ def rank_all(
     Returns
     -------
     int
-        Position in ``scores``, flattened, of the first NaN met, and then ``out`` is not complete; else -1.
+        Position of a NaN in the flattened ``scores``; ``out`` is then incomplete. Otherwise -1.
 
     Notes
     -----
@@ -193,6 +194,7 @@ def rank_all(
             first = query_ptr[q]
             n = query_ptr[q + 1] - query_ptr[q]
             item = order[first : first + n]
+            # The first model has no order before it: n rises make it sort.
             rises, bad = (n, -1) if model == 0 else _fetch(scores, model, item, n, key)
             if bad < 0 and (_STEEP * rises > n or not _insert_descending(key, item, n)):
                 for i in range(n):
@@ -215,17 +217,17 @@ class Truth(NamedTuple):
     query_ptr : ndarray of shape (Q + 1,)
         First document of each query, and m.
     ideal : ndarray of shape (m,)
-        At place i of a query: its DCG@(i + 1) in the best order.
+        At position i of a query, its DCG@(i + 1) in the best order.
     n_relevant : ndarray of shape (Q,)
-    n_pairs : ndarray of shape (Q,), or (0,) where no measure needs it
+    n_pairs : ndarray of shape (Q,), or (0,) if no measure needs it
         Number of pairs of documents with different labels.
     weight : ndarray of shape (longest query,)
         1 / discount of each rank.
     n_judged : ndarray of shape (Q,)
         Number of documents whose label is not negative.
     gain, relevant, stop, judged : ndarray of shape (L,)
-        Of each label, ascending: its gain, 1.0 where it is relevant, the chance that it ends the search, and
-        1.0 where it is not negative.
+        For each label, ascending: its gain, 1.0 if it is relevant, the probability that it ends the search,
+        and 1.0 if it is not negative.
     """
 
     query_ptr: Ints
@@ -286,23 +288,23 @@ def measure_all(
     persistences : ndarray of shape (M,)
         Chance p of rank-biased precision, 0 for other measures.
     deepest : int
-        How many documents of a query any of them asks for, at most.
+        Maximum number of first documents of a query that any measure needs.
     graded : bool
-        Whether any of them needs gains.
+        Whether any measure needs gains.
     counted : bool
-        Whether any of them needs to know how many documents before a rank are relevant.
+        Whether any measure needs the number of relevant documents before a rank.
     out : ndarray of shape (M, K, Q)
         Receives the values.
     reals, integers : ndarray
         Of ``scratch_space``.
     tree : ndarray of shape (L + 1,), or None
-        Zeros, before and after. None where every measure is MAP, P or NDCG and no ties are averaged: what the
-        others need is not compiled then.
+        Zeros, before and after the call. None if every measure is MAP, P or NDCG and no ties are averaged:
+        the code for other measures is then not compiled.
 
     Notes
     -----
-    O(K m) or, where every measure has a cut-off k, O(K Q k); with the disagreement error O(K m log L), and
-    where ties are averaged in ERR and RR the square of the longest tie.
+    O(K m) or, if every measure has a cut-off k, O(K Q k); with the disagreement error O(K m log L). If ties
+    are averaged, ERR and RR take the square of the longest tie.
     """
     query_ptr = truth.query_ptr
     ideal = truth.ideal
@@ -314,6 +316,7 @@ def measure_all(
     weight = truth.weight
     judged = truth.judged
     n_judged = truth.n_judged
+    # The scratch arrays, each for one use.
     key = reals[0]
     passed = reals[1]
     gain = reals[2]
@@ -365,12 +368,12 @@ def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, leve
     start = 0
     while start < depth:
         stop = start + 1
-        while stop < n and ranked[first + stop] & 1:
+        while stop < n and ranked[first + stop] & 1:  # in a tie with the document before
             stop += 1
         for i in range(start, stop):
             position = start + stop - 1 - i if backwards else i
-            level[i] = ranked[first + position] >> 1
-            key[i] = -start  # -start: falls from tie to tie, as scores do
+            level[i] = ranked[first + position] >> 1  # without the bit for ties
+            key[i] = -start  # falls from tie to tie, as scores do
         start = stop
     return start
 
@@ -387,7 +390,7 @@ def _grade(
     dcg: Floats,
     tree: Ints | None,
 ) -> None:
-    """Sum discounted gains over the ranks."""
+    """Write the gain of each rank, and the sum of discounted gains up to it."""
     for i in range(n):
         gain[i] = gains[level[i]]
     if tree is not None and averaged:
@@ -410,7 +413,7 @@ def _count(
     precisions: Floats,
     tree: Ints | None,
 ) -> None:
-    """Sum over the ranks: relevant documents, precisions at relevant documents."""
+    """Write the number of relevant documents up to each rank, and the sum of precisions at them."""
     for i in range(n):
         relevant[i] = relevants[level[i]]
     if tree is not None and averaged:
@@ -452,7 +455,7 @@ def _share_between_ties(key: Floats, values: Floats, n: int) -> None:
 
 @subroutine
 def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int, precisions: Floats) -> None:
-    """Recompute ``precisions`` with one precision a score, as average_precision_score does."""
+    """Recompute ``precisions`` with one precision per score, as scikit-learn's average_precision_score."""
     start = 0
     total = 0.0
     while start < n:
@@ -466,7 +469,7 @@ def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int,
 
 @subroutine
 def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int) -> float:
-    """Return AP@cut (0: of all): the sum of precisions at relevant ranks over their number, or the cut."""
+    """Return AP@cut (cut 0: of all documents): the sum of precisions at relevant ranks over R, or the cut."""
     if n_relevant == 0:
         return rules.empty_query
     if cut == 0:
@@ -477,7 +480,7 @@ def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rul
 
 @subroutine
 def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
-    """Return P@cut = hits[cut] / cut; of fewer documents as the convention says."""
+    """Return P@cut = hits[cut] / cut; for fewer documents, by the rule of the convention."""
     if cut <= n:
         return float(hits[cut - 1] / cut)
     if rules.short_precision == Short.ZERO:
@@ -487,7 +490,7 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 
 @subroutine
 def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
-    """Return DCG@cut over that of the best order, which begins at ``first`` of ``ideal`` (cut 0: of all)."""
+    """Return DCG@cut, for cut 0 of all documents, over that of the best order, at ``first`` in ``ideal``."""
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
     if cut > n and rules.short_ndcg == Short.ZERO:
@@ -498,7 +501,7 @@ def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int
 
 @subroutine
 def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
-    """Return the mean of NDCG@1 … NDCG@n, as LETOR's tool has it."""
+    """Return the mean of NDCG@1 … NDCG@n, as LETOR's tool computes it."""
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     total = 0.0
@@ -521,21 +524,20 @@ def _measure_hits(
     n_hits = hits[min(cut, n) - 1]
     if n_hits == 0.0:
         return 0.0
-    return float(
-        2.0 * n_hits / (n_hits / _precision(cut, hits, rules, n) + n_relevant)
-    )  # recall = n_hits / n_relevant
+    # 2 / (1 / precision + 1 / recall), with recall = n_hits / n_relevant
+    return float(2.0 * n_hits / (n_hits / _precision(cut, hits, rules, n) + n_relevant))
 
 
 @subroutine
 def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float:
-    """Return (1 − p) times the sum of p^i over the relevant documents, i being the documents above."""
+    """Return (1 − p) times the sum of p^i over the relevant documents, where i documents are above each."""
     total = 0.0
-    reaching = 1.0 - persistence
-    above = 0.0
+    weight = 1.0 - persistence
+    hits_above = 0.0
     for i in range(last):
-        total += reaching * (hits[i] - above)  # (3)
-        above = hits[i]
-        reaching *= persistence
+        total += weight * (hits[i] - hits_above)  # (3)
+        hits_above = hits[i]
+        weight *= persistence
     return total
 
 
@@ -563,7 +565,7 @@ def _measure_judged(
 
 @subroutine
 def _judged_share(key: Floats, level: Ints, judged: Floats, last: int, n: int, averaged: bool) -> float:
-    """Return the share of judged documents among the first; averaged over all orders of a tie."""
+    """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders."""
     total = 0.0
     start = 0
     while start < last:
@@ -587,9 +589,9 @@ def _preference(
     n_irrelevant: int,
     averaged: bool,
 ) -> float:
-    """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, a of N irrelevant ones above.
+    """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    In a tie with t irrelevant documents, 0 … t of them are above a relevant one with equal chances.
+    In a tie with t irrelevant documents, 0 … t of them are above a relevant one with equal probability.
     """
     divisor = min(n_relevant, n_irrelevant)
     total = 0.0
@@ -607,7 +609,7 @@ def _preference(
             lost = 0.0
             for tied_above in range(t + 1):
                 lost += min(above + tied_above, n_relevant) / divisor
-            total -= hits * lost / (t + 1)  # (4), the mean over the places in the tie
+            total -= hits * lost / (t + 1)  # (4), the mean over the positions in the tie
         above += t
         start = stop
     return total / n_relevant
@@ -648,29 +650,31 @@ def _measure_order(
 def _cascade(
     key: Floats, level: Ints, stops: Floats, n: int, last: int, averaged: bool, by_rank: bool, chance: Floats
 ) -> float:
-    """Return the mean of 1 / rank where a reader ends who goes down the ranks, 0 for one who never does.
+    """Return the mean of 1 / rank at the rank where a reader ends who goes down the ranks.
 
-    If not ``by_rank``, a reader who ends counts 1 at every rank. ``stops`` is the chance to end at a document
-    of each level: for RR 1 at a relevant one. Averaged over all orders of a tie, that a reader passes j of
-    its documents has the chance of the mean product over sets of j of them, which is computed document by
-    document: O(t²) for a tie of t.
+    A reader who never ends counts 0. If not ``by_rank``, a reader who ends counts 1 at every rank. ``stops``
+    is the probability to end at a document of each level: for RR 1 at a relevant document.
+
+    ``chance[j]`` is the probability to pass j documents of a tie. Over all orders of the tie, it is the mean,
+    over its sets of j documents, of the product of their probabilities to be passed. It is computed document
+    by document: O(t²) for a tie of t documents.
     """
     total = 0.0
-    reaching = 1.0
+    reach_probability = 1.0
     start = 0
-    while start < last and reaching > 0.0:
+    while start < last and reach_probability > 0.0:
         end = _end_of_tie(key, start + 1, n) if averaged else start + 1
         chance[0] = 1.0
         for i in range(start, end):
             n_tied = i - start + 1
-            passing = 1.0 - stops[level[i]]
-            chance[n_tied] = chance[n_tied - 1] * passing
+            pass_probability = 1.0 - stops[level[i]]
+            chance[n_tied] = chance[n_tied - 1] * pass_probability
             for j in range(n_tied - 1, 0, -1):
                 # (6): a set of j of the first n_tied documents has this one with probability j / n_tied.
-                chance[j] = ((n_tied - j) * chance[j] + j * chance[j - 1] * passing) / n_tied
+                chance[j] = ((n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability) / n_tied
         for j in range(min(end, last) - start):  # (5)
-            total += reaching * (chance[j] - chance[j + 1]) / (start + j + 1 if by_rank else 1)
-        reaching *= chance[end - start]
+            total += reach_probability * (chance[j] - chance[j + 1]) / (start + j + 1 if by_rank else 1)
+        reach_probability *= chance[end - start]
         start = end
     return total
 
@@ -695,7 +699,7 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 
 @subroutine
 def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
-    """Return the greatest F = 2 hits / (documents above + n_relevant) of the thresholds between scores."""
+    """Return the greatest F = 2 hits / (documents above + n_relevant) over all thresholds between scores."""
     greatest = 0.0
     stop = 0
     while stop < n and n_relevant:
@@ -708,40 +712,43 @@ def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 def _order_of_pairs(kind: int, key: Floats, level: Ints, n_pairs: int, n: int, tree: Ints) -> float:
     """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    Going down the ranking, a document is wrong about every lower label met at a higher score, and half wrong,
-    or strictly wrong, about every lower label met at its own: the mean of the counts before and after its tie
-    is entered, or the count after. With n_pairs pairs of different labels, of which D are wrong and T tied,
+    Documents are entered into a tree of labels from the best score down. Before a tie is entered, the lower
+    labels in the tree are those at higher scores, that is, pairs in the wrong order. After it is entered,
+    they also include those at the same score, tied pairs. A tied pair counts one half in the disagreement
+    error, and 1 in the strict one. With n_pairs pairs of different labels, of which D are wrong and T tied,
     C - D = n_pairs - 2D - T, and τ_b divides it by the root of n_pairs times the pairs of different scores.
     """
     if n_pairs == 0:
         return np.nan
-    before = 0
-    after = 0
-    tied = 0
+    n_wrong = 0
+    n_wrong_or_tied = 0
+    n_equal_scores = 0  # pairs of documents with the same score
     start = 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n)
         for i in range(start, stop):
-            before += _count_below(tree, level[i])
+            n_wrong += _count_below(tree, level[i])
         for i in range(start, stop):
             _enter(tree, level[i], np.int64(1))
         for i in range(start, stop):
-            after += _count_below(tree, level[i])
-        tied += (stop - start) * (stop - start - 1) // 2
+            n_wrong_or_tied += _count_below(tree, level[i])
+        n_equal_scores += (stop - start) * (stop - start - 1) // 2
         start = stop
     for i in range(n):
-        _enter(tree, level[i], np.int64(-1))  # of one type with the other: compiled once
+        _enter(tree, level[i], np.int64(-1))  # the same type as in the other call: compiled once
     if kind == _STRICT:
-        return float(after / n_pairs)
+        return float(n_wrong_or_tied / n_pairs)
     if kind == _DISAGREEMENT:
-        return 0.5 * (before + after) / n_pairs
-    ordered = n * (n - 1) // 2 - tied  # U of (9); before + after = 2 D + T
-    return (n_pairs - before - after) / np.sqrt(float(n_pairs) * ordered) if ordered else np.nan
+        return 0.5 * (n_wrong + n_wrong_or_tied) / n_pairs
+    n_ordered = n * (n - 1) // 2 - n_equal_scores  # U of (9); n_wrong + n_wrong_or_tied = 2 D + T
+    return (
+        (n_pairs - n_wrong - n_wrong_or_tied) / np.sqrt(float(n_pairs) * n_ordered) if n_ordered else np.nan
+    )
 
 
 @subroutine
 def _enter(tree: Ints, level: int, count: np.int64) -> None:
-    """Count documents of this level in (a Fenwick tree: node i stands for the levels that end at i - 1)."""
+    """Add documents of a level to the tree: a Fenwick tree, whose node i sums levels that end at i - 1."""
     node = level + 1
     while node < tree.shape[0]:
         tree[node] += count
@@ -750,7 +757,7 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 
 @subroutine
 def _count_below(tree: Ints, level: int) -> int:
-    """Return how many documents of lower levels were counted in."""
+    """Return the number of documents of lower levels in the tree."""
     node = level
     count = 0
     while node > 0:

@@ -28,7 +28,7 @@ DEFAULT = STANDARD
 """Key of the convention of data that are not recognised as a public dataset, and of plain arrays."""
 
 USUAL = ""
-"""In place of a key: the usual convention of the data that a plan runs on."""
+"""Instead of a key: the usual convention of the data that a plan runs on."""
 
 
 class Gain(Enum):
@@ -163,7 +163,9 @@ class Convention:
         """
         chosen = measure(name)
         rule = {"NDCG": self.short_ndcg, "P": self.short_precision}.get(chosen.family.name)
-        return chosen.cut or 0 if rule is Short.ZERO else 0
+        if rule is not Short.ZERO:
+            return 0
+        return chosen.cut or 0
 
     @property
     def rules(self) -> tuple[tuple[str, str], ...]:
@@ -202,8 +204,8 @@ _ENUM_OF_FIELD: Mapping[str, type[Enum]] = {
 
 
 def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
-    chosen = {name: kind[values[name].upper()] for name, kind in _ENUM_OF_FIELD.items() if name in values}
-    return Convention(key=key, **{**values, **chosen})
+    members = {name: kind[values[name].upper()] for name, kind in _ENUM_OF_FIELD.items() if name in values}
+    return Convention(key=key, **{**values, **members})
 
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
@@ -213,7 +215,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 
 
 def convention(key: str) -> Convention:
-    """Return a convention by its key; that of unknown data for :data:`USUAL`.
+    """Return a convention by its key; for :data:`USUAL` the convention of data that are not recognised.
 
     Raises
     ------

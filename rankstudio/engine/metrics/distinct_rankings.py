@@ -1,6 +1,6 @@
-"""The different rankings of each query, each kept and measured once however many models rank so.
+"""The distinct rankings of each query: each is stored and measured once for all models with this ranking.
 
-Finding a ranking among those that are known is compiled; see ``_kernels`` for the letters.
+The search for a known ranking is compiled; see ``_kernels`` for the letters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support.jit import kernel, subroutine
 
 Places = NDArray[np.int32]
-"""Where the ranking of each query by each model stands: row · Q + query."""
+"""Position of the ranking of each query by each model among the distinct rankings: row · Q + query."""
 
 
 @kernel
@@ -58,7 +58,7 @@ def enter_all(
                 row, query = divmod(table[slot] - 1, n_queries)
                 if query == q and _equal(ranked, model, codes, row, first, stop):
                     break
-                slot = (slot + 1) & mask  # linear probing: T is so great that runs stay short
+                slot = (slot + 1) & mask  # linear probing: T is large enough for short runs
             if not table[slot]:
                 for i in range(first, stop):
                     codes[counts[q], i] = ranked[model, i]
@@ -99,7 +99,7 @@ def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
 
 @subroutine
 def _equal(ranked: Codes, model: int, codes: Codes, row: int, first: int, stop: int) -> bool:
-    """Return whether two rankings are the same one: hashes of different ones may be equal."""
+    """Return whether two rankings of a query are equal, as different rankings may have equal hashes."""
     i = first
     while i < stop and ranked[model, i] == codes[row, i]:
         i += 1
@@ -112,8 +112,8 @@ _MIN_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 class DistinctRankings:
     """Distinct orders of labels in the queries of a part, over all models.
 
-    Models of a path, and those of similar λ, rank most queries identically: of 1,400 models of greedy RankRLS
-    on MQ2008, one order in forty is new. Each of them is measured once.
+    Models of a path, and models of similar λ, rank most queries identically: of 1,400 models of greedy
+    RankRLS on MQ2008, one order in forty is new. Each distinct order is measured once.
 
     Parameters
     ----------
@@ -128,14 +128,14 @@ class DistinctRankings:
         self._codes: Codes = np.empty((0, int(self._query_ptr[-1])), dtype=np.uint8)
         self._table = np.zeros(_MIN_SLOTS, dtype=np.int64)
         self._evaluator: Evaluator | None = None
-        self._measured = np.zeros(n_queries, dtype=np.int64)
-        self._values: Floats = np.empty((0, 0, n_queries))
-        self._given = 0
+        self._n_measured = np.zeros(n_queries, dtype=np.int64)
+        self._values: Floats = np.empty((0, 0, n_queries))  # by measure, row and query
+        self._bytes_returned = 0
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes, including the positions returned."""
-        return self._codes.nbytes + self._table.nbytes + self._values.nbytes + self._given
+        return self._codes.nbytes + self._table.nbytes + self._values.nbytes + self._bytes_returned
 
     def enter(self, ranked: Codes) -> Places:
         """Register the rankings of K models.
@@ -157,7 +157,7 @@ class DistinctRankings:
         self._make_room(ranked)
         places = np.empty((ranked.shape[0], self._counts.size), dtype=np.int32)
         enter_all(ranked, self._query_ptr, self._codes, self._counts, self._table, places)
-        self._given += places.nbytes
+        self._bytes_returned += places.nbytes
         return places
 
     def per_query(self, entered: Sequence[Places], evaluator: Evaluator) -> dict[str, Floats]:
@@ -191,22 +191,22 @@ class DistinctRankings:
         return gathered
 
     def _measure(self, evaluator: Evaluator) -> None:
-        """Measure those rankings that this evaluator has not."""
-        shape = len(evaluator.measures), *(self._codes.shape[0], self._counts.size)
+        """Measure the rankings that this evaluator has not measured yet."""
+        shape = (len(evaluator.measures), self._codes.shape[0], self._counts.size)
         if self._evaluator is not evaluator:
             self._evaluator = evaluator
             self._values = np.empty(shape)
-            self._measured[:] = 0
+            self._n_measured[:] = 0
         elif self._values.shape != shape:
             values = np.empty(shape)
             values[:, : self._values.shape[1]] = self._values
             self._values = values
-        if (self._measured < self._counts).any():
-            evaluator.measure_rows(self._codes, self._measured, self._counts, self._values)
-            self._measured[:] = self._counts
+        if (self._n_measured < self._counts).any():
+            evaluator.measure_rows(self._codes, self._n_measured, self._counts, self._values)
+            self._n_measured[:] = self._counts
 
     def _make_room(self, ranked: Codes) -> None:
-        """Have room for rankings all of which are new."""
+        """Enlarge the arrays for rankings that may all be new; the table stays at most half full."""
         rows = int(self._counts.max()) + ranked.shape[0]
         if rows > self._codes.shape[0]:
             codes = np.empty((max(rows, 3 * self._codes.shape[0] // 2), ranked.shape[1]), dtype=ranked.dtype)

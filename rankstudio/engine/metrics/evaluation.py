@@ -30,8 +30,8 @@ from rankstudio.engine.support.query_ids import check_none_missing
 class Evaluation(Mapping[str, float]):
     """Measures of one ranking: a mapping from a measure's name to its average over the queries.
 
-    The names are those that were asked for, ``"nDCG@10"`` or ``"AP"``; any other name of the same measure
-    reads the same value.
+    The names are the requested ones, such as ``"nDCG@10"`` or ``"AP"``; any other name of the same measure
+    gives the same value.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Evaluation(Mapping[str, float]):
     greatest_grade : float
         Grade for ERR: that of the convention, or of the dataset.
     auc_interval : tuple of float, optional
-        DeLong's 95 % interval of the AUC on a single query, if it was asked for.
+        DeLong's 95 % interval of the AUC on a single query, if it was requested.
     """
 
     convention: Convention
@@ -133,10 +133,10 @@ def evaluate(
     chosen = LETOR_MEASURES if measures is None else measures
     grading = Grading(grade, partial(ranks_of_ids, names, query_ptr))
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
-    used = evaluator.convention.greatest_grade or grade
+    used_grade = evaluator.convention.greatest_grade or grade
     per_query = evaluator.per_query(values[rows])
     by_name = ByMeasure({_name_as_written(name): per_query[measure(name).name] for name in chosen})
-    return Evaluation(evaluator.convention, query_ids, by_name, used)
+    return Evaluation(evaluator.convention, query_ids, per_query=by_name, greatest_grade=used_grade)
 
 
 def _name_as_written(name: str | Measure) -> str:
@@ -208,15 +208,16 @@ def group_by_query(
     if qid.shape != (n_documents,):
         raise ParameterError("qid", f"an array of shape {qid.shape}", expected)
     ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
+    # First documents of blocks, in which consecutive documents have the same query.
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     unique, first, inverse = np.unique(ids[starts], return_index=True, return_inverse=True)
     if unique.size == starts.size:
         return slice(None), np.append(starts, n_documents), qid[starts]
     appearance = np.argsort(first)
-    position = np.empty_like(appearance)
+    position = np.empty_like(appearance)  # of each unique id, by first appearance
     position[appearance] = np.arange(unique.size)
-    block = np.diff(np.append(starts, n_documents))
-    query = np.repeat(position[inverse], block)
+    block_sizes = np.diff(np.append(starts, n_documents))
+    query = np.repeat(position[inverse], block_sizes)
     query_ptr = np.append(0, np.cumsum(np.bincount(query)))
     return np.argsort(query, kind="stable"), query_ptr, qid[starts[first[appearance]]]
 
@@ -263,6 +264,7 @@ def rank_order(
     ptr = check_query_ptr(query_ptr, n_documents)
     values = check_scores(scores, n_documents)
     order = reading_order(ptr, rules, grading or Grading(0.0), last_first=True)
-    start = np.arange(n_documents) if order is None else order
+    tie_order = np.arange(n_documents) if order is None else order
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    return start[np.lexsort((-values[start], query))].astype(np.int64)
+    # The sort is stable: documents with equal scores keep the order of ties.
+    return tie_order[np.lexsort((-values[tie_order], query))].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Measuring many models on the same queries: what depends on the labels is computed once."""
+"""Measuring many models on the same queries: everything that depends only on labels is computed once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankstudio.engine.metrics.foreign_values import ForeignValues
 from rankstudio.engine.metrics.names import Measure, measure
 from rankstudio.engine.support.grades import Grading, order_of_ranks
 
-_MAX_BYTE_CODES = 128  # different labels whose positions and a bit beside them fit into a byte
+_MAX_BYTE_CODES = 128  # for so many labels, twice a label's position plus a bit fits into a byte
 
 
 def check_labels(y: ArrayLike) -> Floats:
@@ -55,7 +55,8 @@ def check_labels(y: ArrayLike) -> Floats:
 def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
     """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError."""
     ptr = np.array(query_ptr, dtype=np.int64)
-    if ptr.ndim != 1 or ptr.size < 2 or ptr[0] != 0 or ptr[-1] != n_documents or (np.diff(ptr) < 1).any():
+    has_bounds = ptr.ndim == 1 and ptr.size >= 2 and ptr[0] == 0 and ptr[-1] == n_documents
+    if not has_bounds or (np.diff(ptr) < 1).any():
         raise ParameterError(
             "query_ptr", query_ptr, f"increasing positions from 0 to {n_documents}, the number of documents"
         )
@@ -77,22 +78,22 @@ def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents:
 def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
     """Return the convention in the kernels' form.
 
-    ``ties_reversed`` puts equal scores in the order opposite to that of the ranking.
+    ``ties_reversed`` is whether documents with equal scores are in the reverse order in rankings.
     """
     return Rules(
-        float(convention.empty_query),
-        int(convention.short_ndcg),
-        int(convention.short_precision),
-        bool(convention.map_cut_divides_by_k),
-        convention.ties is Ties.AVERAGED,
-        ties_reversed,
+        empty_query=float(convention.empty_query),
+        short_ndcg=int(convention.short_ndcg),
+        short_precision=int(convention.short_precision),
+        map_cut_divides_by_k=bool(convention.map_cut_divides_by_k),
+        ties_averaged=convention.ties is Ties.AVERAGED,
+        ties_reversed=ties_reversed,
     )
 
 
 def label_codes(labels: Floats) -> tuple[Floats, Codes]:
     """Return the distinct labels, ascending, and each document's position among them.
 
-    Positions have one byte if twice as many fit into it, otherwise four.
+    Positions have one byte if there are at most 128 distinct labels, otherwise four.
     """
     values, level = np.unique(labels, return_inverse=True)
     return values, level.astype(np.uint8 if values.size <= _MAX_BYTE_CODES else np.uint32)
@@ -111,7 +112,7 @@ def compile_truth(
     greatest_grade : float
         Grade of the dataset, for ERR.
     pairs : bool
-        Whether the disagreement error will be requested.
+        Whether pairs of documents are counted, as for the disagreement error.
 
     Raises
     ------
@@ -136,7 +137,18 @@ def compile_truth(
     stop = convention.stop_chances(values, greatest_grade)
     judged = (values >= 0.0).astype(np.float64)
     n_judged = np.add.reduceat(judged[level], query_ptr[:-1]).astype(np.int64)
-    return Truth(query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, stop, n_judged, judged)
+    return Truth(
+        query_ptr=query_ptr,
+        ideal=ideal,
+        n_relevant=n_relevant,
+        n_pairs=n_pairs,
+        weight=weight,
+        gain=gain,
+        relevant=relevant,
+        stop=stop,
+        n_judged=n_judged,
+        judged=judged,
+    )
 
 
 def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
@@ -154,12 +166,14 @@ def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     """Return the number of pairs of documents with different labels in each query, shape (Q,)."""
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
-    order = np.lexsort((labels, query))  # by query, so the queries keep their places
+    order = np.lexsort((labels, query))  # by query, so that query_ptr stays valid
+    # A group has the documents of a query with one label; of n² ordered pairs, Σ size² are within groups.
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
     starts[query_ptr[:-1]] = True
     group_sizes = np.diff(np.append(np.flatnonzero(starts), labels.size))
-    same_label_pairs = np.add.reduceat(group_sizes * group_sizes, np.cumsum(starts)[query_ptr[:-1]] - 1)
+    first_group = np.cumsum(starts)[query_ptr[:-1]] - 1
+    same_label_pairs = np.add.reduceat(group_sizes * group_sizes, first_group)
     n_pairs: Ints = (lengths * lengths - same_label_pairs) // 2
     return n_pairs
 
@@ -234,17 +248,18 @@ class Evaluator:
         if self._order is not None:
             labels = labels[self._order]
         self._labels = labels
-        self._scored = np.array([not m.by_rank for m in self.measures], dtype=np.bool_)
+        self._needs_scores = np.array([not m.by_rank for m in self.measures], dtype=np.bool_)
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
-        self._level = label_codes(labels)[1]
+        _, self._level = label_codes(labels)
         self._rules = compile_rules(self.convention)
+        # Rankings of rank() have ties in the reverse order; see reading_order().
         backwards = self.convention.ties is Ties.DOCUMENT_ID
-        self._reading = compile_rules(self.convention, ties_reversed=backwards)
+        self._ranking_rules = compile_rules(self.convention, ties_reversed=backwards)
         self._query_ptr = ptr
         self._batches = self._compile_batches(labels, grading.greatest_grade)
 
     def _compile_batches(self, labels: Floats, greatest_grade: float) -> tuple[_Batch, ...]:
-        """Return the measures that are read off rankings, those with the same relevant labels together."""
+        """Return the measures that the kernel computes, in one batch for each set of relevant labels."""
         indices_by_threshold: dict[float, list[int]] = {}
         for index, m in enumerate(self.measures):
             if m.foreign or not m.by_rank:
@@ -263,7 +278,7 @@ class Evaluator:
         return tuple(batches)
 
     def _foreign_values(self, labels: Floats, ptr: Ints, greatest_grade: float) -> ForeignValues | None:
-        """Return the computation of foreign measures; None where there are none."""
+        """Return the computation of the foreign measures; None if there are none."""
         indices = [index for index, m in enumerate(self.measures) if m.foreign]
         if not indices:
             return None
@@ -285,7 +300,7 @@ class Evaluator:
         DatasetError
             For a NaN score; the message names the document.
         """
-        return {name: float(values[0]) for name, values in self._averages(self._one(scores)).items()}
+        return {name: float(values[0]) for name, values in self._averages(self._score_row(scores)).items()}
 
     def evaluate_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models, averaged over the queries, each of shape (K,).
@@ -303,7 +318,7 @@ class Evaluator:
         DatasetError
             For a NaN score; the message names the model and the document.
         """
-        return self._averages(self._many(scores))
+        return self._averages(self._score_rows(scores))
 
     def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of one model in each query, each of shape (Q,).
@@ -311,14 +326,14 @@ class Evaluator:
         A measure of pairs, such as the disagreement error, is NaN for a query without a pair of different
         labels. See ``evaluate`` for the parameters and errors.
         """
-        return self._by_name(self._table(self._one(scores))[:, 0])
+        return self._by_name(self._table(self._score_row(scores))[:, 0])
 
     def per_query_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models in each query, each of shape (K, Q).
 
         See ``evaluate_many`` for the parameters and errors, ``per_query`` for what is NaN.
         """
-        return self._by_name(self._table(self._many(scores)))
+        return self._by_name(self._table(self._score_rows(scores)))
 
     def _by_name(self, table: Floats) -> dict[str, Floats]:
         return {m.name: values for m, values in zip(self.measures, table, strict=True)}
@@ -338,13 +353,13 @@ class Evaluator:
         """
         step = self._rows_at_a_time
         blocks = [ranked[start : start + step] for start in range(0, max(1, ranked.shape[0]), step)]
-        averages = [average(self._measured(block, self._reading)) for block in blocks]
+        averages = [average(self._measured(block, self._ranking_rules)) for block in blocks]
         joined = np.concatenate(averages, axis=-1)
         return self._by_name(joined)
 
     def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
         """Return each measure of one ranking, of shape (1, m), in each query, each of shape (Q,)."""
-        return self._by_name(self._measured(ranked[:1], self._reading)[:, 0])
+        return self._by_name(self._measured(ranked[:1], self._ranking_rules)[:, 0])
 
     def measure_rows(self, ranked: Codes, begins: Ints, ends: Ints, out: Floats) -> None:
         """Write each measure of some rankings of each query, for :class:`DistinctRankings`.
@@ -358,22 +373,22 @@ class Evaluator:
         out : ndarray of shape (M, K, Q)
             Receives the values; those of other rows are unchanged.
         """
-        self._measure(ranked, begins, ends, self._reading, out)
+        self._measure(ranked, begins, ends, self._ranking_rules, out)
 
     @property
     def by_rank(self) -> bool:
         """Whether rankings determine all measures; a measure that needs scores is NaN for a ranking."""
-        return not self._scored.any()
+        return not self._needs_scores.any()
 
     @property
     def _rows_at_a_time(self) -> int:
         return max(1, _MAX_BLOCK_VALUES // (self.n_queries * max(1, len(self.measures))))
 
-    def _one(self, scores: ArrayLike) -> Floats:
-        return self._many(np.expand_dims(np.asarray(scores), 0))
+    def _score_row(self, scores: ArrayLike) -> Floats:
+        return self._score_rows(np.expand_dims(np.asarray(scores), 0))
 
-    def _many(self, scores: ArrayLike) -> Floats:
-        """Return the scores as a writable C array of shape (K, m): the kernels are compiled for that type."""
+    def _score_rows(self, scores: ArrayLike) -> Floats:
+        """Return the scores as a writable C array of shape (K, m), the type that kernels are compiled for."""
         try:
             rows = np.require(scores, dtype=np.float64, requirements=["C", "W"])
         except (TypeError, ValueError):
@@ -384,9 +399,9 @@ class Evaluator:
                 f"an array of shape {rows.shape}",
                 f"one score for each of the {self.n_documents} documents, one row per model",
             )
-        return (
-            rows if self._order is None else np.take(rows, self._order, axis=1)
-        )  # rows[:, …] is not in C order
+        if self._order is None:
+            return rows
+        return np.take(rows, self._order, axis=1)  # rows[:, order] would not be in C order
 
     def _averages(self, rows: Floats) -> dict[str, Floats]:
         averages = np.empty((len(self.measures), rows.shape[0]))
@@ -406,7 +421,7 @@ class Evaluator:
         if not self.by_rank:  # the squared error is the one measure of scores
             with np.errstate(over="ignore"):
                 errors = np.add.reduceat((rows - self._labels) ** 2, self._query_ptr[:-1], axis=1)
-            table[self._scored] = errors / np.diff(self._query_ptr)
+            table[self._needs_scores] = errors / np.diff(self._query_ptr)
         return table
 
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
@@ -414,18 +429,19 @@ class Evaluator:
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         begins = np.zeros(self.n_queries, dtype=np.int64)
         ends = np.full(self.n_queries, ranked.shape[0])
-        out[self._scored] = np.nan
+        out[self._needs_scores] = np.nan
         self._measure(ranked, begins, ends, rules, out)
         return out
 
     def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats) -> None:
+        """Write the measures of some rankings of each query into ``out``; see `measure_rows`."""
         models = int(begins.min()), int(ends.max())
         for batch in self._batches:
-            is_all = batch.places.size == len(self.measures)
-            values = out if is_all else out[batch.places]
+            is_all = batch.indices.size == len(self.measures)
+            values = out if is_all else out[batch.indices]  # a copy
             batch.measure(ranked, models, begins, ends, rules, values)
             if not is_all:
-                out[batch.places] = values
+                out[batch.indices] = values
         if self._foreign is not None:
             self._foreign.measure(ranked, begins, ends, backwards=rules.ties_reversed, out=out)
 
@@ -435,18 +451,18 @@ class _Batch(NamedTuple):
 
     Attributes
     ----------
-    places : ndarray of shape (B,)
-        Their places among the evaluator's measures.
+    indices : ndarray of shape (B,)
+        Positions of the measures among the evaluator's measures.
     kinds, cuts, persistences : ndarray of shape (B,)
     deepest : int
         Greatest cut-off.
     reads : frozenset of Reads
-        What they read off a ranking.
+        Information that the measures need from a ranking.
     truth : Truth
-        With the labels that are relevant for them.
+        With the labels that are relevant for these measures.
     """
 
-    places: Ints
+    indices: Ints
     kinds: Ints
     cuts: Ints
     persistences: Floats
@@ -455,17 +471,17 @@ class _Batch(NamedTuple):
     truth: Truth
 
     @classmethod
-    def of(cls, measures: Sequence[Measure], places: Sequence[int], truth: Truth) -> _Batch:
+    def of(cls, measures: Sequence[Measure], indices: Sequence[int], truth: Truth) -> _Batch:
         """Return the batch of some measures."""
         n_documents = int(truth.query_ptr[-1])
         return cls(
-            np.array(places, dtype=np.int64),
-            np.array([m.kind for m in measures], dtype=np.int64),
-            np.array([m.cut or 0 for m in measures], dtype=np.int64),
-            np.array([m.persistence or m.family.persistence or 0.0 for m in measures]),
-            max(m.cut or n_documents for m in measures),
-            frozenset[Reads]().union(*(m.family.reads for m in measures)),
-            truth,
+            indices=np.array(indices, dtype=np.int64),
+            kinds=np.array([m.kind for m in measures], dtype=np.int64),
+            cuts=np.array([m.cut or 0 for m in measures], dtype=np.int64),
+            persistences=np.array([m.persistence or m.family.persistence or 0.0 for m in measures]),
+            deepest=max(m.cut or n_documents for m in measures),
+            reads=frozenset[Reads]().union(*(m.family.reads for m in measures)),
+            truth=truth,
         )
 
     def measure(
@@ -473,8 +489,8 @@ class _Batch(NamedTuple):
     ) -> None:
         """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q)."""
         space = scratch_space(self.truth.weight.size)
-        plain = Reads.ORDER not in self.reads and not rules.ties_averaged
-        tree = None if plain else np.zeros(self.truth.gain.size + 1, dtype=np.int64)
+        needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
+        tree = np.zeros(self.truth.gain.size + 1, dtype=np.int64) if needs_tree else None
         graded = Reads.GAINS in self.reads
         counted = Reads.HITS in self.reads
         measure_all(
@@ -486,7 +502,7 @@ class _Batch(NamedTuple):
 def reading_order(
     query_ptr: Ints, convention: Convention, grading: Grading, *, last_first: bool = False
 ) -> Ints | None:
-    """Return the order in which a convention places documents with equal scores, None for that of the file.
+    """Return the order in which a convention places documents with equal scores; None for the file's order.
 
     Parameters
     ----------
@@ -506,9 +522,9 @@ def reading_order(
         return order_of_ranks(query_ptr, ranks)
     if ranks is None:
         return None
-    places = np.empty(ranks.size, dtype=np.int64)
-    places[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
-    return order_of_ranks(query_ptr, places)
+    positions = np.empty(ranks.size, dtype=np.int64)
+    positions[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
+    return order_of_ranks(query_ptr, positions)
 
 
 def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) -> Codes:
@@ -541,7 +557,8 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
     if order is not None:
         scores = np.ascontiguousarray(scores[:, order])
         y = y[order]
-    ranked, bad = _rank_rows(scores, label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
+    _, level = label_codes(y)
+    ranked, bad = _rank_rows(scores, level, np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
         model, position = divmod(bad, y.size)
         raise _not_a_number_error(position if order is None else int(order[position]), model)
@@ -549,6 +566,7 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
 
 
 def _rank_rows(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
+    """Return the rankings of :func:`rank_all`, and the position of a NaN, or -1."""
     ranked = np.empty(rows.shape, dtype=level.dtype)
     order = np.empty(rows.shape[1], dtype=np.int64)
     space = scratch_space(int(np.diff(query_ptr).max()))

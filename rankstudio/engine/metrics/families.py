@@ -1,4 +1,4 @@
-"""The families of measures: those of ``resources/metrics/measures.toml``, and those of others.
+"""The families of measures: RankStudio's own, from ``resources/metrics/measures.toml``, and foreign ones.
 
 This module imports no compiled code: the window reads it when it starts.
 """
@@ -41,7 +41,7 @@ class Family:
     Attributes
     ----------
     kind : int
-        The kernels know it by this number: its place in ``resources/metrics/measures.toml``.
+        Number by which the kernels know the family: its position in ``resources/metrics/measures.toml``.
     name : str
         Name: "NDCG".
     label : str
@@ -52,14 +52,14 @@ class Family:
         Description in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
     higher_is_better : bool
     per_query : str
-        Name of the value of one query, where ``name`` is that of the mean over queries: "AP" for "MAP"; ""
-        where both have one name.
+        Name of the value of one query, if ``name`` means the mean over queries: "AP" for "MAP"; "" if both
+        have the same name.
     binary : bool
         Whether it distinguishes only relevant documents and others, so that ``rel`` may be given.
     persistence : float, optional
-        Usual chance that a reader goes on to the next document, where ``p`` may be given.
+        Usual probability that a reader goes on to the next document, if the name may have ``p``.
     aliases : tuple of str
-        Other names, as ir-measures has them.
+        Other names, such as those of ir-measures.
     entry : MeasureEntry, optional
         Entry of a measure that is not RankStudio's own: a function computes it, and no kernel knows it.
     """
@@ -100,13 +100,14 @@ def kind_of(name: str) -> int:
 
 
 NO_KIND = -1
-"""In place of the number by which kernels know a family, for a measure that is not RankStudio's own."""
+"""Kind of a family that no kernel knows, because its measures are not RankStudio's own."""
 
 _CUTS = {"none": Cut.NONE, "optional": Cut.OPTIONAL, "needed": Cut.NEEDED}
 
 
 def family_of(entry: MeasureEntry) -> Family:
     """Return the family of measures of an entry."""
+    # The help is a template, in which braces are doubled.
     return Family(
         kind=NO_KIND,
         name=entry.key,

@@ -1,4 +1,4 @@
-"""Measures of others in each query of some rankings: Python functions, called beside the kernels."""
+"""Foreign measures in each query of some rankings: Python functions compute them, not the kernels."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
 from rankstudio.engine.support.stop_request import stop_if_asked
 
 MOST_ORDERS = 720
-"""Orders of equal scores over which a function is averaged; of more orders, as many are drawn."""
+"""Maximum number of orders of equal scores over which a function is averaged; of more, so many are drawn."""
 
-_RANGE_TOLERANCE = 1e-9  # beyond the range of a measure, for rounding
+_RANGE_TOLERANCE = 1e-9  # values may exceed the range of a measure so much by rounding
 
 
 class ForeignValues:
-    """Measures of others on some documents.
+    """Computes foreign measures of rankings of the same documents.
 
     Parameters
     ----------
     measures : sequence of Measure
-    places : sequence of int
-        Their places among the evaluator's measures.
+    indices : sequence of int
+        Positions of the measures among the evaluator's measures.
     labels : ndarray of shape (m,)
-        Labels, in the order in which rankings name them.
+        Labels of the documents.
     query_ptr : ndarray of shape (Q + 1,)
     convention : Convention
     greatest_grade : float
@@ -45,7 +45,7 @@ class ForeignValues:
     def __init__(
         self,
         measures: Sequence[Measure],
-        places: Sequence[int],
+        indices: Sequence[int],
         labels: Floats,
         query_ptr: Ints,
         convention: Convention,
@@ -53,13 +53,13 @@ class ForeignValues:
     ) -> None:
         grade = convention.greatest_grade or greatest_grade
         self._functions = [_Function.of(m, replace(convention, greatest_grade=grade)) for m in measures]
-        self._places = places
-        self._values = np.unique(labels)
+        self._indices = indices
+        self._distinct_labels = np.unique(labels)
         self._query_ptr = query_ptr
-        self._averaged = convention.ties is Ties.AVERAGED
+        self._averages_ties = convention.ties is Ties.AVERAGED
 
     def measure(self, ranked: Codes, begins: Ints, ends: Ints, *, backwards: bool, out: Floats) -> None:
-        """Write the measures of some rankings of each query into their places of ``out``.
+        """Write the measures of some rankings of each query to their positions in ``out``.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class ForeignValues:
         begins, ends : ndarray of shape (Q,)
             Rows to measure, for each query.
         backwards : bool
-            Whether equal scores stand in the order opposite to that of the ranking.
+            Whether documents with equal scores are in the reverse order in the ranking.
         out : ndarray of shape (M, K, Q)
 
         Raises
@@ -80,27 +80,27 @@ class ForeignValues:
         """
         with PRINTED_AS_NOTES:
             for query, (first, stop) in enumerate(pairwise(self._query_ptr.tolist())):
-                before: Codes | None = None
+                previous_codes: Codes | None = None
                 for row in range(int(begins[query]), int(ends[query])):
                     codes = ranked[row, first:stop]
-                    if before is not None and np.array_equal(codes, before):
-                        out[self._places, row, query] = out[self._places, row - 1, query]
+                    if previous_codes is not None and np.array_equal(codes, previous_codes):
+                        out[self._indices, row, query] = out[self._indices, row - 1, query]
                     else:
-                        out[self._places, row, query] = self._of_query(codes, backwards)
-                    before = codes
+                        out[self._indices, row, query] = self._values_of_query(codes, backwards)
+                    previous_codes = codes
 
-    def _of_query(self, codes: Codes, backwards: bool) -> list[float]:
-        """Return the value of each measure in a query whose documents are ranked so."""
+    def _values_of_query(self, codes: Codes, backwards: bool) -> list[float]:
+        """Return the value of each measure for the ranking of one query."""
         stop_if_asked()
         lengths = tie_lengths(codes)
-        labels = self._values[codes >> 1]
+        labels = self._distinct_labels[codes >> 1]  # the lowest bit marks ties
         if backwards:
             labels = _with_ties_reversed(labels, lengths)
-        return [function.value(labels, lengths, averaged=self._averaged) for function in self._functions]
+        return [function.value(labels, lengths, averaged=self._averages_ties) for function in self._functions]
 
 
 class _Function(NamedTuple):
-    """A function with the arguments that it takes beside the labels."""
+    """The function of a measure, with the arguments that it takes besides the labels."""
 
     measure: Measure
     call: Callable[..., Any]
@@ -114,10 +114,15 @@ class _Function(NamedTuple):
         call = entry.load()
         names = _accepted_names(call, entry.key)
         settings = {"cutoff": measure.cut, "convention": convention}
-        return cls(measure, call, {n: v for n, v in settings.items() if n in names}, "ties" in names)
+        return cls(
+            measure=measure,
+            call=call,
+            settings={name: value for name, value in settings.items() if name in names},
+            takes_ties="ties" in names,
+        )
 
     def value(self, labels: Floats, lengths: Ints, *, averaged: bool) -> float:
-        """Return the value of labels in ranked order; ``lengths`` are the sizes of ties."""
+        """Return the value for labels in ranked order, averaged over the orders of ties if requested."""
         if self.takes_ties:
             return self._checked(labels, ties=tuple(lengths.tolist()))
         if not averaged or lengths.size == labels.size:
@@ -129,7 +134,8 @@ class _Function(NamedTuple):
         return math.fsum(values) / len(values)
 
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
-        labels = labels.copy()  # the next measure reads them, too
+        """Call the function, and return its value; MeasureError if it fails or returns an invalid value."""
+        labels = labels.copy()  # the next measure reads the same labels
         labels.flags.writeable = False
         try:
             value = self.call(labels, **self.settings, **ties)
@@ -176,17 +182,18 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
     Raises
     ------
     PlanError
-        If it cannot be called with labels and these.
+        If it cannot be called with labels and these arguments only.
     """
     offered = {"cutoff", "convention", "ties"}
     try:
         parameters = list(inspect.signature(call).parameters.values())
-    except (TypeError, ValueError):  # of a compiled function
+    except (TypeError, ValueError):  # a compiled function has no signature
         return set()
     names = {p.name for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} & offered
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p.name for p in parameters[1:] if p.default is p.empty and p.kind not in variable]
-    if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY or set(needed) - names:
+    takes_labels = bool(parameters) and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY
+    if not takes_labels or set(needed) - names:
         text = tr(
             "The measure {name} cannot be called: expected a function of labels, and if needed of cutoff, "
             "convention and ties."
@@ -196,7 +203,7 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
 
 
 def tie_lengths(codes: Codes) -> Ints:
-    """Return how many documents have each score, from the first rank down, in the codes of a ranking."""
+    """Return the number of documents with each score, from the first rank down, in a ranking's codes."""
     starts = np.flatnonzero((codes & 1) == 0)
     return np.diff(np.append(starts, codes.size))
 
@@ -209,9 +216,9 @@ def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
 
 
 def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
-    """Yield the different orders of labels within ties; of more than MOST_ORDERS, as many drawn ones.
+    """Yield the different orders of labels within ties; if they are more than MOST_ORDERS, draw so many.
 
-    The different orders are equally probable. Those drawn depend on the labels only.
+    The different orders are equally probable. The drawn orders depend on the labels only.
     """
     ends = np.cumsum(lengths).tolist()
     ties = [labels[end - n : end] for end, n in zip(ends, lengths.tolist(), strict=True)]
@@ -224,8 +231,8 @@ def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
 
 
 def _number_of_orders(tie: Floats) -> int:
-    counts = np.unique(tie, return_counts=True)[1].tolist()
-    return math.factorial(tie.size) // math.prod(map(math.factorial, counts))
+    _, counts = np.unique(tie, return_counts=True)
+    return math.factorial(tie.size) // math.prod(map(math.factorial, counts.tolist()))
 
 
 def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:

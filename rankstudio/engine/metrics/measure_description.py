@@ -1,4 +1,4 @@
-"""Measures of others as plain values, for studies: what is needed to show results without their code."""
+"""Foreign measures as plain values, for studies: enough to show results without the code of the measures."""
 
 from __future__ import annotations
 

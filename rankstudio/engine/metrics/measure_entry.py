@@ -32,10 +32,10 @@ class MeasureEntry:
     - ``convention``: the :class:`Convention` of the numbers, with the greatest grade of the data;
     - ``ties``: a tuple of the numbers of consecutive documents with one score; they add up to n.
 
-    Documents with equal scores stand in the order of the convention, the one that the built-in measures read.
-    Where the convention averages over all orders of equal scores, the value is the mean of the function over
-    the different orders of labels (over 720 drawn ones, always the same, if there are more), unless it takes
-    ``ties``, and then treats them itself.
+    Documents with equal scores are in the order of the convention, as for the built-in measures. If the
+    convention averages over all orders of equal scores, the value is the mean of the function over the
+    different orders of labels (over 720 drawn ones, always the same, if there are more), unless the function
+    takes ``ties`` and treats equal scores itself.
 
     The function is called once per query and ranking, also on several threads and in other processes. It must
     return the same number for the same arguments. The value of a part is the mean over its queries.
@@ -52,17 +52,18 @@ class MeasureEntry:
     summary : str
         Definition in a sentence.
     convention : str
-        What the values follow, for instance "Moffat and Zobel 2008". It is said wherever the convention of a
-        number is said. By default that of the other numbers, which the function must then heed.
+        Definition that the values follow, for instance "Moffat and Zobel 2008". It is shown wherever the
+        convention of a number is shown. By default it is the convention of the built-in measures, which the
+        function must then follow.
     cutoff : {"none", "optional", "needed"}
         Whether the name has a cut-off.
     higher_is_better : bool
     low, high : float
-        Least and greatest value; others are refused.
+        Least and greatest value; values outside this range are refused.
     per_query : str
         Name of the value of one query; by default the key.
     origin : Origin, optional
-        Where it comes from. The loader of plug-ins sets it.
+        Package or file that the measure comes from. The loader of plug-ins sets it.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class MeasureEntry:
 
     @property
     def package(self) -> str:
-        """Name of the package whose plug-in it is of; "" for others."""
+        """Name of the package whose plug-in has the measure; "" for other measures."""
         is_packaged = self.origin is not None and self.origin.kind is OriginKind.PACKAGE
         return self.origin.name if self.origin is not None and is_packaged else ""
 
@@ -157,7 +158,7 @@ def refuse_invalid_measure(entry: object) -> None:
     if type(entry.higher_is_better) is not bool or not _is_range(entry.low, entry.high):
         text = tr("{key}: expected true or false for higher_is_better, and a low below high.")
         raise PlanError(text.format(key=entry.key))
-    is_local = entry.origin is not None and not entry.function
+    is_local = entry.origin is not None and not entry.function  # the entry itself has the code
     if not is_local and not (isinstance(entry.function, str) and _FUNCTION.fullmatch(entry.function)):
         text = tr('{key}: function: expected "module:name", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(entry.function)))

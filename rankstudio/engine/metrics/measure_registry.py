@@ -1,4 +1,4 @@
-"""The measures of others that this process knows: those of plug-ins, added ones, those of opened studies."""
+"""The foreign measures that this process knows: of plug-ins, added by programs, and of opened studies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME_EXISTS = translatable("A measure with the name {key} exists already. Choos
 
 
 class MeasureRegistry:
-    """The measures of others by name, whose case is ignored.
+    """The foreign measures by name, whose case is ignored.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class MeasureRegistry:
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
         self._lock = RLock()
-        self._listed: dict[str, MeasureEntry] | None = None
+        self._available: dict[str, MeasureEntry] | None = None  # None until they are needed
         if entries is not None:
-            self._listed = {entry.key.lower(): entry for entry in entries}
-        self._remembered: dict[str, MeasureEntry] = {}
+            self._available = {entry.key.lower(): entry for entry in entries}
+        self._described: dict[str, MeasureEntry] = {}  # by studies; without code
 
     def entries(self) -> tuple[MeasureEntry, ...]:
         """Return the measures that can be chosen: of plug-ins, and added ones."""
@@ -44,15 +44,15 @@ class MeasureRegistry:
     def find(self, name: str) -> MeasureEntry | None:
         """Return a measure by its name without cut-off, also one that is only known from a study."""
         key = name.lower()
-        return self._entries().get(key) or self._remembered.get(key)
+        return self._entries().get(key) or self._described.get(key)
 
     def add(self, entry: MeasureEntry) -> MeasureEntry:
-        """Add a measure for this process, replacing an added one with its name.
+        """Add a measure for this process; it replaces an added measure with the same name.
 
         Raises
         ------
         PlanError
-            If the entry is invalid, or has the name of a built-in measure or of one of a plug-in.
+            If the entry is invalid, or has the name of a built-in measure or of a plug-in's measure.
         """
         with self._lock:
             entries = self._entries()
@@ -61,24 +61,21 @@ class MeasureRegistry:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
             existing = entries.get(entry.key.lower())
-            if (
-                existing is not None
-                and existing.origin is not None
-                and existing.origin.kind is OriginKind.PACKAGE
-            ):
+            origin = None if existing is None else existing.origin
+            if origin is not None and origin.kind is OriginKind.PACKAGE:
                 raise _name_exists_error(entry)
             if entry.key.lower() in BY_NAME:
                 raise _name_exists_error(entry)
-            self._listed = {**entries, entry.key.lower(): entry}
+            self._available = {**entries, entry.key.lower(): entry}
             return entry
 
     def remember(self, entry: MeasureEntry) -> None:
-        """Make known a measure that a study describes, for the study's results; it cannot be computed."""
+        """Register a measure that a study describes, to show the study's results; it cannot be computed."""
         with self._lock:
-            self._remembered[entry.key.lower()] = entry
+            self._described[entry.key.lower()] = entry
 
     def receive(self, entry: MeasureEntry) -> None:
-        """Take a measure that another process has: its own code if it goes along, else only what it is."""
+        """Register a measure of another process: with its code if the entry has it, else its description."""
         if self.find(entry.key) is not None:
             return
         if entry.function and entry.origin is not None:
@@ -88,9 +85,9 @@ class MeasureRegistry:
 
     def _entries(self) -> dict[str, MeasureEntry]:
         with self._lock:
-            if self._listed is None:
-                self._listed = _measures_of_plugins()
-            return self._listed
+            if self._available is None:
+                self._available = _measures_of_plugins()
+            return self._available
 
 
 def _measures_of_plugins() -> dict[str, MeasureEntry]:

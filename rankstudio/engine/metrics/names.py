@@ -1,4 +1,4 @@
-"""The measures by name: what there is, what it means and which way is better.
+"""The measures by name: which there are, what they mean, and whether higher is better.
 
 The names of ir-measures are read, too: ``AP``, ``nDCG@10``, ``R@5``, ``Rprec``, ``P(rel=2)@10``.
 
@@ -34,7 +34,7 @@ class Measure:
     relevant_from : float, optional
         Smallest relevant label; by default that of the convention.
     persistence : float, optional
-        Chance that a reader goes on to the next document; by default that of the family.
+        Probability that a reader goes on to the next document; by default that of the family.
     """
 
     family: Family
@@ -49,19 +49,19 @@ class Measure:
 
     @property
     def per_query_name(self) -> str:
-        """The name of its value in one query: "AP@10" of "MAP@10"."""
+        """The name of the value in one query: "AP@10" for "MAP@10"."""
         return self._named(self.family.per_query or self.family.name)
 
     @property
     def label(self) -> str:
         """Name in words, for titles: "Precision of the first 10 documents"."""
-        documents = "" if self.cut is None else f" of {self._first}"
+        documents = "" if self.cut is None else f" of {self._documents}"
         return f"{self.family.label}{self._parameters}{documents}"
 
     @property
     def help(self) -> str:
         """Description in a sentence."""
-        return self.family.help.format(first=self._first)
+        return self.family.help.format(first=self._documents)
 
     @property
     def kind(self) -> int:
@@ -80,11 +80,12 @@ class Measure:
 
     @property
     def foreign(self) -> bool:
-        """Whether a function of others computes it, which takes longer than the kernels."""
+        """Whether a foreign function computes the measure, which takes longer than the kernels."""
         return self.family.entry is not None
 
     @property
-    def _first(self) -> str:
+    def _documents(self) -> str:
+        """The documents that are measured: "all documents", "the first 10 documents"."""
         if self.cut is None:
             return "all documents"
         return "the first document" if self.cut == 1 else f"the first {self.cut} documents"
@@ -116,7 +117,7 @@ LETOR_MEASURES: tuple[str, ...] = (
 """Measures that LETOR's script prints, in its order."""
 
 _NAME = re.compile(r"([a-z][a-z0-9_-]*)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
-_MIN_SIMILARITY = 0.6  # of the letters of two names, some of which have two or three
+_MIN_SIMILARITY = 0.6  # of the letters of two names; some names have two or three letters
 _CUT = re.compile(r"[1-9][0-9]{0,8}")
 _SEPARATOR = re.compile(r",(?![^()]*\))")
 _FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
@@ -143,22 +144,23 @@ def measure(name: str | Measure) -> Measure:
     match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
     family = _family(match[1]) if match is not None else None
     if match is None or family is None:
-        meant = _similar_name(name)
-        raise ParameterError(
-            "measure", name, tr("the name of a measure") if meant else _expected_names(), meant
-        )
-    cut = None if match[3] is None else int(match[3])
-    if cut == 0 or family.cut not in (Cut.OPTIONAL, Cut.NONE if cut is None else Cut.NEEDED):
+        suggestion = _similar_name(name)
+        expected = tr("the name of a measure") if suggestion else _expected_names()
+        raise ParameterError("measure", name, expected, suggestion)
+    _, parameters_text, cut_text = match.groups()
+    cut = None if cut_text is None else int(cut_text)
+    fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
+    if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
-    parameters = _parameters(name, family, match[2])
+    parameters = _parameters(name, family, parameters_text)
     persistence = parameters.get("p")
     if persistence == family.persistence:
         persistence = None
-    return Measure(family, cut, parameters.get("rel"), persistence)
+    return Measure(family, cut, relevant_from=parameters.get("rel"), persistence=persistence)
 
 
 def _family(name: str) -> Family | None:
-    """Return a family by its name in lower case; those of others after RankStudio's own."""
+    """Return a family by its name in lower case, RankStudio's own first; None if there is none."""
     if name in BY_NAME:
         return BY_NAME[name]
     entry = MEASURES.find(name)
@@ -166,7 +168,7 @@ def _family(name: str) -> Family | None:
 
 
 def families() -> tuple[Family, ...]:
-    """Return all families of measures that can be chosen: RankStudio's own, then those of others."""
+    """Return all families of measures that can be chosen: RankStudio's own, then foreign ones."""
     return (*FAMILIES, *map(family_of, MEASURES.entries()))
 
 
@@ -183,7 +185,7 @@ def foreign_entries(names: Iterable[str | Measure]) -> tuple[MeasureEntry, ...]:
 
 
 def computable(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of those measures of which this installation has the code."""
+    """Return the names of the measures whose code is installed."""
     return tuple(name for name in names if not lacking(name))
 
 
@@ -199,7 +201,7 @@ def split_names(text: str) -> tuple[str, ...]:
 
 
 class ByMeasure(dict[str, T]):
-    """Values by the name of their measure; another name of the same measure reads the same value."""
+    """Values by the name of their measure; another name of the same measure gives the same value."""
 
     def __missing__(self, name: str) -> T:
         canonical = _canonical(name)
@@ -221,22 +223,22 @@ def _canonical(name: object) -> str | None:
 
 def _similar_name(name: object) -> str:
     """Return the name of the measure most similar to a wrong name; "" if none is similar."""
-    word, _, written = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
+    word, _, cut_text = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
     family_of_name = {**BY_NAME, **{family.name.lower(): family for family in families()}}
-    close = nearest(word, family_of_name, _MIN_SIMILARITY)
-    if not close or close == word.lower():
+    similar_name = nearest(word, family_of_name, _MIN_SIMILARITY)
+    if not similar_name or similar_name == word.lower():
         return ""
-    family = family_of_name[close]
-    cut = f"@{written}" if _CUT.fullmatch(written) else ""
+    family = family_of_name[similar_name]
+    cut = f"@{cut_text}" if _CUT.fullmatch(cut_text) else ""
     return family.name + {Cut.NONE: "", Cut.OPTIONAL: cut, Cut.NEEDED: cut or "@10"}[family.cut]
 
 
-def _parameters(name: str, family: Family, written: str | None) -> dict[str, float]:
-    """Parse the parentheses of a name: numbers by key; raise ParameterError for anything else."""
-    if written is None:
+def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]:
+    """Parse the text in the parentheses of a name: numbers by key; ParameterError for anything else."""
+    if text is None:
         return {}
     values: dict[str, float] = {}
-    for entry in written.split(","):
+    for entry in text.split(","):
         key, _, number = entry.replace(" ", "").partition("=")
         if key in values or key not in _parameter_keys(family) or not _is_parameter(key, number):
             raise ParameterError("measure", name, _expected_parameters(family))
@@ -281,7 +283,7 @@ def _expected_names() -> str:
 
 
 ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
-"""Default measures where all documents are one ranking."""
+"""Default measures if all documents are one ranking."""
 
 _OFFERED_CUTS: dict[str, tuple[int | None, ...]] = {
     "P": (1, 5, 10),
@@ -294,15 +296,15 @@ def _offered_names(families: Iterable[Family]) -> tuple[str, ...]:
     return tuple(
         Measure(family, cut).name
         for family in families
-        if family.name != "Judged"  # 1 for every ranking where all documents are judged
+        if family.name != "Judged"  # it is 1 for every ranking if all documents are judged
         for cut in _OFFERED_CUTS.get(family.name, (10 if family.cut is Cut.NEEDED else None,))
     )
 
 
 OFFERED = _offered_names(FAMILIES)
-"""Measures that are offered whatever a plan measures, with usual cut-offs k where they have one."""
+"""RankStudio's own measures that are always offered, with usual cut-offs k if they have one."""
 
 
 def offered() -> tuple[str, ...]:
-    """Return the measures that are offered, with those of others, which take longer, at the end."""
+    """Return the measures that are offered; foreign ones, which take longer, are at the end."""
     return (*OFFERED, *_offered_names(map(family_of, MEASURES.entries())))

@@ -1,4 +1,4 @@
-"""Queries that count 0 in a measure whatever the ranking, as LETOR's conventions have it."""
+"""Queries that count 0 in a measure for any ranking, as they are short: a rule of LETOR's conventions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class ShortQueries(NamedTuple):
     Attributes
     ----------
     n_short, n_queries : int
-        How many count 0, and of how many.
+        Number of queries that count 0, and of all queries.
     measures : tuple of str
     cut : int
-        Fewer documents than this count 0.
+        Queries with fewer documents count 0.
     """
 
     n_short: int
@@ -31,7 +31,7 @@ class ShortQueries(NamedTuple):
 
     @property
     def note(self) -> str:
-        """The same as a sentence."""
+        """These numbers as a sentence."""
         text = trn(
             "{n:,} of {total:,} queries counts 0 in {measures} (fewer than {cut} documents).",
             "{n:,} of {total:,} queries count 0 in {measures} (fewer than {cut} documents).",
@@ -42,7 +42,7 @@ class ShortQueries(NamedTuple):
 
 
 def short_queries(query_sizes: Ints, key: str, names: Iterable[str]) -> ShortQueries | None:
-    """Return which queries count 0 in a measure because they have few documents; None if none do.
+    """Return the number of queries that count 0 in measures because they have few documents; None if none do.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def short_queries(query_sizes: Ints, key: str, names: Iterable[str]) -> ShortQue
 
 
 def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
-    """Return the sentence on such queries; "" if there are none."""
+    """Return the sentence on queries that count 0 because they have few documents; "" if there are none."""
     short = short_queries(query_sizes, key, names)
     return short.note if short is not None else ""
 

@@ -11,11 +11,11 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 
 EPS = float(np.finfo(np.float64).eps)
-ROUNDINGS = 64  # that a value of a measure may carry already when it comes here
+ROUNDINGS = 64  # rounding errors that the value of a measure may already contain
 
 
 def checked_level(value: Any, name: str = "level") -> float:
-    """Return a level, as of confidence or of false discoveries; ParameterError unless it is in (0, 1)."""
+    """Return a level, such as of confidence or false discoveries; ParameterError unless it is in (0, 1)."""
     if isinstance(value, float | np.floating) and 0 < value < 1:
         return float(value)
     raise ParameterError(name, value, "a number between 0 and 1 (exclusive)")

@@ -9,7 +9,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 
 ALIKE = 0.9
-"""Mean |r| between two clusters, from which on they are one."""
+"""Least mean |r| between two clusters that are merged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,8 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     distances = 1.0 - np.abs(correlations[np.triu_indices(n, 1)])
     tree = linkage(np.maximum(distances, 0.0), "average")
     order = leaves_list(tree).astype(np.int64)
-    # A distance that is the threshold but for rounding counts as within it.
+    # A distance that exceeds the threshold only by rounding counts as within it.
     numbers = fcluster(tree, 1.0 - alike + 1e-12, "distance")
     _, first_leaf = np.unique(numbers[order], return_index=True)
-    rank_of_cluster = np.argsort(np.argsort(first_leaf))
+    rank_of_cluster = np.argsort(np.argsort(first_leaf))  # by the first leaf of each cluster
     return Clusters(order, rank_of_cluster[numbers - 1].astype(np.int64))

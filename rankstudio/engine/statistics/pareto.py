@@ -80,16 +80,16 @@ def one_standard_error(
     if gain.max(initial=-np.inf) == -np.inf:
         raise ParameterError("means", gain.size, "at least one value that is not NaN")
     best = _smallest_model(size, gain, gain == gain.max())
-    room = float(np.nan_to_num(error[best]))
+    best_error = float(np.nan_to_num(error[best]))
     # A mean exactly one error below counts, although the difference is rounded.
-    rounding = 4.0 * EPS * (abs(gain[best]) + room)
-    return _smallest_model(size, gain, gain >= gain[best] - room - rounding)
+    rounding = 4.0 * EPS * (abs(gain[best]) + best_error)
+    return _smallest_model(size, gain, gain >= gain[best] - best_error - rounding)
 
 
 def _sizes_and_gains(
     sizes: ArrayLike, values: ArrayLike, higher_is_better: bool, name: str = "values"
 ) -> tuple[Floats, Floats]:
-    """Return the sizes, and the values with more being better; NaN becomes -inf, the worst."""
+    """Return the sizes, and the values, negated if lower is better; NaN becomes -inf, the worst value."""
     value_row = row(name, values)
     size = row("sizes", sizes, value_row.size)
     if np.isnan(size).any():

@@ -1,4 +1,4 @@
-"""Rows permuted within their queries, the same ones for equal numbers."""
+"""Random orders of rows within their queries; equal numbers give equal orders."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None)
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order: Ints = np.arange(keys.size)
     rows = order if among is None else np.flatnonzero(among)
-    order[rows] = rows[np.lexsort((keys[rows], query[rows]))]
+    order[rows] = rows[np.lexsort((keys[rows], query[rows]))]  # by query, then by random key
     return order
