@@ -40,7 +40,7 @@ class RunCosts:
 
 
 def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
-    """Return the costs of the first run with milliseconds, otherwise of the first run with costs other than 1.
+    """Return the costs of the first run with milliseconds, or else of the first run with costs other than 1.
 
     None if all features cost 1: the cost of a model is then its number of features.
     """
