@@ -240,7 +240,7 @@ def model_json(model: Model) -> str:
 
 
 def _fields_digest(values: Mapping[str, Any]) -> str:
-    """Return a checksum of a model's fields other than "digest", whatever their order and spaces in the file."""
+    """Return a checksum of a model's fields other than "digest", independent of their order in the file."""
     digested_values = {name: value for name, value in values.items() if name != "digest"}
     text = json.dumps(digested_values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Model formats of plug-ins: static entries, whose readers can also score with the files of other programs."""
+"""Model formats of plug-ins: static entries, whose readers can also score with files of other programs."""
 
 from __future__ import annotations
 
