@@ -1,4 +1,4 @@
-"""A dataset as files: one for each part, with all or some of its features, under their ids or new ones."""
+"""A dataset as files: one for each part, with all or some of its features, under their old or new ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.support.files import make_folder, write_text
 
 FEATURE_TABLE = "features.csv"
-"""Name of the table of new ids, names and ids as they were; beside data it names their features."""
+"""Name of the table of new ids, names and original ids; next to data, it names their features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class WrittenPart:
     data : RankingDataset
         Data as written.
     files : tuple of Path
-        All files of the part, and the feature table before those of the first part.
+        All files of the part; for the first part, the feature table comes before them.
     losses : tuple of str
         Contents that the format cannot store.
     """
@@ -56,7 +56,7 @@ class DatasetFiles:
     kept : collection of int, optional
         Ids of the features to keep; None for all.
     renumber : bool
-        Whether to renumber them as 1, 2, … in order, and to write a table with their original ids.
+        Whether to renumber the features as 1, 2, … in order, and to write a table with the original ids.
     """
 
     dataset: FoldedDataset
@@ -89,7 +89,7 @@ class DatasetFiles:
 
     @property
     def _reduced_set(self) -> FeatureSet | None:
-        """The feature set of the features that are kept, where the data have one that has all of them."""
+        """The feature set of the kept features; None if the data have no feature set with all of them."""
         feature_set = self.dataset.extension(FeatureSet)
         kept_ids = self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
         if feature_set is None or not self.renumber or not set(kept_ids) <= set(feature_set.ids):
@@ -97,7 +97,7 @@ class DatasetFiles:
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, feature_set: FeatureSet) -> Path:
-        """Return where the feature set goes: beside the table of features."""
+        """Return the path of the feature set: next to the table of features."""
         name = f"features{feature_set.suffix}" if feature_set.engine == "vespa" else "featureset.json"
         return self.feature_table.with_name(self.feature_table.name.replace(FEATURE_TABLE, name))
 
@@ -117,8 +117,8 @@ class DatasetFiles:
         ParameterError
             For an id without a feature.
         """
-        cut = part if self.kept is None else select_features(part, self.kept)
-        return _with_ids_in_order(cut) if self.renumber else cut
+        reduced_part = part if self.kept is None else select_features(part, self.kept)
+        return _with_ids_in_order(reduced_part) if self.renumber else reduced_part
 
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
         """Write the parts one after the other, each file completely or not at all.
@@ -140,7 +140,7 @@ class DatasetFiles:
             table = ()
 
     def _save_set(self) -> tuple[Path, ...]:
-        """Write the feature set of the features that are kept, where there is one."""
+        """Write the feature set of the kept features, if there is one."""
         feature_set = self._reduced_set
         if feature_set is None:
             return ()
@@ -148,7 +148,7 @@ class DatasetFiles:
         return (self._set_path(feature_set),)
 
     def _save_table(self, path: Path, dataset: RankingDataset) -> None:
-        """Write which feature has which id now: id, name, id as it was."""
+        """Write the table of features: new id, name, original id."""
         selected = dataset if self.kept is None else select_features(dataset, self.kept)
         ids = selected.feature_ids.tolist()
         rows = zip(range(1, len(ids) + 1), selected.feature_names, ids, strict=True)
@@ -158,9 +158,9 @@ class DatasetFiles:
 def _with_ids_in_order(dataset: RankingDataset) -> RankingDataset:
     """Return a dataset whose features have the ids 1, 2, … in their order.
 
-    Given names stay.
+    Names stay, but for names that are made of the ids.
     """
     ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
-    plain = dataset.feature_names == default_names(dataset.feature_ids)
-    names = default_names(ids) if plain else dataset.feature_names
+    has_default_names = dataset.feature_names == default_names(dataset.feature_ids)
+    names = default_names(ids) if has_default_names else dataset.feature_names
     return dataset.changed(feature_ids=ids, feature_names=names)

@@ -15,12 +15,15 @@ SHIFTED = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field
 
 
 def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """Return distinct names, from features by id and name: "bm25_of_title"; "feature_7" for others."""
-    plain = [identifier(name) for _, name in features]
-    twice = {name for name, count in Counter(plain).items() if count > 1}
+    """Return distinct names of features, given their ids and names: "bm25_of_title".
+
+    A feature whose name is not distinct, or has no letters, is named by its id: "feature_7".
+    """
+    names = [identifier(name) for _, name in features]
+    repeated_names = {name for name, count in Counter(names).items() if count > 1}
     return tuple(
-        f"feature_{i}" if name in twice or name.startswith("feature_") else name
-        for (i, _), name in zip(features, plain, strict=True)
+        f"feature_{i}" if name in repeated_names or name.startswith("feature_") else name
+        for (i, _), name in zip(features, names, strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""Models in files, the scores they give, and which of a folder is the model of which fold."""
+"""Models in files: the scores of a model in a file, and the models of the folds in a folder."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 FOLDER = "models"
-"""In which a run writes the models of its folds, beside its other results."""
+"""Name of the folder in which a run writes the models of its folds, next to its other results."""
 
 _RESULTS_FILE = "results.json"
 _FOLD_FILE_NAME = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
-_MAX_FILES = 20_000  # a home folder, for example: reading it all would take minutes
+_MAX_FILES = 20_000  # files of a folder that are examined: a home folder, for example, would take minutes
 
 
 def read_for(
@@ -60,7 +60,7 @@ def read_for(
     Raises
     ------
     DataError
-        If it cannot be read, or a feature of the model is in another column.
+        If the file cannot be read, or a feature of the model is in another column.
     """
     table_columns = columns or model.plan.get("columns", {})
     data = load_data(
@@ -80,7 +80,13 @@ def score_file(
 ) -> tuple[Floats, RankingDataset, tuple[str, ...]]:
     """Score the documents of a data file with the model of another file.
 
-    Labels are read only if asked; without, all are 0 and the file need not have them.
+    Parameters
+    ----------
+    model_path, data_path : Path
+    columns : Mapping, optional
+        Columns of a table; by default those of the model's plan.
+    labels : bool
+        Whether to read labels. Otherwise all labels are 0, and the file need not have any.
 
     Returns
     -------
@@ -99,14 +105,14 @@ def score_file(
 def model_and_data(
     model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = True
 ) -> tuple[Model, RankingDataset]:
-    """Read a model, of another program too, and the documents that it is to score; see `score_file`."""
+    """Read a model of RankStudio or of another program, and the documents to score; see `score_file`."""
     parsed_model = parsed_file(model_path)
     if parsed_model is None:
         if may_be_plugin_model(model_path):
             data = load_data(data_path, columns=columns, labels=labels)
-            foreign = plugin_model(model_path, FoldedDataset.of(data))
-            if foreign is not None:
-                return foreign, data
+            model_of_plugin = plugin_model(model_path, FoldedDataset.of(data))
+            if model_of_plugin is not None:
+                return model_of_plugin, data
         model = own_model(model_path)
         return model, read_for(model, data_path, columns, labels=labels)
     data = load_data(data_path, columns=columns, labels=labels)
@@ -172,11 +178,12 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     scores = []
     for shard in shards_of(data.query_ptr):
         X = data.X[shard.rows]
+        all_columns: Any = X
         if isinstance(X, SparseRows):
-            wide: Any = X.widened(ids.size)
-        else:
-            wide = np.column_stack([X, np.zeros((X.shape[0], len(absent)))]) if absent else X
-        scores.append(model.predict(wide, ids))
+            all_columns = X.widened(ids.size)
+        elif absent:
+            all_columns = np.column_stack([X, np.zeros((X.shape[0], len(absent)))])
+        scores.append(model.predict(all_columns, ids))
         release(X)
     return scores[0] if len(scores) == 1 else np.concatenate(scores)
 
@@ -217,11 +224,9 @@ def models_in(folder: Path) -> dict[int, Path]:
         if number is not None:
             models_by_fold[number] = path
     subfolder = folder / FOLDER
-    return (
-        dict(sorted(models_by_fold.items()))
-        if models_by_fold or not subfolder.is_dir()
-        else models_in(subfolder)
-    )
+    if not models_by_fold and subfolder.is_dir():
+        return models_in(subfolder)
+    return dict(sorted(models_by_fold.items()))
 
 
 def holds_models(path: Path) -> bool:
@@ -236,7 +241,9 @@ def holds_models(path: Path) -> bool:
 
 
 def files_of_models(folder: Path) -> list[Path]:
-    """Return the JSON files and models of other programs in a folder, without hidden ones and feature sets.
+    """Return the JSON files and models of other programs in a folder.
+
+    Hidden files and feature sets are left out.
 
     Raises
     ------
@@ -246,9 +253,9 @@ def files_of_models(folder: Path) -> list[Path]:
     paths = [path for path in children(folder) if not path.name.startswith(".")]
     paths = [path for path in paths if not path.name.endswith(FEATURE_SET)]
     files = [path for path in paths[:_MAX_FILES] if path.suffix.lower() in ENDINGS and path.is_file()]
-    of_plugins = [path for path in paths[:_MAX_FILES] if path not in files and is_plugin_model(path)]
+    plugin_paths = [path for path in paths[:_MAX_FILES] if path not in files and is_plugin_model(path)]
     model_paths = [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
-    return [*model_paths, *of_plugins]
+    return [*model_paths, *plugin_paths]
 
 
 def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
@@ -270,12 +277,12 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     if not location.exists():
         raise FileAccessError(location, tr("file or folder not found."))
     paths = _paths_by_fold(location, [fold.number for fold in dataset.folds])
-    read = {path: _read_model(path, dataset) for path in dict.fromkeys(paths.values())}
-    for path, model in read.items():
+    models = {path: _read_model(path, dataset) for path in dict.fromkeys(paths.values())}
+    for path, model in models.items():
         _check_features(model, path, dataset)
-    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
+    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in models}
     left_out = tuple(fold.number for fold in dataset.folds if fold.number not in paths)
-    return GivenFiles({n: read[path] for n, path in paths.items()}, checksums, left_out)
+    return GivenFiles({n: models[path] for n, path in paths.items()}, checksums, left_out)
 
 
 def _read_model(path: Path, dataset: FoldedDataset) -> Model:
@@ -284,10 +291,7 @@ def _read_model(path: Path, dataset: FoldedDataset) -> Model:
 
 
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
-    """Return the path of each fold's model.
-
-    Folds without one are left out.
-    """
+    """Return the path of each fold's model, without folds that have no model."""
     if not location.is_dir():
         return dict.fromkeys(numbers, location)
     by_fold = models_in(location)
@@ -316,11 +320,11 @@ def _numbers_text(numbers: list[int]) -> str:
 
 
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
-    """Refuse a model that asks for a feature which the data do not have, or have elsewhere."""
+    """Refuse a model that needs a feature that the data do not have, or have in another column."""
     train = dataset.folds[0].train
     ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)
-    # Of a file that leaves zeros out, a feature that is never there is 0, and adds nothing to a sum.
+    # A feature that never occurs in files without zeros is always 0, and adds nothing to a weighted sum.
     if absent and (model.beyond or not train.sparse):
         names = {feature.id: feature.name for feature in model.features}
         raise DatasetError(

@@ -1,4 +1,4 @@
-"""A learned model as a file that another program, or this one, can score with."""
+"""A learned model as a file, with which this program and other programs can score documents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MISSING = ("query_min", "zero", "refuse")
 
 _FIELDS = ("format", "version", "digest", "method", "parameters", "plan", "origin", "features", "model")
 _KERNEL_FIELDS = ("function", "gamma", "degree", "coef0")
-_MAX_DEGREE = 1000  # far above any in use; a file's number must not cost hours
+_MAX_DEGREE = 1000  # far above any degree in use: a degree of a file must not cost hours
 _NO_MODEL = "this is not a model written by RankStudio"
 _MAX_INTEGER = 2**63 - 1  # an id is an int64
 _EXPECTED: Mapping[type, str] = {
@@ -76,11 +76,11 @@ class Model:
         Origin: data, fold, preparation of the values ("normalize", "missing"), measures and their convention,
         versions; as plain values.
     beyond : Mapping
-        Empty for a linear model. Otherwise "kind": "thresholds" with a list of thresholds, each of which adds
-        its weight if the feature is above a value; "trees" with LightGBM's text, for columns of some ids; or
-        "kernel" with its basis vectors and their weights, for columns of some ids; "plugin" with the content
-        of a file in the format of a plug-in; or "sums" of the columns of some ids with the "model" of these
-        sums, whose ids are 1, 2, ….
+        Definition of a nonlinear model, empty for a linear one. "kind" is "thresholds", with a list of
+        thresholds, each of which adds its weight if the feature is above a value; "trees" with LightGBM's
+        text, for columns of some ids; "kernel" with its basis vectors and their weights, for columns of some
+        ids; "plugin" with the content of a file in the format of a plug-in; or "sums" of the columns of some
+        ids with the "model" of these sums, whose ids are 1, 2, ….
     source : str
         Source for messages; "" for a model of this process.
     plan : Mapping
@@ -108,8 +108,8 @@ class Model:
     @property
     def needed(self) -> frozenset[int]:
         """Ids of the features that it may use."""
-        of_thresholds = (weak["id"] for weak in self.beyond.get("thresholds", ()))
-        return frozenset((*(f.id for f in self.features), *self.beyond.get("columns", ()), *of_thresholds))
+        threshold_ids = (threshold["id"] for threshold in self.beyond.get("thresholds", ()))
+        return frozenset((*(f.id for f in self.features), *self.beyond.get("columns", ()), *threshold_ids))
 
     def predict(self, X: Floats, feature_ids: Ints | None = None) -> Floats:
         """Score documents.
@@ -139,12 +139,13 @@ class Model:
         return scores
 
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
+        """Return the scores of documents, which may be infinite or NaN; see `predict`."""
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
         column_of = {int(i): column for column, i in enumerate(ids)}
         missing_ids = sorted({f.id for f in self.features} - set(column_of))
         if missing_ids:
             raise _absent_feature_error(missing_ids[0], self.source)
-        if isinstance(X, SparseRows) and "kind" in self.beyond:  # such models take few of many features
+        if isinstance(X, SparseRows) and "kind" in self.beyond:  # nonlinear models use few of many features
             ids = sorted(self.needed)
             X = X[:, [column_of[i] for i in ids]]
             column_of = {i: column for column, i in enumerate(ids)}
@@ -156,8 +157,9 @@ class Model:
                 return np.asarray(linear_scores(columns, coef)[0])
             case "thresholds":
                 scores = np.zeros(X.shape[0])
-                for weak in self.beyond["thresholds"]:
-                    scores += weak["adds"] * (X[:, column_of[weak["id"]]] > weak["above"])
+                for threshold in self.beyond["thresholds"]:
+                    is_above = X[:, column_of[threshold["id"]]] > threshold["above"]
+                    scores += threshold["adds"] * is_above
                 return scores
             case "kernel":
                 return kernel_scores(self.beyond, column_of, X)
@@ -165,7 +167,7 @@ class Model:
                 return plugin_scores(self.beyond, column_of, X, self.source)
             case "sums":
                 columns = np.ascontiguousarray(X[:, [column_of[i] for i in self.beyond["columns"]]].T)
-                new = linear_scores(columns, np.array(self.beyond["sums"], dtype=np.float64))
+                sums = linear_scores(columns, np.array(self.beyond["sums"], dtype=np.float64))
                 model = Model(
                     features=(),
                     method="",
@@ -174,7 +176,7 @@ class Model:
                     beyond=self.beyond["model"],
                     source=self.source,
                 )
-                return model._scores(np.ascontiguousarray(new.T), None)
+                return model._scores(np.ascontiguousarray(sums.T), feature_ids=None)
             case _:
                 return _lightgbm_scores(
                     self.beyond["lightgbm"], self.beyond["columns"], column_of, X, self.source
@@ -238,9 +240,9 @@ def model_json(model: Model) -> str:
 
 
 def _fields_digest(values: Mapping[str, Any]) -> str:
-    """Return a checksum of the fields of a model other than "digest", in any order and with any spaces."""
-    rest = {name: value for name, value in values.items() if name != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """Return a checksum of a model's fields other than "digest", independent of their order in the file."""
+    digested_values = {name: value for name, value in values.items() if name != "digest"}
+    text = json.dumps(digested_values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -254,23 +256,20 @@ def load_model(path: str | Path) -> Model:
     """
     try:
         values = json.loads(read_text(Path(path)), object_pairs_hook=_object_without_duplicates)
-        json.dumps(values, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
+        json.dumps(values, ensure_ascii=False).encode()  # raises a ValueError for a lone surrogate
         return replace(_parsed_model(values), source=str(path))
     except OSError as error:
         raise DataError(f"{path}: the model cannot be read: {error.strerror}.") from error
     except RecursionError as error:
         raise DataError(f"{path}: {_NO_MODEL}: it is nested too deeply.") from error
-    except ValueError as error:  # also of text that is not UTF-8, and of what is no JSON
+    except ValueError as error:  # also for a text that is not UTF-8 or not JSON
         raise DataError(f"{path}: {_NO_MODEL}: {error}.") from error
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 
 
 def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a JSON object as a dict.
-
-    ValueError where a field occurs twice.
-    """
+    """Return the fields of a JSON object as a dict; ValueError if a field occurs twice."""
     values = dict(pairs)
     if len(values) != len(pairs):
         raise ValueError("a field occurs twice")
@@ -278,10 +277,7 @@ def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, An
 
 
 def _parsed_model(values: Any) -> Model:
-    """Return the model in parsed JSON.
-
-    ValueError if it is invalid, DataError if its version differs.
-    """
+    """Return the model in parsed JSON; ValueError if it is invalid, DataError if its version differs."""
     form = _checked_field(values, "format", str)
     version = _checked_field(values, "version", int)
     if (form, version) != (FORMAT, VERSION):
@@ -296,7 +292,8 @@ def _parsed_model(values: Any) -> Model:
     ids = [f.id for f in features]
     if len(set(ids)) != len(ids):
         raise ValueError("a feature occurs twice")
-    parameters, origin = (_checked_field(values, name, dict) for name in ("parameters", "origin"))
+    parameters = _checked_field(values, "parameters", dict)
+    origin = _checked_field(values, "origin", dict)
     for name, choices in (("normalize", NORMALIZE), ("missing", MISSING)):
         if origin.get(name, choices[0]) not in choices:
             raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}")
@@ -345,21 +342,22 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it is not a valid model.
+        If the values do not define a valid model.
     """
     kind = _checked_field(values, "kind", str)
     match kind:
         case "thresholds":
-            weak = [
+            thresholds = [
                 {
-                    "id": _checked_field(w, "id", int),
-                    **{name: _checked_field(w, name, float) for name in ("above", "adds")},
+                    "id": _checked_field(threshold, "id", int),
+                    "above": _checked_field(threshold, "above", float),
+                    "adds": _checked_field(threshold, "adds", float),
                 }
-                for w in _checked_field(values, "thresholds", list)
+                for threshold in _checked_field(values, "thresholds", list)
             ]
-            if unknown := {w["id"] for w in weak} - ids:
+            if unknown := {threshold["id"] for threshold in thresholds} - ids:
                 raise ValueError(f"a threshold uses feature {min(unknown)}, which the model does not have")
-            return {"kind": kind, "thresholds": weak}
+            return {"kind": kind, "thresholds": thresholds}
         case "trees":
             columns = [
                 _checked_field({"column": c}, "column", int) for c in _checked_field(values, "columns", list)
@@ -385,14 +383,14 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if model.get("kind") == "sums":
         raise ValueError("found sums of sums, expected another kind of model of the sums")
     sum_ids = set(range(1, len(rows) + 1))
-    of_sums = checked_beyond(model, sum_ids)
-    if unknown := set(of_sums.get("columns", ())) - sum_ids:
+    checked_model = checked_beyond(model, sum_ids)
+    if unknown := set(checked_model.get("columns", ())) - sum_ids:
         raise ValueError(f"the model uses sum {min(unknown)}, expected 1 to {len(rows)}")
-    return {"kind": "sums", "columns": columns, "sums": rows, "model": of_sums}
+    return {"kind": "sums", "columns": columns, "sums": rows, "model": checked_model}
 
 
 def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
-    """Return the ids that a model lists as its columns; ValueError unless they are features, once each."""
+    """Return the ids that a model lists as its columns; ValueError unless they are distinct features."""
     columns = values.get("columns")
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
         raise ValueError(f"found {shown(columns)} as columns, expected a list of ids of features")
@@ -405,19 +403,16 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 
 
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
-    """Return a field of an object.
-
-    ValueError where it is missing, or of another kind.
-    """
+    """Return a field of an object; ValueError if it is missing, of another type or out of range."""
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
     value = values[name]
-    fits = isinstance(value, int | float if kind is float else kind) and not isinstance(value, bool)
-    if kind is float and fits:
-        fits = abs(value) <= sys.float_info.max
-    if kind is int and fits:
-        fits = 1 <= value <= _MAX_INTEGER
-    if not fits:
+    is_valid = isinstance(value, int | float if kind is float else kind) and not isinstance(value, bool)
+    if kind is float and is_valid:
+        is_valid = abs(value) <= sys.float_info.max
+    if kind is int and is_valid:
+        is_valid = 1 <= value <= _MAX_INTEGER
+    if not is_valid:
         raise ValueError(f"found {shown(value)} as {name}, expected {_EXPECTED[kind]}")
     return kind(value)
 
@@ -487,12 +482,11 @@ def _parsed_kernel(fields: Any) -> Kernel:
 
 
 def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:
-    """Return a list of finite numbers.
-
-    ``length`` is the required number of them, or None.
-    """
-    right = isinstance(numbers, list) and (length is None or len(numbers) == length)
-    if right and all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in numbers):
+    """Return a list of finite numbers, of a required length if it is not None; ValueError for others."""
+    has_length = isinstance(numbers, list) and (length is None or len(numbers) == length)
+    if has_length and all(
+        type(value) in (int, float) and abs(value) <= sys.float_info.max for value in numbers
+    ):
         return [float(value) for value in numbers]
     expected = "finite numbers" if length is None else f"{length} finite numbers"
     raise ValueError(f"found {shown(numbers)} as {name}, expected a list of {expected}")
@@ -547,7 +541,7 @@ class StoredStep(Step):
             If LightGBM crashes on its trees in a separate process.
         """
         model = Model(
-            features=(), method="", parameters={}, origin={}, beyond=self._kept(), source=self.source
+            features=(), method="", parameters={}, origin={}, beyond=self._definition(), source=self.source
         )
         return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
 
@@ -559,9 +553,10 @@ class StoredStep(Step):
         StoreError
             If the model was not stored.
         """
-        return dict(self._kept())
+        return dict(self._definition())
 
-    def _kept(self) -> Mapping[str, Any]:
+    def _definition(self) -> Mapping[str, Any]:
+        """Return the definition of the model; StoreError if it was not stored."""
         if not self.whole:
             raise StoreError(
                 f"Step {self.number}: the study stores only the best model of a nonlinear path; this model "

@@ -1,4 +1,4 @@
-"""Model formats of plug-ins: static entries, whose readers also score with files that are opened."""
+"""Model formats of plug-ins: static entries, whose readers can also score with files of other programs."""
 
 from __future__ import annotations
 
@@ -93,12 +93,14 @@ class PluginModelFormat:
         Raises
         ------
         DataError
-            If the reader fails, or returns something else; the sentence is about the reader alone.
+            If the reader fails, or does not return finite scores; the message does not name the file.
         """
         X = np.array(documents)
         try:
             scores = np.asarray(called(lambda: imported(self.entry.reader)(content, X, ids), PATIENCE))
-            if scores.shape != (len(X),) or scores.dtype.kind not in "biuf" or not np.isfinite(scores).all():
+            has_shape = scores.shape == (len(X),)
+            is_numeric = scores.dtype.kind in "biuf"  # booleans, integers and floating-point numbers
+            if not has_shape or not is_numeric or not np.isfinite(scores).all():
                 text = tr("expected {n} finite scores, got {value} of the shape {shape}")
                 values = {"value": scores.dtype.name, "shape": scores.shape}
                 raise RuntimeError(text.format(n=len(X), **values))
@@ -125,7 +127,7 @@ def readable_formats() -> tuple[PluginModelFormat, ...]:
 
 
 def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str) -> Floats:
-    """Score documents with the reader of the plug-in, if it is installed; nothing else is imported.
+    """Score documents with the reader of an installed plug-in; nothing that a file names is imported.
 
     Parameters
     ----------
@@ -135,7 +137,7 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
         Column of each feature id.
     X : ndarray of shape (m, n)
     source : str
-        For messages.
+        Source of the model, for messages.
 
     Raises
     ------
@@ -144,11 +146,11 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
     """
     form_key = beyond["format"], beyond["package"]
     form = next((form for form in readable_formats() if (form.entry.key, form.package) == form_key), None)
-    before = f"{shown_path(source)}: " if source else ""
+    prefix = f"{shown_path(source)}: " if source else ""
     if form is None:
         origin = Origin(OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False)
         text = tr("{file}the model {reason}")
-        raise DataError(text.format(file=before, reason=origin.lacking))
+        raise DataError(text.format(file=prefix, reason=origin.lacking))
     columns = beyond["columns"]
     try:
         return form.score(
@@ -157,7 +159,7 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
     except DataError as error:
         text = tr("{file}{format} of {package} cannot score with the model: {problem}.")
         values = {"format": form.entry.label, "package": form.package, "problem": str(error).rstrip(".")}
-        raise DataError(text.format(file=before, **values)) from error
+        raise DataError(text.format(file=prefix, **values)) from error
 
 
 def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, Any]:
@@ -166,9 +168,9 @@ def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, A
     Parameters
     ----------
     values : Mapping
-        As read.
+        Definition of the model, as read.
     columns : list of int
-        Its columns, checked.
+        Ids of the model's columns, which are checked already.
     """
     texts = {name: values.get(name) for name in ("format", "package", "version", "content")}
     wrong_name = next((name for name, value in texts.items() if not isinstance(value, str)), None)
@@ -187,7 +189,7 @@ def refuse_invalid_model_format(entry: object) -> None:
     Parameters
     ----------
     entry : object
-        What a plug-in has as a model format.
+        Entry of a plug-in's model formats.
     """
     if not isinstance(entry, ModelFormatEntry):
         raise PlanError(tr("expected a ModelFormat, got {value}.").format(value=shown(entry)))
@@ -204,8 +206,7 @@ def refuse_invalid_model_format(entry: object) -> None:
     if not isinstance(entry.suffix, str) or not _SUFFIX.fullmatch(entry.suffix):
         text = tr('{key}: suffix: expected an ending such as ".ini", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(entry.suffix)))
-    places = [entry.writer, *([entry.reader] if entry.reader else [])]
-    wrong = next((p for p in places if not isinstance(p, str) or not _MODULE_AND_NAME.fullmatch(p)), None)
-    if wrong is not None:
-        text = tr('{key}: expected functions as "module:function", got {value}.')
-        raise PlanError(text.format(key=entry.key, value=shown(wrong)))
+    for function in (entry.writer, entry.reader) if entry.reader else (entry.writer,):
+        if not isinstance(function, str) or not _MODULE_AND_NAME.fullmatch(function):
+            text = tr('{key}: expected functions as "module:function", got {value}.')
+            raise PlanError(text.format(key=entry.key, value=shown(function)))

@@ -62,17 +62,15 @@ class RankingProof:
             return tr("Not verified: {reason}").format(reason=self.failure)
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
+        elif self.prints and self.single == self.identical:
+            text = tr(
+                "Identical ranking on {identical} of {queries} queries, also with the digits "
+                "that {whose} prints."
+            )
         elif self.prints:
-            text = (
-                tr(
-                    "Identical ranking on {identical} of {queries} queries, also with the digits "
-                    "that {whose} prints."
-                )
-                if self.single == self.identical
-                else tr(
-                    "Identical ranking on {identical} of {queries} queries; with the {digits} "
-                    "digits that {whose} prints, on {single} of {queries}."
-                )
+            text = tr(
+                "Identical ranking on {identical} of {queries} queries; with the {digits} "
+                "digits that {whose} prints, on {single} of {queries}."
             )
         elif self.single == self.identical:
             text = tr(
@@ -95,7 +93,7 @@ class RankingProof:
 
 def unproved(reason: str) -> RankingProof:
     """Return an unverified result with its reason."""
-    return RankingProof(0, 0, failure=reason)
+    return RankingProof(n_queries=0, identical=0, failure=reason)
 
 
 def ranking_proof(
@@ -116,7 +114,8 @@ def ranking_proof(
         Documents, filled as the model requires but not scaled. Large parts are processed a few queries at a
         time.
     """
-    wrote_single = form.single != ""
+    has_single_precision = form.single != ""
+    # Numbers of queries: all, with the same ranking in double precision, and in single precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
@@ -127,22 +126,21 @@ def ranking_proof(
             with np.errstate(all="ignore"):
                 double_scores = form.read(files, function, Documents(inputs, part.query_ptr))
                 single_scores = double_scores
-                if wrote_single:
+                if has_single_precision:
                     single_scores = form.read(files, function, Documents(inputs, part.query_ptr, np.float32))
         except (OutputError, MissingExtraError) as error:
             return unproved(str(error))
         except (OSError, subprocess.SubprocessError) as error:
             return unproved(f"the file could not be read back ({error}).")
-        alike_counts = [
-            ranked_alike(expected, scores, part.query_ptr).sum() for scores in (double_scores, single_scores)
-        ]
-        counts += [part.n_queries, *alike_counts]
+        n_identical = ranked_alike(expected, double_scores, part.query_ptr).sum()
+        n_identical_single = ranked_alike(expected, single_scores, part.query_ptr).sum()
+        counts += [part.n_queries, n_identical, n_identical_single]
         release(part.X)
     n_queries, identical, single = counts.tolist()
     return RankingProof(
         n_queries=n_queries,
         identical=identical,
-        single=single if wrote_single else None,
+        single=single if has_single_precision else None,
         whose=form.single,
         prints=form.prints,
     )
@@ -163,12 +161,10 @@ def fitted_function(
     ScoreFunction
         The original function if the format accepts it unchanged, or no other form is better.
     """
-    if (
-        form.fit is None
-        or not parts
-        or form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind)
-    ):
+    if form.fit is None or not parts:
         return function
+    if form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
+        return function  # the export itself raises the error
     forms = form.fit(function, _value_ranges(function, parts))
     best = forms[0]
     best_count = -1
@@ -201,10 +197,7 @@ def _value_ranges(function: ScoreFunction, parts: Sequence[RankingDataset]) -> V
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
-    """Yield the documents of parts.
-
-    A large part is split into shards of whole queries.
-    """
+    """Yield the documents of parts; a large part is split into shards of whole queries."""
     for part in parts:
         for shard in shards_of(part.query_ptr):
             yield RankingDataset(
@@ -234,8 +227,8 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
     -----
     O(m log m).
     """
-    differs = _ranks_in_queries(first, query_ptr) != _ranks_in_queries(second, query_ptr)
-    is_alike: Bools = ~np.logical_or.reduceat(differs, query_ptr[:-1])
+    has_other_rank = _ranks_in_queries(first, query_ptr) != _ranks_in_queries(second, query_ptr)
+    is_alike: Bools = ~np.logical_or.reduceat(has_other_rank, query_ptr[:-1])
     return is_alike
 
 
@@ -244,19 +237,17 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))
     sorted_scores = scores[order]
-    rises = np.concatenate([[False], sorted_scores[1:] != sorted_scores[:-1]])
-    rises[query_ptr[:-1]] = False  # the first of a query
-    steps = np.cumsum(rises)
+    is_higher = np.concatenate([[False], sorted_scores[1:] != sorted_scores[:-1]])
+    is_higher[query_ptr[:-1]] = False  # the lowest score of a query
+    # Numbers of rises up to each document, from the first query on; each query subtracts its initial number.
+    n_rises = np.cumsum(is_higher)
     ranks = np.empty(scores.size, dtype=np.int64)
-    ranks[order] = steps - np.repeat(steps[query_ptr[:-1]], np.diff(query_ptr))
+    ranks[order] = n_rises - np.repeat(n_rises[query_ptr[:-1]], np.diff(query_ptr))
     return ranks
 
 
 def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the columns of a function's inputs.
-
-    A feature that sparse data leave out is 0.
-    """
+    """Return the columns of a function's inputs; a feature that sparse data leave out is 0."""
     columns = {i: column for column, i in enumerate(part.feature_ids.tolist())}
     zeros = np.zeros(part.n_documents)
     rows = [part.X[:, columns[i.id]] if i.id in columns else zeros for i in function.inputs]
@@ -264,5 +255,6 @@ def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
 
 
 def _scaled(part: RankingDataset) -> RankingDataset:
+    """Return a part whose features are scaled to [0, 1] within each query."""
     X = part.X if isinstance(part.X, SparseRows) else np.array(part.X)
     return part.changed(X=treated(X, part.query_ptr, part.missing, "", 0, normalize=True))

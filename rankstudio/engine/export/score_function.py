@@ -17,14 +17,14 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
 DEEPEST = 100
-"""Splits one below the other that other programs still read."""
+"""Maximum number of splits from the root to a leaf that other programs can read."""
 
 Sum = tuple[tuple[int, float], ...]
 
 _NOT_NORMALIZED = NORMALIZE[0]
 _LONGEST = 200  # characters of a name
-_LONGEST_ABOUT = 300
-_ZERO_IS_MISSING = 4  # in a decision of LightGBM
+_LONGEST_ABOUT = 300  # characters of the origin of a model
+_ZERO_IS_MISSING = 4  # a bit of the decisions in LightGBM's text
 
 
 @dataclass(frozen=True)
@@ -154,15 +154,18 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 def defined_where_possible(
     function: ScoreFunction, features: FeatureSet | None, engine: str
 ) -> tuple[ScoreFunction, str]:
-    """Return a function in the features of a set, and "", or as it is, with the reason as a sentence.
+    """Return a function with the definitions of a feature set, if possible, and otherwise the reason.
+
+    The reason is a sentence about a missing feature. It is "" if the function has definitions, or if there is
+    no set for this search engine.
 
     Parameters
     ----------
     function : ScoreFunction
     features : FeatureSet, optional
-        The set beside the data, or one that was imported.
+        Feature set next to the data, or an imported one.
     engine : str
-        For which the function is written; a set of another one is not used.
+        Search engine for which the function is written. The set of another search engine is not used.
     """
     if features is None or features.engine != engine:
         return function, ""
@@ -248,7 +251,7 @@ def score_function(model: Model) -> ScoreFunction:
 
 
 def _about(model: Model, data: str, size: int) -> str:
-    """Return the origin of a model in one line; a file may hold anything as its origin."""
+    """Return the origin of a model in one line; the origin in a file may have values of any type."""
     fold = model.origin.get("fold", "")
     fold_label = "all queries" if fold == "all" else f"fold {fold}"
     about = f"{model.method} on {data}, {fold_label}, k {size}"
@@ -259,53 +262,61 @@ def _about(model: Model, data: str, size: int) -> str:
     if not isinstance(choice, dict) or not isinstance(choice.get("how"), str):
         return about
     values = choice.get("values", {})
-    named = values.items() if isinstance(values, dict) else ()
-    settings = [f"{name} {value}" for name, value in named if name != "regularization"]
+    named_values = values.items() if isinstance(values, dict) else ()
+    settings = [f"{name} {value}" for name, value in named_values if name != "regularization"]
     return ", ".join([about, *settings, f"chosen: {choice['how']}"])
 
 
 def _trees_of(
     kind: str, beyond: Mapping[str, Any]
 ) -> tuple[list[int], tuple[ScoreTree, ...], tuple[Sum, ...]]:
-    """Return the ids that a nonlinear model asks for, its trees, and the sums on which they split, if any."""
+    """Return the ids of a nonlinear model's features, its trees, and the sums on which they split, if any."""
     if kind in ("kernel", "plugin"):
         raise OutputError(refusal_of(kind))
     if kind == "thresholds":
         return *_stumps(beyond["thresholds"]), ()
     if kind == "trees":
         return *_trees(beyond["lightgbm"], beyond["columns"]), ()
-    numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
+    # The features of the inner model are sums, numbered from 1; each sum has a row with a weight per column.
+    sum_numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
     columns = beyond["columns"]
-    rows = [beyond["sums"][number - 1] for number in numbers]
+    rows = [beyond["sums"][number - 1] for number in sum_numbers]
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
-    places = [ids.index(i) if i in ids else -1 for i in columns]
-    sums = (tuple((p, w) for p, w in zip(places, row, strict=True) if w) for row in rows)
+    positions = [ids.index(i) if i in ids else -1 for i in columns]
+    sums = (
+        tuple((position, weight) for position, weight in zip(positions, row, strict=True) if weight)
+        for row in rows
+    )
     return ids, trees, tuple(sums)
 
 
-def _stumps(weak: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids that thresholds ask for, and each threshold as a tree of one split."""
-    ids = sorted({w["id"] for w in weak})
-    rows = [(ids.index(w["id"]), float(w["above"]), float(w["adds"])) for w in weak]
-    return ids, tuple(ScoreTree(((column, above, -1, -2),), (0.0, adds)) for column, above, adds in rows)
+def _stumps(thresholds: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTree, ...]]:
+    """Return the ids of the features with thresholds, and each threshold as a tree of one split."""
+    ids = sorted({threshold["id"] for threshold in thresholds})
+    trees = []
+    for threshold in thresholds:
+        # The first leaf, for values up to the threshold, adds nothing.
+        split = (ids.index(threshold["id"]), float(threshold["above"]), -1, -2)
+        trees.append(ScoreTree(splits=(split,), leaves=(0.0, float(threshold["adds"]))))
+    return ids, tuple(trees)
 
 
 def _trees(text: str, columns: Sequence[int]) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids that LightGBM's trees ask for, and the trees."""
+    """Return the ids of the features on which LightGBM's trees split, and the trees."""
     trees = parsed_trees(text, len(columns))
     ids = sorted({columns[feature] for tree in trees for feature in tree.features})
-    place_of = {column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)}
-    return ids, tuple(_tree(tree, place_of) for tree in trees)
+    position_of = {column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)}
+    return ids, tuple(_tree(tree, position_of) for tree in trees)
 
 
-def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
-    """Return LightGBM's tree without what only LightGBM needs."""
+def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
+    """Return LightGBM's tree with positions of inputs for columns, and without decisions and counts."""
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):
         raise OutputError("The trees of the model treat 0 as a missing value; only LightGBM supports this.")
     rows = zip(tree.features, tree.thresholds, tree.left, tree.right, strict=True)
-    splits = tuple((place_of[f], float(t), left, right) for f, t, left, right in rows)
+    splits = tuple((position_of[f], float(t), left, right) for f, t, left, right in rows)
     depth = [0] * len(splits)
-    for node, (_, _, *children) in enumerate(splits):  # a split stands before those below it
+    for node, (_, _, *children) in enumerate(splits):  # children have higher numbers than their parent
         for child in children:
             if child >= 0:
                 depth[child] = depth[node] + 1
@@ -324,5 +335,5 @@ def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
 
 
 def _short(text: str, max_length: int = _LONGEST) -> str:
-    """Return a text in one line, of a length that a line has room for."""
+    """Return a text in one line, cut to a maximum length."""
     return one_line(text[: 2 * max_length])[:max_length]

@@ -33,8 +33,10 @@ def csv_of_values(header: Sequence[str], rows: Iterable[Sequence[object]], separ
 
 
 def _csv_line(cells: Sequence[object], separator: str) -> str:
+    """Return a line of CSV."""
     out = io.StringIO()
-    # What is in the line's end is quoted in cells, and a lone \r would be read as one.
+    # The writer quotes cells that contain a character of the line end. With \r\n it also quotes a lone \r,
+    # which readers would take for the end of a line.
     csv.writer(out, delimiter=separator, lineterminator="\r\n").writerow(cells)
     return out.getvalue().removesuffix("\r\n") + "\n"
 
@@ -60,7 +62,7 @@ class TextTable:
     header : sequence of str
     rows : sequence of sequences of str
     left : sequence of int
-        Number of left-aligned columns; the others contain numbers.
+        Indices of the left-aligned columns; the others contain numbers.
     note : str
         Note below the table.
     bold : frozenset of (int, int)
@@ -90,7 +92,7 @@ def markdown_text(
     rows : sequence of sequences of str
         Empty cells contain a dash, because some Markdown readers, including Qt's, merge empty cells.
     left_columns : sequence of int
-        Number of left-aligned columns; the others contain numbers.
+        Indices of the left-aligned columns; the others contain numbers.
     """
     return markdown_lines(
         [[markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)], left_columns
@@ -104,15 +106,14 @@ def markdown_lines(rows: Sequence[Sequence[str]], left_columns: Sequence[int] = 
         "-" * width if column in left_columns else "-" * (width - 1) + ":"
         for column, width in enumerate(widths)
     ]
-    return "\n".join(
-        "| "
-        + " | ".join(
+    lines = []
+    for row in (rows[0], ruler, *rows[1:]):
+        cells = [
             cell.ljust(width) if column in left_columns else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        + " |"
-        for row in (rows[0], ruler, *rows[1:])
-    )
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def latex_text(
@@ -150,7 +151,7 @@ def latex_float(
     columns : str
         Alignment of the columns: "lrr".
     head, body, below : sequence of str
-        Lines above the rule, below it, and below the table.
+        Lines above the rule in the table, lines below this rule, and lines below the table.
     caption : str
         Caption in LaTeX; "" for none.
     """

@@ -1,4 +1,4 @@
-"""LightGBM's text of a model: checked, since LightGBM believes it unread, and scored with in safety."""
+"""LightGBM's text of a model: validated, which LightGBM does not do, and tried before it is used here."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ _KNOWN_HEADER_KEYS = {
 }
 _REQUIRED_VALUES = {"num_cat": "0", "is_linear": "0"}
 _ALLOWED_DECISIONS = {0, 2, 4, 6, 8, 10}
-"""Comparisons with a number, for each default side and kind of missing value: no categories."""
+"""Decisions that compare numbers, for each default side and kind of missing value, without categories."""
 
 _SCRIPT = Path(__file__).with_name("trial_script.py")
-_MAX_PROCESSOR_SECONDS = 10  # of processor, for reading a text and one prediction
-_MAX_SECONDS = 60.0  # seconds on the clock, on a computer that others keep busy
-_MAX_BYTES = 2 * 10**9  # of addresses, besides those for the text
-_BYTES_PER_CHARACTER = 32  # of a model's text, as parsed objects
-_PREDICT_SCORES = 1  # LightGBM's numbers of what is predicted
+_MAX_PROCESSOR_SECONDS = 10  # processor time for reading a text and one prediction
+_MAX_SECONDS = 60.0  # real time for the same, on a computer that is busy with other work
+_MAX_BYTES = 2 * 10**9  # address space, besides that for the text
+_BYTES_PER_CHARACTER = 32  # address space for the parsed objects of a character of the text
+# LightGBM's constants for the kind of a prediction.
+_PREDICT_SCORES = 1
 _PREDICT_CONTRIBUTIONS = 3
 
 
 Node = tuple[int, float, Any, Any] | float
-"""A split with column, threshold, and what follows up to it and above it; or what a leaf adds."""
+"""A split with column, threshold, node for values up to the threshold and node above; or a leaf's value."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,10 @@ class ScoreTree:
     Attributes
     ----------
     splits : tuple of (int, float, int, int)
-        The position of an input, a threshold, and where to go on: with a value up to the threshold to the
-        first, else to the second. From 0 up it is the number of a split, -1 is the first leaf, -2 the second.
+        Position of an input, threshold, child for values up to the threshold, and child for values above.
+        A child from 0 up is the number of a split; -1 is the first leaf, -2 the second.
     leaves : tuple of float
-        What the tree adds to a score.
+        Values that the leaves add to a score.
     """
 
     splits: tuple[tuple[int, float, int, int], ...]
@@ -67,11 +68,11 @@ class ScoreTree:
 
     @property
     def root(self) -> int:
-        """Where to begin: the first split, or the only leaf."""
+        """Number of the root: that of the first split, or of the only leaf."""
         return 0 if self.splits else -1
 
     def nested(self, node: int | None = None) -> Node:
-        """Return the tree from a node on, by default from where it begins, as nodes in each other."""
+        """Return a node, by default the root, with the nodes below it as nested tuples."""
         node = self.root if node is None else node
         if node < 0:
             return self.leaves[-1 - node]
@@ -86,22 +87,24 @@ class ScoreTree:
         column_of : Mapping of int to int, optional
             New numbers of the columns.
         counts : sequence of int, optional
-            Documents of each leaf, by which contributions are weighted.
+            Number of documents of each leaf, by which LightGBM weights contributions.
         """
         columns, thresholds, left, right = zip(*self.splits, strict=True) if self.splits else ((), (), (), ())
         rows: dict[str, Sequence[object]] = {
             "split_feature": [c if column_of is None else column_of[c] for c in columns],
             "threshold": list(map(repr, thresholds)),
-            "decision_type": [2] * len(columns),  # up to the threshold to the left, nothing is missing
+            "decision_type": [2]
+            * len(columns),  # values up to the threshold go left; no value counts as missing
             "left_child": left,
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),
         }
         if len(counts):
-            inner = [0] * len(columns)
-            for node in reversed(range(len(columns))):  # a child comes after its parent
-                inner[node] = sum(counts[-1 - c] if c < 0 else inner[c] for c in (left[node], right[node]))
-            rows |= {"leaf_count": counts, "internal_count": inner}
+            split_counts = [0] * len(columns)
+            for node in reversed(range(len(columns))):  # children, which have higher numbers, come first
+                children = (left[node], right[node])
+                split_counts[node] = sum(counts[-1 - c] if c < 0 else split_counts[c] for c in children)
+            rows |= {"leaf_count": counts, "internal_count": split_counts}
         return tree_text(rows)
 
 
@@ -112,8 +115,8 @@ class Trees:
     Attributes
     ----------
     columns : tuple of int
-        Columns used by the trees, ascending. The text renumbers them from 0, and adds an unused one at the
-        end, because LightGBM requires it.
+        Columns used by the trees, ascending. The text renumbers them from 0, and has an additional unused
+        column at the end, which LightGBM requires.
     text : str
         Text for ``lightgbm.Booster(model_str=...)``, which contains only validated parts.
     """
@@ -135,13 +138,14 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     Raises
     ------
     DataError
-        If the text is invalid: children that are not nodes, lists of another length, invalid numbers.
+        If the text is invalid: with children that are not nodes, lists of wrong lengths, or invalid numbers.
     """
     trees = parsed_trees(text, n_columns)
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
     numbers = {column: number for number, column in enumerate(columns)}
     tree_texts = [f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)]
-    return Trees(columns, model_text(tree_texts, [f"Column_{c}" for c in range(len(columns) + 1)], "none"))
+    names = [f"Column_{c}" for c in range(len(columns) + 1)]
+    return Trees(columns, model_text(tree_texts, names, info="none"))
 
 
 def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
@@ -198,10 +202,11 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
 
 @dataclass(frozen=True)
 class TextTree:
-    """Values that determine a tree's scores, and ``counts`` for contributions; one per split or leaf.
+    """A tree of LightGBM's text: one value per split, or per leaf, in each attribute.
 
-    A child is a split number, or -1 for the first leaf, -2 for the second. Values up to the threshold go
-    left. A decision has bit 2 if missing values go left, and 4 or 8 if 0 or NaN counts as missing.
+    A child is the number of a split, or -1 for the first leaf, -2 for the second. Values up to the threshold
+    go left. A decision has bit 2 if missing values go left, and 4 or 8 if 0 or NaN counts as missing. Only
+    contributions need ``counts``.
     """
 
     features: tuple[int, ...]
@@ -214,36 +219,46 @@ class TextTree:
 
     @classmethod
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
-        """Validate one tree."""
+        """Validate and return the tree with a number in the text, given its values by key."""
         location = f"tree {number}"
-        for key, plain in _REQUIRED_VALUES.items():
-            if values.get(key, "0") != plain:
-                raise _invalid_trees_error(location, f"{key}={values[key]}", f"{key}={plain}")
+        for key, required in _REQUIRED_VALUES.items():
+            if values.get(key, "0") != required:
+                raise _invalid_trees_error(location, f"{key}={values[key]}", f"{key}={required}")
         leaves = _numbers(location, values, "leaf_value")
-        splits = len(leaves) - 1
-        if splits < 0 or values.get("num_leaves") != str(len(leaves)):
-            leaf_count = f"{len(leaves)} values of leaves"
+        n_leaves = len(leaves)
+        n_splits = n_leaves - 1
+        if n_splits < 0 or values.get("num_leaves") != str(n_leaves):
+            leaf_count = f"{n_leaves} values of leaves"
             raise _invalid_trees_error(location, leaf_count, f"num_leaves={values.get('num_leaves', '')}")
-        features = _integers(location, values, "split_feature", splits, range(n_columns))
-        decisions = _integers(location, values, "decision_type", splits, _ALLOWED_DECISIONS)
-        thresholds = _numbers(location, values, "threshold", splits)
-        children = range(-len(leaves), splits)
-        left, right = (
-            _integers(location, values, f"{side}_child", splits, children) for side in ("left", "right")
-        )
-        # Every node hangs on one that comes before it, so that the way down has an end.
-        if sorted(left + right) != [*range(-len(leaves) if splits else 0, 0), *range(1, splits)] or any(
-            0 <= child <= node for side in (left, right) for node, child in enumerate(side)
-        ):
+        features = _integers(location, values, "split_feature", n_splits, range(n_columns))
+        decisions = _integers(location, values, "decision_type", n_splits, _ALLOWED_DECISIONS)
+        thresholds = _numbers(location, values, "threshold", n_splits)
+        nodes = range(-n_leaves, n_splits)
+        left = _integers(location, values, "left_child", n_splits, nodes)
+        right = _integers(location, values, "right_child", n_splits, nodes)
+        # Each node but the root is a child exactly once, and a split has a higher number than its parent, so
+        # that there are no cycles.
+        all_children = [*range(-n_leaves if n_splits else 0, 0), *range(1, n_splits)]
+        has_each_child_once = sorted(left + right) == all_children
+        has_early_child = any(0 <= child <= node for side in (left, right) for node, child in enumerate(side))
+        if not has_each_child_once or has_early_child:
             raise _invalid_trees_error(
                 location, "children that do not form a tree", "each split and leaf exactly once"
             )
         counts = {
             key: _integers(location, values, key, length, range(10**9))
-            for key, length in (("leaf_count", len(leaves)), ("internal_count", splits))
-            if splits and key in values
+            for key, length in (("leaf_count", n_leaves), ("internal_count", n_splits))
+            if n_splits and key in values
         }
-        return cls(features, thresholds, decisions, left, right, leaves, counts)
+        return cls(
+            features=features,
+            thresholds=thresholds,
+            decisions=decisions,
+            left=left,
+            right=right,
+            leaves=leaves,
+            counts=counts,
+        )
 
     def text(self, column_of: Mapping[int, int]) -> str:
         """Return the tree in LightGBM's text, with renumbered columns."""
@@ -278,10 +293,11 @@ def _header_and_trees(text: str) -> list[dict[str, str]]:
 def _integers(
     location: str, values: Mapping[str, str], key: str, length: int, allowed: range | set[int]
 ) -> tuple[int, ...]:
-    """Return a list of whole numbers."""
+    """Return the whole numbers of a key; DataError for another length or for numbers that are not allowed."""
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
-    if len(words) != length or len(numbers) != length or not all(n in allowed for n in numbers):
+    has_length = len(words) == length and len(numbers) == length
+    if not has_length or not all(n in allowed for n in numbers):
         raise _invalid_trees_error(
             location, f"{key}={values.get(key, '')}", f"{length} whole numbers in range"
         )
@@ -291,10 +307,10 @@ def _integers(
 def _numbers(
     location: str, values: Mapping[str, str], key: str, length: int | None = None
 ) -> tuple[str, ...]:
-    """Return a list of finite numbers, as they are written."""
+    """Return the finite numbers of a key as texts; DataError for another count or other texts."""
     words = tuple(values.get(key, "").split())
-    fine = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
-    if not fine or (length is not None and len(words) != length):
+    are_numbers = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
+    if not are_numbers or (length is not None and len(words) != length):
         raise _invalid_trees_error(location, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers")
     return words
 
@@ -307,8 +323,9 @@ def _invalid_trees_error(location: str, excerpt: str, expected: str) -> DataErro
 
 
 def _printable_start(text: str) -> str:
-    """Return the beginning of a text, with a sign in place of each character that cannot be printed."""
-    return "".join(c if c.isprintable() else "�" for c in (text if len(text) <= 60 else f"{text[:60]}…"))
+    """Return the beginning of a text, with a replacement for each character that cannot be printed."""
+    start = text if len(text) <= 60 else f"{text[:60]}…"
+    return "".join(c if c.isprintable() else "�" for c in start)
 
 
 def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
@@ -339,19 +356,18 @@ def tree_contributions(trees: Trees, X: Floats, source: str = "") -> tuple[Float
     """Return the contributions of columns to scores, (m, c), and the constant; see `tree_scores`."""
     booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
     contributions = np.asarray(booster.predict(documents, pred_contrib=True, num_threads=1))
-    return np.ascontiguousarray(contributions[:, : X.shape[1]]), float(contributions[0, -1]) if len(
-        contributions
-    ) else 0.0
+    constant = float(contributions[0, -1]) if len(contributions) else 0.0
+    return np.ascontiguousarray(contributions[:, : X.shape[1]]), constant
 
 
 def _tried_booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floats]:
     """Return LightGBM's booster, tried in a separate process first, and X with a column of zeros added."""
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
-    if end := _failure_in_trial(trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name):
+    if failure := _failure_in_trial(trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name):
         subject = f"{source}: the" if source else "The"
         raise DataError(
-            f"{subject} model's trees cannot be used: LightGBM, in a separate process, {end}; "
+            f"{subject} model's trees cannot be used: LightGBM, in a separate process, {failure}; "
             "expected a score."
         )
     return lightgbm.Booster(model_str=trees.text), documents
@@ -359,13 +375,10 @@ def _tried_booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any
 
 @lru_cache(maxsize=64)
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Predict with a model's text in a separate process.
-
-    Return how this failed, "" if it did not.
-    """
+    """Predict with a model's text in a separate process, and return how this failed; "" if it did not."""
     content = text.encode()
-    limits = _MAX_PROCESSOR_SECONDS, _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
-    arguments = map(str, (*limits, library, n_columns, kind))
+    max_bytes = _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
+    arguments = map(str, (_MAX_PROCESSOR_SECONDS, max_bytes, library, n_columns, kind))
     command = [sys.executable, "-I", "-S", str(_SCRIPT), "trees", *arguments]
     try:
         process = subprocess.run(

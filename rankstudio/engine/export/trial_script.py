@@ -1,17 +1,17 @@
-"""Trial of files in a process of its own, which they may end: a script without imports of RankStudio.
+"""Trial of files in a separate process, which they may end: a script without imports of RankStudio.
 
     python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
 
 asks LightGBM's library for one prediction of a document of zeros by LightGBM's text of a model, and ends with
-status 0 where there is one.
+status 0 if there is one.
 
     python -I -S trial_script.py module SECONDS BYTES MODULE IDS ENDS SCALED DOCUMENTS SCORES
 
-has a module of Python score documents, which a file holds as doubles, one after the other, and writes their
-scores.
+scores the documents of a file, which contains them as doubles one after the other, with a module of Python,
+and writes their scores.
 """
 
-# ruff: noqa: PLC0415 - each way takes what it needs; what else loads costs every trial its time
+# ruff: noqa: PLC0415 - each of the two tasks imports only what it needs, because every trial waits for imports
 from __future__ import annotations
 
 import sys
@@ -27,7 +27,7 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
         Path of LightGBM's library.
     text : bytes
     n_columns : int
-        Of a document.
+        Number of columns of a document.
     kind : int
         Kind of prediction, as a LightGBM constant: 1 for scores, 3 for contributions.
     """
@@ -71,7 +71,7 @@ def module_scores(
     Parameters
     ----------
     module : str
-        Its file.
+        Path of the module.
     ids : sequence of int
         Ids of the features, in the order of the values.
     ends : sequence of int
@@ -100,25 +100,27 @@ def limit(seconds: int, n_bytes: int) -> None:
         return
     for resource_name, maximum in (("CPU", seconds), ("AS", n_bytes), ("CORE", 0)):
         kind = getattr(resource, f"RLIMIT_{resource_name}")
-        hard = resource.getrlimit(kind)[1]
-        if hard == resource.RLIM_INFINITY or maximum < hard:
+        _, hard_limit = resource.getrlimit(kind)
+        if hard_limit == resource.RLIM_INFINITY or maximum < hard_limit:
             resource.setrlimit(kind, (maximum, maximum))
 
 
 def _score_file(module: str, ids: str, ends: str, scaled: str, documents: str, scores: str) -> None:
-    """Have a module score the documents of a file."""
+    """Score the documents of a file with a module, given the names of all files."""
     from array import array
     from pathlib import Path
 
-    numbers = [[int(word) for word in Path(name).read_text("ascii").split()] for name in (ids, ends)]
+    feature_ids = [int(word) for word in Path(ids).read_text("ascii").split()]
+    query_ends = [int(word) for word in Path(ends).read_text("ascii").split()]
     values = array("d", Path(documents).read_bytes())
-    score_list = module_scores(module, numbers[0], numbers[1], scaled == "1", values)
+    score_list = module_scores(module, feature_ids, query_ends, scaled == "1", values)
     Path(scores).write_bytes(array("d", score_list).tobytes())
 
 
 if __name__ == "__main__":
-    what, most_seconds, most_bytes, *given = sys.argv[1:]
+    task, most_seconds, most_bytes, *arguments = sys.argv[1:]
     limit(int(most_seconds), int(most_bytes))
-    if what == "trees":
-        sys.exit(not try_trees(given[0], sys.stdin.buffer.read(), int(given[1]), int(given[2])))
-    _score_file(*given)
+    if task == "trees":
+        library_path, n_columns_text, kind_text = arguments
+        sys.exit(not try_trees(library_path, sys.stdin.buffer.read(), int(n_columns_text), int(kind_text)))
+    _score_file(*arguments)

@@ -1,4 +1,4 @@
-"""Clusters whose workers can do the work of runs, which plug-ins add, as data."""
+"""Descriptions of the clusters that plug-ins add, whose workers can execute runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.
 
 @dataclass(frozen=True)
 class ClusterEntry:
-    """A kind of cluster.
+    """A kind of cluster whose workers can execute runs.
 
     Attributes
     ----------
     key : str
     library, extra : str
-        Library that it needs, and the extra of the installation that brings it.
+        Library that the cluster needs, and the extra of RankStudio that installs it.
     connect : str
         ``"module:function"``: called with an address and certificates or None, it is a context manager that
         provides a :class:`concurrent.futures.Executor`.
@@ -33,11 +33,11 @@ class ClusterEntry:
 
 
 def cluster_entry() -> ClusterEntry | None:
-    """Return the kind of cluster that addresses are of, the first of the plug-ins'; None without one."""
+    """Return the kind of cluster for all addresses: the first that a plug-in adds, None without any."""
     exists = tr("A cluster with the key {key} exists already. Choose another key.")
     unusable = tr("A cluster of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("clusters", _refuse_invalid, exists, unusable)
-    return entries[0][1] if entries else None
+    return next((entry for _, entry in entries), None)
 
 
 def _refuse_invalid(entry: object) -> None:

@@ -1,4 +1,4 @@
-"""Functions of abilities that are also names of :mod:`rankstudio.engine`, as data."""
+"""Descriptions of the functions of abilities that are also names of :mod:`rankstudio.engine`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class EngineFunction:
     key : str
         Name of the function.
     module : str
-        Module that has it; imported when the name is first used.
+        Module of the function; imported when the name is first used.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class EngineFunction:
 
 
 def engine_functions() -> dict[str, str]:
-    """Return the modules of the functions by their names; those of packages are refused with a warning."""
+    """Return the modules of the functions by name; functions of packages are refused with a warning."""
     exists = tr("A function {key} exists already. Choose another name.")
     unusable = tr("A function of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("functions", _refuse_invalid, exists, unusable)

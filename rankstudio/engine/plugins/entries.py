@@ -1,4 +1,4 @@
-"""The entries of one kind that all plug-ins have, as a catalog is filled from them."""
+"""The entries of one kind in all plug-ins, from which a catalog is filled."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def entries_of(
     refuse_invalid : callable
         Raises PlanError for an entry that cannot be used. Built-in entries are not checked.
     exists, unusable : str
-        Sentences about an entry whose ``{key}`` exists already, and about one of the plug-in ``{name}`` that
+        Messages: for an entry whose ``{key}`` exists already, and for an entry of the plug-in ``{name}`` that
         cannot be used, with the ``{reason}``.
     """
     entries: list[tuple[LoadedPlugin, Any]] = []
@@ -43,11 +43,11 @@ def entries_of(
             if not loaded.built_in:
                 try:
                     refuse_invalid(entry)
-                    first = keys.get(entry.key.lower())
-                    if first is not None and first.package != loaded.package and not first.built_in:
-                        _warn_of_two(first, loaded, entry.key)
+                    earlier = keys.get(entry.key.lower())
+                    if earlier is not None and earlier.package != loaded.package and not earlier.built_in:
+                        _warn_of_two(earlier, loaded, entry.key)
                         continue
-                    if first is not None:
+                    if earlier is not None:
                         raise PlanError(exists.format(key=shown(entry.key)))
                 except PlanError as error:
                     warn_once(unusable, name=loaded.plugin.name, reason=str(error))
@@ -58,17 +58,18 @@ def entries_of(
 
 
 def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
-    """Warn of an entry that two plug-ins have; the first one's is used."""
+    """Warn that two plug-ins have an entry with the same key; that of the first plug-in is used."""
     text = tr("{first} and {second} both have {key}; that of {first} is used. Leave one out with --without.")
     names = [f"{loaded.package} {loaded.version}".strip() for loaded in (first, second)]
     warn_once(text, first=names[0], second=names[1], key=shown(key))
 
 
 def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
-    """Return a plug-in's entries of a kind; a value that is no tuple is one entry, which is refused.
+    """Return a plug-in's entries of a kind.
 
-    Of a built-in plug-in it may be the place of the tuple: entries whose classes compute are then imported
-    where they are asked for, not with the plug-in.
+    A value that is not a tuple is returned as a single entry, which the check of :func:`entries_of` refuses.
+    A built-in plug-in may name its tuple as "module:name" instead: classes with computations are then
+    imported only when the entries are needed, not together with the plug-in.
     """
     values = getattr(loaded.plugin, kind)
     if loaded.built_in and isinstance(values, str):
@@ -77,7 +78,7 @@ def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
 
 
 def warn_once(text: str, **values: str) -> None:
-    """Warn of a plug-in, with each value on one line; the same sentence only once in a process."""
+    """Warn of a plug-in, with each value on one line; give the same warning only once in a process."""
     sentence = text.format(**{name: one_line(value) for name, value in values.items()})
     if sentence not in _given_warnings:
         _given_warnings.add(sentence)

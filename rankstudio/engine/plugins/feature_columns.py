@@ -1,4 +1,4 @@
-"""Columns that plug-ins add to the table of features on the page *Data*, as data; without Qt."""
+"""Descriptions of the columns that plug-ins add to the table of features on the page *Data*; without Qt."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from rankstudio.engine.plugins.entries import entries_of
 
 @dataclass(frozen=True)
 class FeatureColumn:
-    """A number of each feature of a fold.
+    """A column of the table of features: a number for each feature of a fold.
 
     Attributes
     ----------
     key : str
         Key, unique among columns.
     label, help : str
-        Title, and what the numbers are, as a sentence without a full stop.
+        Title, and meaning of the numbers, as a sentence without a full stop.
     task : str
-        What is done meanwhile, such as "Comparing the parts".
+        Name of the computation while it runs, such as "Comparing the parts".
     compute : str
         ``"module:function"``: called with a :class:`~rankstudio.engine.data.dataset.Fold` and the convention
         of the measures, it is a :data:`~rankstudio.engine.support.work.Waiting` for a dict of
         :class:`FeatureValue` by the ids of features.
     form : str
-        Form of the numbers, as of :func:`format`.
+        Format specification of the numbers, as for :func:`format`.
     width : int
         Width in pixels.
     parts : tuple of str
         Parts that a fold must have.
     most_documents : int
-        Documents of the training and these parts together, above which nothing is computed.
+        Maximum number of documents of the training part and these parts together; for more documents, nothing
+        is computed.
     """
 
     key: str
@@ -54,7 +55,7 @@ class FeatureValue:
     ----------
     number : float
     text : str
-        More about it, in sentences.
+        Explanation of the number, in sentences.
     """
 
     number: float
@@ -62,7 +63,7 @@ class FeatureValue:
 
 
 def feature_columns() -> list[FeatureColumn]:
-    """Return the columns that abilities add; those of other packages are refused with a warning."""
+    """Return the columns that abilities add; columns of other packages are refused with a warning."""
     exists = tr("A column of features with the key {key} exists already. Choose another key.")
     unusable = tr("A column of the plug-in {name} cannot be used: {reason}")
     return [entry for _, entry in entries_of("feature_columns", _refuse_invalid, exists, unusable)]

@@ -1,4 +1,4 @@
-"""Other people's code is called so that nothing that it does ends the program or spoils its output."""
+"""Calls of foreign code, isolated so that the code can neither end the program nor write into its output."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _POLL_SECONDS = 0.05  # seconds between two checks for a request to stop
 
 
 class _Printed:
-    """Redirects prints to standard error, as long as any thread is inside.
+    """A context in which prints go to standard error, because standard output may be the result of a command.
 
-    Standard output may be the result of a command. Threads come and go, so they are counted.
+    Several threads may be inside at a time: the last one to leave restores standard output.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside = 0
+        self._n_inside = 0
         self._stdout: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._inside == 0:
+            if self._n_inside == 0:
                 self._stdout = sys.stdout
                 sys.stdout = sys.stderr
-            self._inside += 1
+            self._n_inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
+            self._n_inside -= 1
+            if self._n_inside == 0:
                 sys.stdout = self._stdout
 
 
@@ -50,21 +50,20 @@ PRINTED_AS_NOTES = _Printed()
 def failure(error: BaseException) -> str:
     """Return the failure of foreign code in words, with the line in its file."""
     frames = traceback.extract_tb(error.__traceback__)
-    last_frame = frames[-1] if frames else None
     foreign_frames = [
         frame for frame in frames if "rankstudio" not in frame.filename.replace("\\", "/").split("/")
     ]
-    last_frame = foreign_frames[-1] if foreign_frames else last_frame
+    last_frame = next(reversed(foreign_frames or frames), None)
     text = one_line(f"{type(error).__name__}: {error}".rstrip(": "))[:_MAX_TEXT_LENGTH]
-    return (
-        text if last_frame is None else f"{text} ({one_line(last_frame.filename)}, line {last_frame.lineno})"
-    )
+    if last_frame is None:
+        return text
+    return f"{text} ({one_line(last_frame.filename)}, line {last_frame.lineno})"
 
 
 def called(function: Callable[[], T], seconds: float | None = None, check: Callable[[], object] = int) -> T:
     """Call foreign code, and return its value.
 
-    It is called on a thread of its own, so that it can be left behind where it hangs.
+    The code runs on a thread of its own, which is left behind if the code hangs.
 
     Parameters
     ----------
@@ -72,12 +71,15 @@ def called(function: Callable[[], T], seconds: float | None = None, check: Calla
     seconds : float, optional
         Time limit; none by default.
     check : callable
-        Called now and then meanwhile; it may raise an error to stop waiting.
+        Called at short intervals meanwhile; it may raise an error to stop waiting. The default, `int`, does
+        nothing.
 
     Raises
     ------
     RuntimeError
-        If it raises or ends the program, with the reason as a sentence; TimeoutError if it takes too long.
+        If the code raises an error or ends the program, with the reason as a sentence.
+    TimeoutError
+        If the code takes too long.
     """
     (result,) = yielded(lambda: [function()], seconds, check)
     return result

@@ -67,9 +67,11 @@ _ABILITIES = {
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),
 }
 _BUILT_IN = {**_CORE, **_ABILITIES}
-"""Built-in plug-ins by name: the kinds of entries that each adds, and where it is. One is imported only where
-entries of such a kind are needed: reading data does not wait for the methods. The folder of an ability may be
-absent."""
+"""Built-in plug-ins by name, each with the kinds of its entries and its module and name.
+
+A plug-in is imported only when entries of such a kind are needed, so that reading data does not wait for the
+methods. The folder of an ability may be absent.
+"""
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,10 @@ class PluginSet:
     Attributes
     ----------
     loaded : tuple of LoadedPlugin
-        Built-in ones first, then by name.
+        Usable plug-ins: built-in ones first, then by name.
     failed : tuple of FailedPlugin
     left_out : tuple of str
-        Names of plug-ins that are installed, but left out on request.
+        Names of installed plug-ins that are left out on request.
     """
 
     loaded: tuple[LoadedPlugin, ...]
@@ -94,7 +96,7 @@ class PluginSet:
 def plugins() -> PluginSet:
     """Return the plug-ins of this installation; each is read once per process.
 
-    A plug-in that cannot be imported, or is no :class:`Plugin`, is among the failed ones.
+    A plug-in that cannot be imported, or is not a :class:`Plugin`, is among the failed plug-ins.
     """
     return _plugins_with_needs(tuple(_BUILT_IN))
 
@@ -112,11 +114,11 @@ def plugins_with(kind: str) -> PluginSet:
 
 @cache
 def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
-    """Return the named built-in and all other plug-ins; a plug-in without a plug-in it needs is failed."""
-    of_packages = _plugins_of_packages()
+    """Return the named built-in plug-ins and those of packages; one that lacks a needed plug-in is failed."""
+    package_plugins = _plugins_of_packages()
     loaded: list[LoadedPlugin] = []
-    failed = list(of_packages.failed)
-    for candidate in (*_built_in(names), *of_packages.loaded):
+    failed = list(package_plugins.failed)
+    for candidate in (*_built_in(names), *package_plugins.loaded):
         reason = _reason_of_missing_needs(candidate.plugin)
         if reason:
             failed.append(
@@ -130,33 +132,29 @@ def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
             )
         else:
             loaded.append(candidate)
-    return replace(of_packages, loaded=tuple(loaded), failed=tuple(failed))
+    return replace(package_plugins, loaded=tuple(loaded), failed=tuple(failed))
 
 
 def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
-    """Return why the plug-ins that a plug-in needs, also indirectly, are missing; "" if none is.
+    """Return why a plug-in that a plug-in needs, directly or not, is missing; "" if none is missing.
 
     Parameters
     ----------
     plugin : Plugin
     above : tuple of str
-        Names of the plug-ins that need this one: two may need each other.
+        Names of the plug-ins that need this one, which are not examined again: two may need each other.
     """
     if not isinstance(plugin.needs, tuple) or not all(isinstance(name, str) for name in plugin.needs):
         return tr("needs: expected names of plug-ins, got {value}").format(value=shown(plugin.needs))
-    packaged = {loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded}
+    package_plugins = {loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded}
     for name in plugin.needs:
         if name in (*above, plugin.name):
             continue
-        is_present = (
-            name in _CORE
-            or name in packaged
-            or (name in _ABILITIES and _is_available(name, _names_to_leave_out()))
-        )
-        if not is_present:
+        is_ability = name in _ABILITIES and _is_available(name, _names_to_leave_out())
+        if not (name in _CORE or name in package_plugins or is_ability):
             text = tr("it needs the plug-in {name}, which is absent or left out")
             return text.format(name=shown(name))
-        needed = packaged[name] if name in packaged else _load_built_in(name).plugin
+        needed = package_plugins[name] if name in package_plugins else _load_built_in(name).plugin
         reason = _reason_of_missing_needs(needed, (*above, plugin.name))
         if reason:
             return reason
@@ -166,23 +164,27 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
 @cache
 def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
     """Return built-in plug-ins, but for abilities that are left out or whose folder is absent."""
-    unwanted = _names_to_leave_out()
-    return tuple(_load_built_in(name) for name in names if name in _CORE or _is_available(name, unwanted))
+    names_to_leave_out = _names_to_leave_out()
+    return tuple(
+        _load_built_in(name) for name in names if name in _CORE or _is_available(name, names_to_leave_out)
+    )
 
 
-def _is_available(name: str, unwanted: Collection[str]) -> bool:
-    """Return whether an ability is wanted and its folder exists."""
-    module = _ABILITIES[name][1].partition(":")[0]
+def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
+    """Return whether an ability is not to be left out, and its folder exists."""
+    _, reference = _ABILITIES[name]
+    module = reference.partition(":")[0]
     try:
-        return name not in unwanted and find_spec(module) is not None
+        return name not in names_to_leave_out and find_spec(module) is not None
     except ModuleNotFoundError:  # without any ability, the folder of all is gone
         return False
 
 
 @cache
 def _load_built_in(name: str) -> LoadedPlugin:
+    _, reference = _BUILT_IN[name]
     return LoadedPlugin(
-        plugin=_import_plugin(_BUILT_IN[name][1]), package="rankstudio", version=__version__, built_in=True
+        plugin=_import_plugin(reference), package="rankstudio", version=__version__, built_in=True
     )
 
 
@@ -194,23 +196,23 @@ def _names_to_leave_out() -> frozenset[str]:
 @cache
 def _plugins_of_packages() -> PluginSet:
     """Return the plug-ins of installed packages: the loaded, failed and left-out ones."""
-    unwanted = _names_to_leave_out()
+    names_to_leave_out = _names_to_leave_out()
     loaded: list[LoadedPlugin] = []
     names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
-    left_out = sorted(unwanted & set(_ABILITIES))
-    points = sorted(_entry_points())
-    left_out += [name for name, _, _ in points if name in unwanted]
-    points = [point for point in points if point[0] not in unwanted]
-    results = _import_with_timeout([value for _, value, _ in points])
-    for (name, _, package), result in zip(points, results, strict=True):
+    left_out = sorted(names_to_leave_out & set(_ABILITIES))
+    entry_points = sorted(_entry_points())
+    left_out += [name for name, _, _ in entry_points if name in names_to_leave_out]
+    entry_points = [entry_point for entry_point in entry_points if entry_point[0] not in names_to_leave_out]
+    results = _import_with_timeout([value for _, value, _ in entry_points])
+    for (name, _, package), result in zip(entry_points, results, strict=True):
         if isinstance(result, BaseException):
             failed.append(
                 FailedPlugin(
                     name=name, package=package.name, version=package.version, reason=_load_error_text(result)
                 )
             )
-        elif result.name in unwanted:
+        elif result.name in names_to_leave_out:
             left_out.append(result.name)
         elif result.name in names:
             reason = tr("a plug-in named {name} is loaded already").format(name=result.name)
@@ -225,6 +227,8 @@ def _plugins_of_packages() -> PluginSet:
 
 @dataclass(frozen=True, order=True)
 class _Package:
+    """Name and version of an installed package."""
+
     name: str
     version: str
 
@@ -232,10 +236,10 @@ class _Package:
 def _entry_points() -> Iterator[tuple[str, str, _Package]]:
     """Yield name, value and package of each entry point of a plug-in.
 
-    Only files that name the group are parsed: an installation has hundreds of packages, and none or few with
+    Only files that name the group are parsed, because an installation has hundreds of packages, but few with
     plug-ins.
     """
-    from importlib.metadata import distributions  # noqa: PLC0415 - the version of the program waits for nothing
+    from importlib.metadata import distributions  # noqa: PLC0415 - slow to import
 
     packages: set[str] = set()
     for distribution in distributions():
@@ -243,7 +247,7 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         if not text or GROUP not in text:
             continue
         package = _package_of(distribution)
-        if package.name in packages:  # the first one on the path is the one that is imported
+        if package.name in packages:  # of packages with the same name, Python imports the first on its path
             continue
         packages.add(package.name)
         for name, value in _parsed_entry_points(text):
@@ -256,7 +260,7 @@ def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
     try:
         parser.read_string(text)
-    except ConfigParserError:  # of a package that pip could not have installed
+    except ConfigParserError:  # pip would not have installed such a package
         return []
     return parser.items(GROUP) if parser.has_section(GROUP) else []
 
@@ -264,7 +268,7 @@ def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
 def _package_of(distribution: Distribution) -> _Package:
     """Return name and version of a package, from the first lines of its metadata.
 
-    `Distribution.metadata` reads them with the parser of e-mails, which takes as long as importing a plug-in.
+    `Distribution.metadata` uses Python's parser of e-mails, which takes as long as importing a plug-in.
     """
     text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
     fields: dict[str, str] = {}
@@ -277,27 +281,27 @@ def _package_of(distribution: Distribution) -> _Package:
 
 
 def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
-    """Import plug-ins one after another on a thread of their own, each for at most some seconds.
+    """Import plug-ins one after another on a separate thread, each for at most some seconds.
 
-    What they print goes to standard error, because standard output may be the result of a command. A thread
-    that takes too long is left to itself, and another one imports the rest.
+    Prints go to standard error, because standard output may be the result of a command. If an import takes
+    too long, its thread is left behind, and another thread imports the remaining plug-ins.
     """
     results: list[Plugin | BaseException] = []
     with redirect_stdout(sys.stderr):
         while len(results) < len(values):
-            arrived: SimpleQueue[Plugin | BaseException] = SimpleQueue()
-            rest = values[len(results) :]
-            threading.Thread(target=_import_each, args=(rest, arrived), daemon=True).start()
+            imported: SimpleQueue[Plugin | BaseException] = SimpleQueue()
+            remaining_values = values[len(results) :]
+            threading.Thread(target=_import_each, args=(remaining_values, imported), daemon=True).start()
             try:
-                results.extend(arrived.get(timeout=PATIENCE) for _ in rest)
+                results.extend(imported.get(timeout=PATIENCE) for _ in remaining_values)
             except Empty:
                 text = tr("its import takes more than {seconds:g} seconds")
                 results.append(TimeoutError(text.format(seconds=PATIENCE)))
     return results
 
 
-def _import_each(values: Sequence[str], arrived: SimpleQueue[Plugin | BaseException]) -> None:
-    """Import plug-ins, and pass each on, or its error."""
+def _import_each(values: Sequence[str], imported: SimpleQueue[Plugin | BaseException]) -> None:
+    """Import plug-ins, and put each plug-in, or the error of its import, into a queue."""
     for value in values:
         started = time.monotonic()
         result: Plugin | BaseException
@@ -307,7 +311,7 @@ def _import_each(values: Sequence[str], arrived: SimpleQueue[Plugin | BaseExcept
             result = error
         if time.monotonic() - started >= PATIENCE:
             return  # its receiver has stopped waiting
-        arrived.put(result)
+        imported.put(result)
 
 
 def _import_plugin(value: str) -> Plugin:

@@ -1,4 +1,4 @@
-"""The entry of a reader of models of other programs."""
+"""Description of a plug-in's reader of models of other programs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ ABILITY = "foreign-models"
 
 @dataclass(frozen=True)
 class ModelReader:
-    """A reader of models of other programs, as a plug-in names it.
+    """A plug-in's reader of models of other programs.
 
     Attributes
     ----------
     key : str
     recognise : str
-        ``"module:function"`` that returns whether a file that is no JSON begins like such a model.
+        ``"module:function"`` that returns whether a file that is not JSON begins like such a model.
     parse : str
         ``"module:function"`` that returns the `ParsedModel` of a file, or None if it has none.
     place : str

@@ -33,7 +33,7 @@ class Origin:
     path : str
         Path of the file; "" for packages. A study does not store it.
     present : bool
-        Whether the code is at hand. It is not for a method that is only known from a study.
+        Whether the code is available. It is not if the method is only known from a study.
     """
 
     kind: OriginKind
@@ -51,7 +51,7 @@ class Origin:
 
     @property
     def lacking(self) -> str:
-        """Reason why a method known from a study only cannot run, a sentence without the method's name."""
+        """Reason why a method that is only known from a study cannot run, as a sentence without its name."""
         if self.present:
             return ""
         if self.kind is OriginKind.FILE:
@@ -69,8 +69,8 @@ class CodeSource(Protocol):
 
     @property
     def origin(self) -> Origin | None:
-        """Where it comes from; None for RankStudio's own."""
+        """Where the code comes from; None for RankStudio's own code."""
 
     @property
     def lacking(self) -> str:
-        """Reason why it cannot be used, a sentence; "" if there is none."""
+        """Reason why the code cannot be used, as a sentence; "" if it can."""

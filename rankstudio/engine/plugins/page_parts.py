@@ -1,4 +1,4 @@
-"""Panels with a controller that plug-ins put among those of a page, as data; without Qt."""
+"""Descriptions of panels, each with a controller, that plug-ins add to pages of the window; without Qt."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PartCommand:
     slot : str
         Name of the controller's method; its page is shown before it is called.
     possible : str
-        Name of the controller's property that says whether it can be carried out.
+        Name of the controller's property that says whether the command can be carried out.
     """
 
     key: str
@@ -39,7 +39,7 @@ class PartCommand:
 
 @dataclass(frozen=True)
 class PagePart:
-    """A panel among those of a page of the window, fed by a controller.
+    """A panel that a plug-in adds to a page of the window, with the controller that fills it.
 
     Attributes
     ----------
@@ -48,11 +48,11 @@ class PagePart:
     label : str
         Title of the panel.
     page, column : str
-        Key of the page, and name of the column or row in which the panel is the last.
+        Key of the page, and name of the column or row at whose end the panel is added.
     controller : str
         ``"module:Class"``: called with the theme, the models and a parent, it has a ``panel``.
     stretch, size : int
-        Share of the room, and height or width at first, in pixels.
+        Share of the space, and initial height or width in pixels.
     commands : tuple of PartCommand
     """
 
@@ -67,7 +67,7 @@ class PagePart:
 
 
 def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
-    """Return the parts of pages that abilities add; those of other packages are refused with a warning."""
+    """Return the parts of pages that abilities add; parts of other packages are refused with a warning."""
     exists = tr("A part of a page with the key {key} exists already. Choose another key.")
     unusable = tr("A page or panel of the plug-in {name} cannot be used: {reason}")
     return entries_of("parts", _refuse_invalid, exists, unusable)

@@ -1,4 +1,4 @@
-"""Files of pairs of documents from which runs learn instead of labels, which plug-ins read, as data."""
+"""Descriptions of files with pairs of documents: plug-ins read them, and runs learn from them, not labels."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.
 
 @dataclass(frozen=True)
 class PairSource:
-    """Files of pairs of documents; all functions are given as ``"module:function"``.
+    """A kind of files with pairs of documents; all functions are given as ``"module:function"``.
 
     Attributes
     ----------
     key : str
     recognise : str
-        Takes a path, and returns whether such pairs are there.
+        Takes a path, and returns whether the path has such pairs.
     settings : str
-        Takes plain values of a plan besides path and checksum, and returns them in canonical form; raises
-        ParameterError for wrong ones.
+        Takes the plain values of a plan's preferences other than path and checksum, and returns these values
+        in canonical form; raises ParameterError for wrong values.
     check : str
-        Takes a plan and its data, and raises a DataError where the pairs do not fit these.
+        Takes a plan and its data, and raises a DataError if the pairs do not fit the data.
     pairs : str
-        Takes a plan and a fold, and returns the `Preferences` of its training part.
+        Takes a plan and a fold, and returns the `Preferences` of the training part of the fold.
     note : str
-        Takes a plan, and returns what to say of its pairs before a run, "" for nothing.
+        Takes a plan, and returns a note on its pairs to be shown before a run; "" for none.
     add_options : str
         Takes a parser, and adds the options of the terminal that name a file.
     told : str
-        Takes the parsed options, and returns the plain values of a plan; None if they name no file.
+        Takes the parsed options, and returns the plain values of a plan; None if the options name no file.
     """
 
     key: str
@@ -48,20 +48,20 @@ class PairSource:
 
 
 def pair_source() -> PairSource | None:
-    """Return the files of pairs that runs learn from, the first of the plug-ins'; None without any."""
+    """Return the kind of files of pairs that runs learn from: the first of the plug-ins; None without any."""
     exists = tr("Files of pairs with the key {key} are read already. Choose another key.")
     unusable = tr("Files of pairs of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("pair_sources", _refuse_invalid, exists, unusable)
-    return entries[0][1] if entries else None
+    return next((entry for _, entry in entries), None)
 
 
 def needed_pair_source() -> PairSource:
-    """Return the files of pairs that runs learn from.
+    """Return the kind of files of pairs that runs learn from.
 
     Raises
     ------
     PlanError
-        If no plug-in reads them.
+        If no plug-in reads such files.
     """
     source = pair_source()
     if source is None:
@@ -71,7 +71,7 @@ def needed_pair_source() -> PairSource:
 
 @dataclass(frozen=True)
 class AbsentPairSource:
-    """Stands for the plug-in that reads pairs, where it is absent."""
+    """Stands for the plug-in that reads pairs if this plug-in is absent."""
 
     @property
     def origin(self) -> Origin:

@@ -474,10 +474,10 @@ class Remeasurement:
     @property
     def _nbytes(self) -> int:
         """Bytes of memory that the rankings take."""
-        return sum(rankings.nbytes for by_order in self._distinct.values() for rankings in by_order.values())
+        return sum(rankings.nbytes for stored in self._distinct.values() for rankings in stored.values())
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
-        """Return the different rankings of a part; discard all rankings first if they take too much memory."""
+        """Return the different rankings of a part; discard all rankings if they take too much memory."""
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
             self._distinct.clear()

@@ -1,4 +1,4 @@
-"""Measures of a run over two of its grids, the best of all else in each cell."""
+"""Measures of a run over two of its grids: each cell has the best value over all other parameters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis
 
 Pair = tuple[int, int]
-"""Positions of the axes of a plan that rows and columns are."""
+"""Positions of two axes of a plan: that of the rows, and that of the columns."""
 
 Curve = tuple[Ints, Floats]
-"""Places on the axis of a path, and what the models there measured."""
+"""The x-values of the models of a path, and their measures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class GridMap:
     values : ndarray of shape (R, C)
         Best value tried with the values of a row and a column; NaN for none.
     combinations, places : ndarray of shape (R, C)
-        Position of its combination, and its place on the path; -1 and 0 for none.
+        Position of the combination with the best value, and its x-value on the path; -1 and 0 for none.
     best : tuple of (int, int), optional
         Row and column of the best value; ties go to the earlier combination, then to the earlier place.
     """
@@ -56,7 +56,12 @@ def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
     """
     grids = [number for number, axis in enumerate(axes) if axis.is_grid and len(axis.values) > 1]
     pairs = [(later, first) for first, later in pairs_of(grids, 2)]
-    return tuple(sorted(pairs, key=lambda pair: axes[pair[0]].ranker != axes[pair[1]].ranker))
+
+    def has_two_methods(pair: Pair) -> bool:
+        row, column = pair
+        return axes[row].ranker != axes[column].ranker
+
+    return tuple(sorted(pairs, key=has_two_methods))
 
 
 def grid_map(
@@ -73,15 +78,18 @@ def grid_map(
     axes : sequence of Axis
         Axes of the plan.
     combinations : sequence of tuple
-        Their values, in the order of the plan.
+        Values of the combinations on the axes, in the order of the plan.
     pair : pair of int
         A pair of :func:`grid_pairs`.
     measured : callable
-        Places and measures of the models by position of the combination, NaN for undefined measures.
+        Returns the x-values and measures of the models of a combination, by its position; NaN for undefined
+        measures.
     higher_is_better : bool
-        Which of several values a cell shows.
+        Whether a cell shows the greatest of several values, or the least.
     """
-    rows, columns = (axes[number] for number in pair)
+    row_axis, column_axis = pair
+    rows = axes[row_axis]
+    columns = axes[column_axis]
     shape = len(rows.values), len(columns.values)
     values = np.full(shape, np.nan)
     positions = np.full(shape, -1)
@@ -94,10 +102,12 @@ def grid_map(
         gains = np.where(np.isnan(scores), -np.inf, sign * scores)
         if not gains.size or gains.max() == -np.inf:
             continue
-        cell = rows.values.index(combination[pair[0]]), columns.values.index(combination[pair[1]])
+        cell = rows.values.index(combination[row_axis]), columns.values.index(combination[column_axis])
         index = int(gains.argmax())
         if positions[cell] < 0 or gains[index] > sign * values[cell]:
-            values[cell], positions[cell], places[cell] = scores[index], position, x[index]
+            values[cell] = scores[index]
+            positions[cell] = position
+            places[cell] = x[index]
         if gains[index] > greatest:
             greatest = float(gains[index])
             best = cell

@@ -57,13 +57,15 @@ class ParetoModel:
 
 @dataclass(frozen=True, eq=False)
 class ParetoFront:
-    """Pareto-optimal models by size or cost and measure, and the suggested one. Below, size may be cost.
+    """Pareto-optimal models by size and measure, and the suggested model.
+
+    If models are compared by cost, the cost takes the place of the size in the attributes.
 
     Attributes
     ----------
     models : tuple of ParetoModel
         Best combination of every size of every run, by run and ascending size; by cost, the models of each
-        run that no other one of it beats.
+        run that no other model of this run beats.
     optimal : tuple of int
         Positions of the Pareto-optimal models, by ascending size.
     best : int
@@ -78,7 +80,7 @@ class ParetoFront:
     paired : bool
         Whether models were compared with the best one query by query.
     by : {"size", "cost", "milliseconds"}
-        What models are compared by; milliseconds per query are a cost.
+        Property by which models are compared; milliseconds per query are a cost.
     """
 
     models: tuple[ParetoModel, ...]
@@ -125,24 +127,25 @@ def pareto_front_of(
     costs = costs_of(runs) if by == "cost" else None
     if by == "cost" and costs is None:
         return None
-    tried = (
-        _best_models_of_sizes(runs, name)
-        if costs is None
-        else _optimal_models_by_cost(runs, name, costs, better)
-    )
+    if costs is None:
+        tried = _best_models_of_sizes(runs, name)
+    else:
+        tried = _optimal_models_by_cost(runs, name, costs, better)
     if not tried:
         return None
     models = tuple(_pareto_model(number, runs[number], model, x) for number, model, x in tried)
-    sizes, means, errors = ([getattr(m, attribute) for m in models] for attribute in ("x", "mean", "error"))
+    sizes = [model.x for model in models]
+    means = [model.mean for model in models]
+    errors = [model.error for model in models]
     optimal = tuple(pareto_front(sizes, means, better).tolist())
     best = optimal[-1]
-    towards = -1.0 if better else 1.0  # from the best mean to worse ones
-    front = [tried[i][:2] for i in optimal]
+    worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
+    front = [(number, model) for number, model, _ in (tried[i] for i in optimal)]
     half = _paired_half_widths(runs, data, front, name) if len(data) == len(runs) else None
     is_timed = costs is not None and costs.milliseconds
     unit: Literal["size", "cost", "milliseconds"] = "milliseconds" if is_timed else by
     if half is not None:
-        levels = tuple(means[best] + towards * float(h) for h in half)
+        levels = tuple(means[best] + worse_sign * float(h) for h in half)
         suggested = _first_within([means[i] for i in optimal], levels, better)
         return ParetoFront(
             models=models,
@@ -153,8 +156,8 @@ def pareto_front_of(
             paired=True,
             by=unit,
         )
-    room = 0.0 if np.isnan(errors[best]) else errors[best]
-    levels = (means[best] + towards * room,) * len(optimal)
+    error = 0.0 if np.isnan(errors[best]) else errors[best]
+    levels = (means[best] + worse_sign * error,) * len(optimal)
     suggested = one_standard_error(means, errors, sizes, better)
     return ParetoFront(models=models, optimal=optimal, best=best, suggested=suggested, levels=levels, by=unit)
 
@@ -164,7 +167,7 @@ def _best_models_of_sizes(runs: Sequence[RunResult], name: str) -> list[tuple[in
     return [
         (number, model, model.size)
         for number, run in enumerate(runs)
-        if run.sizes  # of a ranking that was given there is none
+        if run.sizes  # a given ranking has no size
         for model in best_of_sizes(tried_models(run, name), name)
     ]
 
@@ -172,19 +175,21 @@ def _best_models_of_sizes(runs: Sequence[RunResult], name: str) -> list[tuple[in
 def _optimal_models_by_cost(
     runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the models of each run that none of its models beats, with the run's position and the cost.
+    """Return the models of each run that no other model of it beats, with the run's position and the cost.
 
-    Models of one size differ in cost, so the best of every size are not enough.
+    Models of one size differ in cost, so the best models of every size are not enough.
     """
     front_models: list[tuple[int, TriedModel, float]] = []
     for number, run in enumerate(runs):
         models = [model for path in tried_models(run, name) for model in path] if run.sizes else []
-        x = [costs.of(model, run.feature_ids) for model in models]
-        costed = [(model, cost) for model, cost in zip(models, x, strict=True) if np.isfinite(cost)]
-        if costed:
-            values = [model.mean for model, _ in costed]
-            optimal = pareto_front([cost for _, cost in costed], values, better).tolist()
-            front_models += [(number, *costed[i]) for i in optimal]
+        model_costs = [costs.of(model, run.feature_ids) for model in models]
+        models_with_cost = [
+            (model, cost) for model, cost in zip(models, model_costs, strict=True) if np.isfinite(cost)
+        ]
+        if models_with_cost:
+            means = [model.mean for model, _ in models_with_cost]
+            optimal = pareto_front([cost for _, cost in models_with_cost], means, better).tolist()
+            front_models += [(number, *models_with_cost[i]) for i in optimal]
     return front_models
 
 
@@ -207,25 +212,27 @@ def _paired_half_widths(
     front: Sequence[tuple[int, TriedModel]],
     name: str,
 ) -> Floats | None:
-    """Return half the width of the interval of each front model's difference to the last.
+    """Return half the width of the interval of each front model's difference to the last model of the front.
 
     None without documents, or if a study did not store one of the models.
     """
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
-    fold_rows: dict[int, list[Floats]] = {}
+    values_by_model: dict[int, list[Floats]] = {}  # of each fold, by the position on the front
     for number in numbers:
-        steps = [model.steps for of, model in front if of == number]
-        rows = values_by_query(runs[number], data[number], list(zip(*steps, strict=True)), name)
-        places = [index for index, (of, _) in enumerate(front) if of == number]
-        for row, front_index in enumerate(places):
-            fold_rows[front_index] = [fold[row] for fold in rows]
+        steps = [model.steps for run, model in front if run == number]
+        fold_values = values_by_query(runs[number], data[number], list(zip(*steps, strict=True)), name)
+        positions = [position for position, (run, _) in enumerate(front) if run == number]
+        for row, position in enumerate(positions):
+            values_by_model[position] = [values_of_fold[row] for values_of_fold in fold_values]
+    n_folds = len(values_by_model[0])
     values = [
-        np.array([fold_rows[index][fold] for index in range(len(front))]) for fold in range(len(fold_rows[0]))
+        np.array([values_by_model[position][fold] for position in range(len(front))])
+        for fold in range(n_folds)
     ]
-    n_queries = np.sum([np.count_nonzero(~np.isnan(fold_values), axis=1) for fold_values in values], axis=0)
+    n_queries = np.sum([np.count_nonzero(~np.isnan(table), axis=1) for table in values], axis=0)
     if n_queries[-1] < LEAST_PAIRS or not n_queries.all():
         return None
-    half = mean_intervals([fold_values - fold_values[-1] for fold_values in values]).half
+    half = mean_intervals([table - table[-1] for table in values]).half
     return np.where(np.isnan(half), 0.0, half)

@@ -40,22 +40,21 @@ class RunCosts:
 
 
 def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
-    """Return the costs of the first run with milliseconds, otherwise of the first with costs other than 1.
+    """Return the costs of the first run with milliseconds, or else of the first run with costs other than 1.
 
-    None where all features cost 1: then the cost of a model is its number of features.
+    None if all features cost 1: the cost of a model is then its number of features.
     """
     for run in runs:
         costs = run.plan.extension(FeatureCosts)
         if costs is not None:
-            return RunCosts({i: costs.milliseconds([i]) for i in costs.per_query}, True)
+            return RunCosts({i: costs.milliseconds([i]) for i in costs.per_query}, milliseconds=True)
     for run in runs:
         for p in run.plan.entry.parameters:
             if p.kind is Kind.COSTS:
                 setting = next((v for v in p.values(run.plan.parameters[p.name]) if v), None)
-                if (
-                    setting is not None
-                    and setting != MILLISECONDS
-                    and any(cost != 1.0 for _, cost in setting)
-                ):
-                    return RunCosts({int(feature): float(cost) for feature, cost in setting}, False)
+                if setting is None or setting == MILLISECONDS:
+                    continue
+                if any(cost != 1.0 for _, cost in setting):
+                    prices = {int(feature): float(cost) for feature, cost in setting}
+                    return RunCosts(prices, milliseconds=False)
     return None

@@ -1,4 +1,4 @@
-"""Curves of runs over size, cost or time, with paired intervals of the difference to one of them."""
+"""Curves of runs over size, cost or time, with paired intervals of the difference to a reference run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rankstudio.engine.statistics.mean_intervals import mean_intervals
 
 By = Literal["size", "cost", "train", "seconds"]
 
-_AXES_OF_ONE_MODEL: tuple[By, ...] = ("train", "seconds")  # what a run has one value of
+_AXES_OF_ONE_MODEL: tuple[By, ...] = ("train", "seconds")  # x axes on which a run is a single point
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +53,14 @@ class RunCurve:
         Mean difference to the reference model with the largest x not above this one's, and half the length of
         its 95 % interval, paired over the queries. NaN without a reference model.
     unpaired : str
-        Reason why there is none; otherwise "".
+        Reason why there is no reference model; otherwise "".
     model : int or None
         Position of the model whose size is nearest to the mean size of the models that the folds selected;
         None for a given ranking, and over time or queries.
     n_folds : int
         Folds behind each mean.
     own_half : ndarray of shape (K,) or None
-        Of the reference: half the length of the 95 % interval of the difference to its own model at
+        For the reference run: half the length of the 95 % interval of the difference to its own model at
         ``model``, paired over the queries. None for other runs, and without such a model or documents.
     """
 
@@ -78,9 +78,9 @@ class RunCurve:
 
 
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
-    """Return the positions of plans that differ only in the share of the training queries, in its order.
+    """Return the positions of plans in groups that differ only in the share of the training queries.
 
-    A plan without such a partner is alone.
+    The plans of a group are in the order of this share. A plan without a partner is a group of its own.
     """
     shares = [parse_protocol(plan.protocol) for plan in plans]
     whole_plans = [
@@ -121,8 +121,8 @@ def run_curves(
     by : {"size", "cost", "train", "seconds"}
         x axis: number of features, their cost (see
         :mod:`rankstudio.engine.analysis.tried_models.run_costs`), the percentage of the training queries, or
-        the run time. Over the last two a run has only its best model. Over the training queries there are no
-        intervals; runs that `learning_curves` puts together are the points of a learning curve.
+        the run time. Over the last two, a run has only its best model. Over the training queries there are no
+        intervals: the runs of a group of `learning_curves` are the points of one learning curve.
     part : {"vali", "test"}
         Part on which the models are measured; for the test part the documents are needed.
 
@@ -133,41 +133,45 @@ def run_curves(
     """
     costs = costs_of(runs)
     tried = _with_constant_rankings(by, [_best_curve(run, name, by, costs) for run in runs])
-    # Intervals between points of several runs would hide a learning curve; the tests have them.
-    paired = by != "train"
-    values = [
-        _query_values(run, documents, tried_points[1], name, part)
-        if tried_points and (paired or part == "test")
-        else None
-        for run, tried_points, documents in zip(runs, tried, data, strict=True)
-    ]
-    against = tried[reference] if reference is not None else None
-    worth = values[reference] if reference is not None else None
+    # Intervals between points of several runs would hide a learning curve; the tests of the runs show them.
+    has_intervals = by != "train"
+    run_values: list[list[Floats] | None] = []
+    for run, points, documents in zip(runs, tried, data, strict=True):
+        if points is None or not (has_intervals or part == "test"):
+            run_values.append(None)
+            continue
+        _, models = points
+        run_values.append(_query_values(run, documents, models, name, part))
+    reference_points = tried[reference] if reference is not None else None
+    reference_values = run_values[reference] if reference is not None else None
     curves: list[RunCurve | None] = []
-    for run, points, mine in zip(runs, tried, values, strict=True):
-        if points is None or (part == "test" and mine is None):
+    for run, points, values in zip(runs, tried, run_values, strict=True):
+        if points is None or (part == "test" and values is None):
             curves.append(None)
             continue
-        mean = _fold_means(mine) if part == "test" and mine is not None else None
-        if reference is None or not paired or run is runs[reference]:
-            bare = _curve_without_intervals(run, *points, mean=mean)
-            is_reference = reference is not None and paired
-            curves.append(replace(bare, own_half=_own_half_widths(bare, mine)) if is_reference else bare)
+        x, models = points
+        mean = _fold_means(values) if part == "test" and values is not None else None
+        if reference is None or not has_intervals or run is runs[reference]:
+            curve = _run_curve(run, x, models, mean=mean)
+            if reference is not None and has_intervals:  # the run is the reference
+                curve = replace(curve, own_half=_own_half_widths(curve, values))
+            curves.append(curve)
             continue
-        reason = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
-        if reason or mine is None or worth is None or against is None:
-            curves.append(
-                _curve_without_intervals(run, *points, reason or tr("no validation documents"), mean=mean)
-            )
-        else:
-            positions = _reference_positions(against[0], points[0])
-            pairs = zip(mine, worth, strict=True)
-            intervals = mean_intervals([ours - theirs[positions] for ours, theirs in pairs])
-            curves.append(
-                _curve_without_intervals(
-                    run, *points, difference=intervals.mean, half=intervals.half, mean=mean
-                )
-            )
+        reason = why_unpaired(run, runs[reference], name)
+        lacks_values = not values or reference_values is None or reference_points is None
+        if not reason and lacks_values:
+            reason = tr("no validation documents")
+        if reason or values is None or reference_values is None or reference_points is None:
+            curves.append(_run_curve(run, x, models, unpaired=reason, mean=mean))
+            continue
+        reference_x, _ = reference_points
+        positions = _reference_positions(reference_x, x)
+        fold_pairs = zip(values, reference_values, strict=True)
+        intervals = mean_intervals(
+            [fold_values - fold_reference[positions] for fold_values, fold_reference in fold_pairs]
+        )
+        curve = _run_curve(run, x, models, difference=intervals.mean, half=intervals.half, mean=mean)
+        curves.append(curve)
     return tuple(curves)
 
 
@@ -180,13 +184,13 @@ def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats
 
 
 _Tried = tuple[Floats, list[TriedModel]]
-"""Ascending x values, and the model of a run at each."""
+"""Ascending x-values, and the model of a run at each x-value."""
 
 
 def _best_curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
-    """Return x and models of the combination with the best mean, by ascending x.
+    """Return the x-values and models of the combination with the best mean, by ascending x.
 
-    None without any mean.
+    On axes with a single point, only its best model. None if no mean is defined.
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -194,8 +198,8 @@ def _best_curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _T
         return None
     models = best_of_sizes([max(paths, key=lambda path: _max_finite(sign * path.means))], name)
     if by in _AXES_OF_ONE_MODEL:
-        of_run = float(parse_protocol(run.plan.protocol).train) if by == "train" else run.seconds
-        return np.array([of_run]), [max(models, key=lambda model: sign * model.mean)]
+        run_x = float(parse_protocol(run.plan.protocol).train) if by == "train" else run.seconds
+        return np.array([run_x]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
         return np.array([model.size for model in models]), models
     x = np.array([costs.of(model, run.feature_ids) if costs else model.size for model in models])
@@ -204,15 +208,20 @@ def _best_curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _T
 
 
 def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
-    """Repeat the one model of a ranking without features at every x of the other runs' models."""
-    sized = [x for x, models in filter(None, tried) if models[0].steps[0].learned]
-    if by in _AXES_OF_ONE_MODEL or not sized:
+    """Repeat the single model of a ranking without features at every x-value of the other runs' models."""
+    x_of_learned = [x for x, models in filter(None, tried) if models[0].steps[0].learned]
+    if by in _AXES_OF_ONE_MODEL or not x_of_learned:
         return tried
-    all_x = np.unique(np.concatenate(sized))
-    return [
-        points if points is None or points[1][0].steps[0].learned else (all_x, points[1] * all_x.size)
-        for points in tried
-    ]
+    all_x = np.unique(np.concatenate(x_of_learned))
+    curves: list[_Tried | None] = []
+    for points in tried:
+        if points is None:
+            curves.append(None)
+            continue
+        x, models = points
+        is_learned = models[0].steps[0].learned
+        curves.append((x, models) if is_learned else (all_x, models * all_x.size))
+    return curves
 
 
 def _max_finite(values: Floats) -> float:
@@ -220,13 +229,14 @@ def _max_finite(values: Floats) -> float:
 
 
 def _reference_positions(reference: Floats, x: Floats) -> Ints:
-    """Return for each x the reference's last model at or before it, or its first model."""
+    """Return for each x the position of the reference's last model at or before x, or of its first model."""
     return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
 
 
 def _query_values(
     run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str, part: Part
 ) -> list[Floats] | None:
+    """Return the measure of the models in each query, by fold; None if it cannot be computed."""
     if not can_measure(run, data, name, part):
         return None
     return values_by_query(run, data, list(zip(*(model.steps for model in models), strict=True)), name, part)
@@ -239,7 +249,7 @@ def _fold_means(values: Sequence[Floats]) -> Floats:
     return average(np.column_stack([average(fold) for fold in values]))
 
 
-def _curve_without_intervals(
+def _run_curve(
     run: RunResult,
     x: Floats,
     models: Sequence[TriedModel],
@@ -248,6 +258,7 @@ def _curve_without_intervals(
     half: Floats | None = None,
     mean: Floats | None = None,
 ) -> RunCurve:
+    """Return the curve of a run; without a mean, that of the models on the validation part is used."""
     all_nan = np.full(x.size, np.nan)
     sizes = np.array([model.size if model.steps[0].learned else np.nan for model in models])
     return RunCurve(

@@ -1,4 +1,4 @@
-"""The smallest set of a path that is not significantly worse than the best one, beside the chosen set."""
+"""The smallest set of a path that is not significantly worse than the best set, next to the chosen set."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ class SetOfPath:
     position : int
         Index of its step.
     x_value : int
-        Where the step stands on the path, as in `PathResult.x_values`.
+        Number of features of the step, or its number, as in `PathResult.x_values`.
     features : tuple of int
         0-based columns in the order of selection.
     value : float
         Validation measure that selects the models.
     p : float
-        p of the paired test of its values per query against those of the best set; 1 for the best set.
+        p of the paired test of the set's values in each query against those of the best set; 1 for the best
+        set.
     """
 
     position: int
@@ -45,7 +46,7 @@ class SetOfPath:
 
 @dataclass(frozen=True)
 class SmallestSet:
-    """The notable sets of a path.
+    """The sets of a path that are worth examining: the smallest good set, the best and the chosen one.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class SmallestSet:
 
     @property
     def other(self) -> SetOfPath:
-        """The set beside the smallest one: the chosen set, or the best one if the smallest is chosen."""
+        """The set to compare with the smallest set: the chosen set, or the best if the smallest is chosen."""
         return self.best if self.chosen.size == self.smallest.size else self.chosen
 
     @property
@@ -132,7 +133,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
         None if the models of the path are not tested: without queries to validate on, with fewer than
         `LEAST_PAIRS` of them, or if the method's criterion selects.
     """
-    if plan.select_by not in path.validation:  # measured by another measure, which chose nothing
+    if plan.select_by not in path.validation:  # the path was measured by a measure that does not select
         return None
     smallest = smallest_position(plan, path)
     best = best_position(plan, path)

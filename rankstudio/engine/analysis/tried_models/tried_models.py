@@ -1,4 +1,4 @@
-"""The models that a run has tried, each over all its folds, and what they are worth in each query."""
+"""The models that a run has tried, each over all folds of the run, and their measures in each query."""
 
 from __future__ import annotations
 
@@ -149,10 +149,11 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     sizes = np.concatenate([path.sizes for path in paths])
     means = np.concatenate([path.means for path in paths])
     finite = np.flatnonzero(np.isfinite(means))
-    worth = means[finite] if measure(name).higher_is_better else -means[finite]
-    order = finite[np.lexsort((finite, -worth, sizes[finite]))]
-    firsts = order[np.unique(sizes[order], return_index=True)[1]]
-    return [path.model(number) for path, number in (candidates[i] for i in firsts)]
+    gains = means[finite] if measure(name).higher_is_better else -means[finite]
+    # By size, then from the best to the worst, then in the given order: the first of each size is its best.
+    order = finite[np.lexsort((finite, -gains, sizes[finite]))]
+    _, first_of_size = np.unique(sizes[order], return_index=True)
+    return [path.model(number) for path, number in (candidates[i] for i in order[first_of_size])]
 
 
 def _models_of_all_folds(combination: int, paths: tuple[PathResult, ...], name: str) -> TriedPath:
@@ -160,11 +161,11 @@ def _models_of_all_folds(combination: int, paths: tuple[PathResult, ...], name: 
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
         return TriedPath(combination=combination, paths=paths, positions=empty.astype(np.int64), values=empty)
-    if paths[0].step_kind is StepKind.ITERATIONS:  # which are not equally many in all folds
+    if paths[0].step_kind is StepKind.ITERATIONS:  # only the last one is a model; folds may differ in number
         positions = np.array([[len(path.steps) - 1 for path in paths]])
     else:
-        shared = np.arange(min(len(path.steps) for path in paths))
-        positions = np.repeat(shared[:, None], len(paths), axis=1)
+        shared_positions = np.arange(min(len(path.steps) for path in paths))
+        positions = np.repeat(shared_positions[:, None], len(paths), axis=1)
     columns = [
         path.validation[name][path_positions] for path, path_positions in zip(paths, positions.T, strict=True)
     ]
@@ -177,13 +178,14 @@ def can_measure(run: RunResult, data: FoldedDataset, name: str, part: Part = "va
     """Return whether a measure can be computed on the validation or test parts of a run.
 
     The documents are not available if the run comes from a study without its data, or if the data have no
-    such part. Models that inner folds validated are not on the paths.
+    such part. Validation by inner folds used other models than those of the paths.
     """
     if lacking(name):
         return False
     parts = _fold_parts(run, data, part)
-    inner = part == "vali" and run.plan.inner
-    return bool(parts) and not inner and all(dataset is not None and dataset.n_documents for dataset in parts)
+    is_by_inner_folds = part == "vali" and run.plan.inner
+    have_documents = all(dataset is not None and dataset.n_documents for dataset in parts)
+    return bool(parts) and not is_by_inner_folds and have_documents
 
 
 def values_by_query(
@@ -206,7 +208,7 @@ def values_by_query(
     Returns
     -------
     list of ndarray of shape (K, Q)
-        One per fold; rows of NaN in all of them for a model that a study did not store for each fold.
+        One array per fold. A model that a study did not store in every fold has rows of NaN in all arrays.
 
     Notes
     -----
@@ -214,16 +216,16 @@ def values_by_query(
     """
     convention = run.plan.convention
     by_fold = []
-    measured = list(zip(_fold_parts(run, data, part), models, strict=True))
-    for dataset, steps in measured:
-        assert dataset is not None  # `can_measure` was asked
+    parts_and_steps = list(zip(_fold_parts(run, data, part), models, strict=True))
+    for dataset, steps in parts_and_steps:
+        assert dataset is not None  # `can_measure` is true
         by_fold.append(_values_by_query_of_steps(dataset, steps, convention, name))
-    # An interval of some folds' queries would pass for one of all.
-    stored = np.all(
-        [[_can_score(step, fold_part) for step in steps] for fold_part, steps in measured], axis=0
+    # An interval over the queries of some folds would be mistaken for one over all queries.
+    is_stored = np.all(
+        [[_can_score(step, fold_part) for step in steps] for fold_part, steps in parts_and_steps], axis=0
     )
     for values in by_fold:
-        values[~stored] = np.nan
+        values[~is_stored] = np.nan
     return by_fold
 
 
@@ -241,6 +243,7 @@ def _can_score(step: Step, part: RankingDataset | None) -> bool:
 def _values_by_query_of_steps(
     part: RankingDataset, steps: Sequence[Step], convention: str, name: str
 ) -> Floats:
+    """Return a measure of K steps in each query of a part, (K, Q); NaN for steps that cannot score."""
     scored = ScoredPart(part)
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for
 

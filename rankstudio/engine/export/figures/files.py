@@ -1,4 +1,4 @@
-"""Figures as files: which formats there are, and the bytes of each."""
+"""Figures as files: the available formats, and the bytes of a figure in each format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMATS = ("pdf", "svg", "png", "csv")
 
 
 FigureFile = tuple[Path, bytes]
-"""A path, and what goes there."""
+"""The path of a file, and its content."""
 
 
 def formats_of(text: str) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: floa
 
 @contextmanager
 def _without_font_warnings() -> Iterator[None]:
-    """Silence matplotlib's warning that it cannot store its list of fonts, which it then makes anew."""
+    """Silence matplotlib's warning that it cannot store its list of fonts, which it then makes again."""
     logger = logging.getLogger("matplotlib")
     before = logger.level
     logger.setLevel(logging.ERROR)

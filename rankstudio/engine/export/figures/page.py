@@ -45,16 +45,19 @@ _MARKERS = {
     "plus": ("P", 1.2),
     "cross": ("X", 1.1),
     "star": ("*", 1.3),
-}  # of matplotlib, and how large they are to look as large as a circle
+}
+"""Markers of matplotlib, with the factors by which they look as large as a circle."""
+
+# The following lengths are in sizes of the text.
 _LEGEND_LINE_HEIGHT = 1.35  # from one line of the legend to the next
-_STRIP_WIDTH = 8.0  # that of the colours of an ordered family
+_STRIP_WIDTH = 8.0  # of the strip with the colours of an ordered family
+_MARGIN = 0.4  # empty space at the edges of the page
+_MIN_TICK_GAP = 0.7  # least space between the texts of ticks next to each other
+
 _INTER = str(resource("fonts", "Inter-Regular.ttf"))
-_MARGIN = 0.4  # what stays free at the edges of the page
-_MIN_TICK_GAP = 0.7  # least room between the texts of ticks beside each other
-_DPI = 288.0  # of what is measured; nothing is painted there
-_MAX_LAYOUT_ROUNDS = (
-    4  # at most: ticks, widths of numbers and size of the area depend on each other, and settle
-)
+_DPI = 288.0  # resolution at which texts are measured; nothing is painted with it
+# Ticks, widths of numbers and the size of the area depend on each other, but settle in a few rounds.
+_MAX_LAYOUT_ROUNDS = 4
 
 
 class FigurePage:
@@ -90,8 +93,8 @@ class FigurePage:
     def width(self, text: str) -> float:
         """Return the width of a text."""
         if text not in self._widths:
-            size = text_to_path.get_text_width_height_descent(text, self._font_of(text), ismath=False)
-            self._widths[text] = float(size[0])
+            width, _, _ = text_to_path.get_text_width_height_descent(text, self._font_of(text), ismath=False)
+            self._widths[text] = float(width)
         return self._widths[text]
 
     def elided(self, text: str, width: float) -> str:
@@ -99,8 +102,8 @@ class FigurePage:
         text = one_line(text)
         if self.width(text) <= width:
             return text
-        cut = [f"{text[:end].rstrip()}…" for end in range(len(text))]
-        return cut[max(bisect(cut, width, key=self.width) - 1, 0)]
+        beginnings = [f"{text[:end].rstrip()}…" for end in range(len(text))]
+        return beginnings[max(bisect(beginnings, width, key=self.width) - 1, 0)]
 
     def wrapped(self, text: str, width: float) -> str:
         """Return a text as one line, or as two of similar length if it is too long; cut if necessary."""
@@ -108,11 +111,11 @@ class FigurePage:
         if len(words) < 2 or self.width(" ".join(words)) <= width:
             return self.elided(text, width)
         breaks = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words))]
-        best = min(breaks, key=lambda two: max(map(self.width, two)))
-        return "\n".join(self.elided(part, width) for part in best)
+        best_lines = min(breaks, key=lambda lines: max(map(self.width, lines)))
+        return "\n".join(self.elided(line, width) for line in best_lines)
 
     def marker(self, number: int, color: str, size: float) -> Look:
-        """Return the marker of a style, and its size relative to the text."""
+        """Return the look of a numbered marker, with a size relative to the text."""
         name, factor = _MARKERS[MARKERS[number % len(MARKERS)]]
         look: Look = {"marker": name, "markersize": factor * size * self.style.em, "markerfacecolor": color}
         return look | {"markeredgecolor": "#ffffff", "markeredgewidth": 0.06 * self.style.em}
@@ -138,7 +141,7 @@ class FigurePage:
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
         self.area.tick_params(axis="x", pad=0.25 * em, **look)
-        self.fitters.append(lambda wide, _: self._set_ticks(axis, low, high, wide, tick_range))
+        self.fitters.append(lambda width, _: self._set_ticks(axis, low, high, width, tick_range))
         self.name_columns(axis.text)
 
     def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:
@@ -146,18 +149,19 @@ class FigurePage:
         if axis.logarithmic:
             self.area.set_yscale("log", nonpositive="mask")
         self.area.set_ylim(low, high)
-        self.fitters.append(lambda _, high_: self._set_ticks(axis, low, high, high_))
+        self.fitters.append(lambda _, height: self._set_ticks(axis, low, high, height))
         self.name_rows(axis.text)
 
     def name_columns(self, title: str) -> None:
         """Add a title below, on two lines if it is long."""
         look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
 
-        def fit(wide: float, _: float) -> None:
+        def fit(width: float, _: float) -> None:
+            # A title in the middle of the area may be wider than the area, up to the nearer edge of the page.
             box = self.area.get_position()
             middle = self.style.width * (box.x0 + box.x1) / 2
-            room = 2 * min(middle, self.style.width - middle) - 2 * _MARGIN * self.style.em
-            self.area.set_xlabel(self.wrapped(title, max(room, wide)), **look)
+            page_room = 2 * min(middle, self.style.width - middle) - 2 * _MARGIN * self.style.em
+            self.area.set_xlabel(self.wrapped(title, max(page_room, width)), **look)
 
         self.fitters.append(fit)
 
@@ -165,8 +169,8 @@ class FigurePage:
         """Add a vertical title at the left, on two lines if it is long."""
         look: Look = {"color": self.style.text, "labelpad": 0.5 * self.style.em}
 
-        def fit(_: float, high: float) -> None:
-            self.area.set_ylabel(self.wrapped(title, high), **look)
+        def fit(_: float, height: float) -> None:
+            self.area.set_ylabel(self.wrapped(title, height), **look)
 
         self.fitters.append(fit)
 
@@ -184,53 +188,53 @@ class FigurePage:
         style = self.style
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _MARGIN * em
-        wide = 0.7 * style.width
-        high = 0.3 * style.width
-        is_fitted = not self._find_other_font(wide, high)
+        area_width = 0.7 * style.width
+        area_height = 0.3 * style.width
+        is_fitted = not self._find_other_font(area_width, area_height)
         legends = self._legends()
         legends_height = _LEGEND_LINE_HEIGHT * em * len(legends) + (0.35 * em if legends else 0.0)
         sizes: tuple[float, ...] = ()
         for _ in range(_MAX_LAYOUT_ROUNDS):
             if not is_fitted:
-                self._fit(wide, high)
+                self._fit(area_width, area_height)
             is_fitted = False
             for text in self.paper.findobj(Text):
                 text.set_fontproperties(self._font_of(text.get_text()))
             inner = self.area.get_window_extent(renderer)
             outer = self.area.get_tightbbox(renderer)
             assert outer is not None  # an area that is visible has one
-            left = (inner.x0 - outer.x0) * 72 / _DPI
-            below = (inner.y0 - outer.y0) * 72 / _DPI
-            right = (outer.x1 - inner.x1) * 72 / _DPI
-            above = (outer.y1 - inner.y1) * 72 / _DPI
-            around = legends_height + above + below + 2 * edge
-            wide = min(max(style.width - left - right - 2 * edge, 2 * em), widest)
-            high = max(style.height - around, 2 * em) if style.height else height(wide)
-            tall = style.height or high + around
-            self.paper.set_size_inches(style.width / 72, tall / 72)
-            corner = (left + edge) / style.width, (below + edge) / tall
-            self.area.set_position((*corner, wide / style.width, high / tall))
+            left_space = (inner.x0 - outer.x0) * 72 / _DPI
+            space_below = (inner.y0 - outer.y0) * 72 / _DPI
+            right_space = (outer.x1 - inner.x1) * 72 / _DPI
+            space_above = (outer.y1 - inner.y1) * 72 / _DPI
+            outer_height = legends_height + space_above + space_below + 2 * edge
+            area_width = min(max(style.width - left_space - right_space - 2 * edge, 2 * em), widest)
+            area_height = max(style.height - outer_height, 2 * em) if style.height else height(area_width)
+            page_height = style.height or area_height + outer_height
+            self.paper.set_size_inches(style.width / 72, page_height / 72)
+            corner = (left_space + edge) / style.width, (space_below + edge) / page_height
+            self.area.set_position((*corner, area_width / style.width, area_height / page_height))
             for row, legend in enumerate(legends):
-                legend.set_bbox_to_anchor(
-                    (edge / style.width, 1 - (edge + row * _LEGEND_LINE_HEIGHT * em) / tall)
-                )
-            before = sizes
-            sizes = (*corner, wide, high, tall)
-            if sizes == before:  # what is written now was fitted to these
+                top = edge + row * _LEGEND_LINE_HEIGHT * em
+                legend.set_bbox_to_anchor((edge / style.width, 1 - top / page_height))
+            earlier_sizes = sizes
+            sizes = (*corner, area_width, area_height, page_height)
+            if sizes == earlier_sizes:  # the labels were written for these sizes
                 break
         return self.paper
 
-    def _fit(self, wide: float, high: float) -> None:
+    def _fit(self, width: float, height: float) -> None:
         """Write labels that fit an area."""
         for fit in self.fitters:
-            fit(wide, high)
+            fit(width, height)
 
-    def _find_other_font(self, wide: float, high: float) -> bool:
-        """Have another font for texts that Inter cannot set, where one has more of their characters.
+    def _find_other_font(self, width: float, height: float) -> bool:
+        """Choose another font for texts with characters that Inter does not have, if a font has more of them.
 
-        Labels are written for the area first; return whether they are to be written anew.
+        The labels are written for the area first, to know their characters. Return whether they must be
+        written again, because the font of some texts has changed.
         """
-        self._fit(wide, high)
+        self._fit(width, height)
         texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
         texts += [one_line(label) for _, label in self.entries] + [one_line(self.style.heading)]
         missing_characters = frozenset("".join(texts)) - _font_characters(_INTER) - {"\n"}
@@ -246,73 +250,80 @@ class FigurePage:
         return FontProperties(family=["Inter", "sans-serif"], size=self.style.em, fname=path)
 
     def _legends(self) -> list[Legend]:
-        """Return names in as many rows as they need: a legend of matplotlib has columns of equal width."""
+        """Return the legends, one for each row of names: columns of a single legend would be equally wide."""
         em = self.style.em
         style = self.style
-        strip = any(isinstance(bearer, tuple) and len(bearer) > 2 for bearer, _ in self.entries)
-        sample = _STRIP_WIDTH if strip else SAMPLE
+        has_strip = any(isinstance(artist, tuple) and len(artist) > 2 for artist, _ in self.entries)
+        sample_width = _STRIP_WIDTH if has_strip else SAMPLE
         room = style.width - 2 * _MARGIN * em
         rows: list[list[tuple[Any, str]]] = []
-        x = math.inf
-        for bearer, name in self.entries:
-            label = self.elided(name, room - (sample + 0.6) * em)
-            wide = (sample + 0.6) * em + self.width(label)
-            if x + wide > room:
+        x = math.inf  # so that the first entry begins a row
+        for artist, name in self.entries:
+            label = self.elided(name, room - (sample_width + 0.6) * em)
+            entry_width = (sample_width + 0.6) * em + self.width(label)
+            if x + entry_width > room:
                 rows.append([])
                 x = 0.0
-            rows[-1].append((bearer, label))
-            x += wide + 1.4 * em
+            rows[-1].append((artist, label))
+            x += entry_width + 1.4 * em
         if style.heading:
             rows.insert(0, [(None, self.elided(style.heading, room))])
         return [
             self.paper.legend(
-                [bearer or Line2D([], []) for bearer, _ in row],
+                [artist or Line2D([], []) for artist, _ in row],
                 [label for _, label in row],
                 loc="upper left",
                 ncols=len(row),
                 frameon=False,
                 borderpad=0.0,
                 borderaxespad=0.0,
-                handlelength=sample if row[0][0] is not None else 0.0,
+                handlelength=sample_width if row[0][0] is not None else 0.0,  # a heading has no artist
                 handletextpad=0.6 if row[0][0] is not None else 0.0,
                 columnspacing=1.4,
                 labelcolor=style.text,
                 prop=self._font,
-                handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)} if strip else None,
+                handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)} if has_strip else None,
             )
             for row in rows
         ]
 
     def _set_ticks(
-        self, axis: FigureAxis, low: float, high: float, room: float, of_columns: Range | None = None
+        self, axis: FigureAxis, low: float, high: float, room: float, tick_range: Range | None = None
     ) -> None:
-        """Write as many ticks as stand clear of each other: at the left, or below in a range."""
+        """Write as many ticks as fit without touching each other.
+
+        The axis is the x axis if there is a range, in which its ticks of counts stay; otherwise the y axis.
+        """
         labelled: Ticks = []
-        across = of_columns is not None
-        ends = of_columns if of_columns is not None and axis.whole else (low, high)
-        for max_ticks in range(max(2, int(room / (self.style.em * (2.6 if across else 2.2)))), 0, -1):
+        is_x_axis = tick_range is not None
+        ends = tick_range if tick_range is not None and axis.whole else (low, high)
+        least_distance = self.style.em * (2.6 if is_x_axis else 2.2)
+        for max_ticks in range(max(2, int(room / least_distance)), 0, -1):
             labelled = _ticks(axis, *ends, max_ticks)
-            places = [self._place(axis, low, high, value) * room for value, _ in labelled]
-            if self._clear(places, [text for _, text in labelled], across=across):
+            positions = [self._share_of_axis(axis, low, high, value) * room for value, _ in labelled]
+            if self._are_clear(positions, [text for _, text in labelled], is_x_axis=is_x_axis):
                 break
-        drawn_axis = self.area.xaxis if across else self.area.yaxis
+        drawn_axis = self.area.xaxis if is_x_axis else self.area.yaxis
         drawn_axis.set_ticks([value for value, _ in labelled], [text for _, text in labelled])
         drawn_axis.set_ticks([], minor=True)
 
     @staticmethod
-    def _place(axis: FigureAxis, low: float, high: float, value: float) -> float:
-        """Return at which share of an axis a value is."""
+    def _share_of_axis(axis: FigureAxis, low: float, high: float, value: float) -> float:
+        """Return the position of a value as a share of the axis, from 0 to 1."""
         if axis.logarithmic:
             return math.log(value / low) / math.log(high / low)
         return (value - low) / (high - low)
 
-    def _clear(self, places: Sequence[float], texts: Sequence[str], *, across: bool) -> bool:
-        """Return whether texts in the middle of places stand clear of each other."""
+    def _are_clear(self, positions: Sequence[float], texts: Sequence[str], *, is_x_axis: bool) -> bool:
+        """Return whether texts centered at positions on an axis do not touch each other."""
         em = self.style.em
-        half = [(self.width(text) if across else em) / 2 for text in texts]
-        least = (_MIN_TICK_GAP if across else 0.2) * em
-        gaps = (b - a for a, b in itertools.pairwise(places))
-        return all(gap >= a + b + least for gap, (a, b) in zip(gaps, itertools.pairwise(half), strict=True))
+        half_sizes = [(self.width(text) if is_x_axis else em) / 2 for text in texts]
+        least_gap = (_MIN_TICK_GAP if is_x_axis else 0.2) * em
+        distances = (b - a for a, b in itertools.pairwise(positions))
+        return all(
+            distance >= a + b + least_gap
+            for distance, (a, b) in zip(distances, itertools.pairwise(half_sizes), strict=True)
+        )
 
 
 @cache
@@ -322,14 +333,17 @@ def _font_characters(path: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16)
 def _font_with(characters: frozenset[str]) -> str:
-    """Return the file of the font that has the most of some characters: ours, or one of the computer's."""
+    """Return the file of the font with the most of some characters: Inter, or a font of this computer.
+
+    DejaVu Sans, which comes with matplotlib, is tried first.
+    """
     fonts = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
     best = _INTER
     best_count = len(characters & _font_characters(_INTER))
     for font in sorted(fonts, key=lambda font: font.name != "DejaVu Sans"):
         charmap = get_font(font.fname).get_charmap()
         count = sum(ord(character) in charmap for character in characters)
-        if count > best_count and not font.name.startswith("Last Resort"):  # which has boxes alone
+        if count > best_count and not font.name.startswith("Last Resort"):  # a font of boxes only
             best = font.fname
             best_count = count
         if best_count == len(characters):
@@ -360,6 +374,7 @@ def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple
         ratio = max(high / low, 1.1) ** room
         return low / ratio, high * ratio
     span = (high - low) * room
+    # Equal values have no range of their own.
     if high - low <= ticks.EQUAL * max(abs(low), abs(high)):
         span = abs(high) * room or 1.0
     below = 0.0 if axis.low == low else span

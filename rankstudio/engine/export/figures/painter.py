@@ -51,15 +51,15 @@ _SETTINGS = {
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "rankstudio",
-    "font.sans-serif": ["Helvetica", "Arial"],  # which an SVG asks for where there is no Inter
+    "font.sans-serif": ["Helvetica", "Arial"],  # named in an SVG for computers without Inter
     "text.hinting": "no_hinting",
     "text.parse_math": False,  # a $ in a name is a $
-    "path.simplify": False,  # what can be magnified has every point
+    "path.simplify": False,  # a vector graphic can be magnified, so it has every point
     "lines.solid_capstyle": "butt",
     "axes.unicode_minus": False,
 }
 _CREATOR = {"Creator": "RankStudio"}
-_MOST_PIXELS = 2**16  # wide or high, which is what matplotlib can count
+_MOST_PIXELS = 2**16  # greatest width or height that matplotlib supports
 _one_at_a_time = threading.Lock()
 
 
@@ -77,7 +77,7 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     Returns
     -------
     bytes
-        With title and caption as metadata.
+        Content of the file, with title and caption as metadata.
 
     Raises
     ------
@@ -94,18 +94,17 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     file = io.BytesIO()
     with painting():
         paper = paper_of(figure, style)
-        wide, high = (round(side * dpi) for side in paper.get_size_inches())
+        width, height = (round(side * dpi) for side in paper.get_size_inches())
         try:
-            if format_name == "png" and max(wide, high) > _MOST_PIXELS:
+            if format_name == "png" and max(width, height) > _MOST_PIXELS:
                 raise MemoryError
-            see_through = format_name != "png"  # a vector graphic lies on whatever it is put on
+            is_transparent = format_name != "png"  # a vector graphic shows the background of its document
             paper.savefig(
-                file, format=format_name, dpi=dpi, transparent=see_through, metadata=metadata[format_name]
+                file, format=format_name, dpi=dpi, transparent=is_transparent, metadata=metadata[format_name]
             )
         except MemoryError as error:
-            raise OutputError(
-                tr("Not enough memory for an image of {wide} × {high} pixels.").format(wide=wide, high=high)
-            ) from error
+            text = tr("Not enough memory for an image of {wide} × {high} pixels.")
+            raise OutputError(text.format(wide=width, high=height)) from error
     return file.getvalue()
 
 
@@ -113,7 +112,7 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
 def painting() -> Iterator[None]:
     """Apply the settings of figures; one thread at a time, because matplotlib's settings are global."""
     with _one_at_a_time, looks.context(["default", _SETTINGS]), warnings.catch_warnings():
-        # A character that the font has not is a box on paper, and itself in a PDF's text and in an SVG.
+        # A character that the font lacks is painted as a box, but is part of the text of a PDF or SVG.
         warnings.filterwarnings("ignore", r"Glyph \d+")
         yield
 
@@ -125,11 +124,11 @@ def paper_of(figure: Figure, style: FigureStyle) -> Paper:
     return map_paper(figure, style) if isinstance(figure, MapFigure) else rows_paper(figure, style)
 
 
-_MAX_NAMED_SERIES = 7  # series of a family; of more the legend is a strip of colours with its two ends
+_MAX_NAMED_SERIES = 7  # ordered series with names in the legend; more have a strip of colours with two names
 _N_LOOKS = 7
 _NEUTRAL = "#6b7280"
-_BOLD_FACTOR = 1.6  # times as thick
-# dashes of the lines of values to compare with, in sizes of the text
+_BOLD_FACTOR = 1.6  # thickness of a bold line relative to other lines
+# Dashes and gaps of the reference lines, in sizes of the text.
 _LEVEL_DASHES = ((0.5, 0.35), (0.16, 0.3), (1.0, 0.3))
 _LINE_WIDTH = 0.17  # widths of lines, in sizes of the text
 _LEVEL_WIDTH = 0.12
@@ -144,40 +143,39 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     page.show_y_axis(figure.y, y_low, y_high)
     page.show_line("left")
     page.show_grid("y")
-    thin: Look = {"color": style.line, "linewidth": 0.09 * style.em}
+    thin_line: Look = {"color": style.line, "linewidth": 0.09 * style.em}
     if y_low < 0 < y_high and not figure.y.logarithmic:
-        page.area.axhline(0.0, **thin)
+        page.area.axhline(0.0, **thin_line)
     if figure.square:
-        page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin)
+        page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin_line)
     levels = _paint_levels(page, figure)
     for index, series in enumerate(figure.series):
-        bearer = _SeriesPainter(page, figure, series, index).paint()
+        artists = _SeriesPainter(page, figure, series, index).paint()
         if series.label and _has_legend_entry(figure, series):
-            page.entries.append((bearer, series.label))
+            page.entries.append((artists, series.label))
     _add_family_to_legend(page, figure)
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
     if figure.bands:
         page.entries.append((Patch(color=style.text, alpha=0.18, linewidth=0), figure.bands))
-    return page.finish(lambda wide: _curves_height(figure, style, wide))
+    return page.finish(lambda width: _curves_height(figure, style, width))
 
 
-def _curves_height(figure: CurvesFigure, style: FigureStyle, width: float) -> float:
-    """Return the height of the area of curves, by the width of the area and that of the page."""
+def _curves_height(figure: CurvesFigure, style: FigureStyle, area_width: float) -> float:
+    """Return the height of the area of curves: a wider page has a relatively lower area."""
     if figure.square:
-        return min(width, 40 * style.em)
-    wide = style.width / style.em
-    if wide < 36:
+        return min(area_width, 40 * style.em)
+    page_width = style.width / style.em  # in sizes of the text
+    if page_width < 36:
         return style.width * 0.56
-    return style.width * (0.42 if wide < 50 else 0.34)
+    return style.width * (0.42 if page_width < 50 else 0.34)
 
 
 def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the visible range of the axes."""
+    """Return the visible range of the x axis, and that of the y axis."""
     xs = _x_values(figure)
-    ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)] + [
-        m.y for m in figure.marks
-    ]
+    ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)]
+    ys += [mark.y for mark in figure.marks]
     ys += [level.value for level in figure.levels if not level.vertical]
     is_filled = any(series.kind in ("area", "bars") for series in figure.series) and not figure.y.logarithmic
     if is_filled:
@@ -186,9 +184,10 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
         square_range = value_range(figure.x, xs + ys, 0.03)
         return square_range, square_range
     bars = [series for series in figure.series if series.kind == "bars" and len(series.x) > 1]
-    half = max((_bar_width(series) / 2 for series in bars), default=0.0)
-    for series in bars:
-        xs += [series.x[0] - half, series.x[0] + half, series.x[-1] - half, series.x[-1] + half]
+    half_bar = max((_bar_width(series) / 2 for series in bars), default=0.0)
+    for series in bars:  # the first and the last bar are visible in full
+        for middle in (series.x[0], series.x[-1]):
+            xs += [middle - half_bar, middle + half_bar]
     y_low, y_high = value_range(figure.y, ys, 0.05)
     is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
     return value_range(figure.x, xs, 0.02), (0.0 if is_grounded else y_low, y_high)
@@ -222,91 +221,96 @@ class _SeriesPainter:
         self._figure = figure
         self._series = series
         self._index = index
-        self._of_few = len(figure.series) <= (_N_LOOKS if page.style.print else 4)
+        self._is_one_of_few = len(figure.series) <= (_N_LOOKS if page.style.print else 4)
         self._number = series.number if series.order is None else index
         self._color = (
             page.style.line if series.kind == "steps" else page.style.series(series.number, series.order)
         )
 
     def paint(self) -> Artist | tuple[Artist, ...]:
-        """Paint the series, and return what bears its name."""
+        """Paint the series, and return the artists that show it in the legend."""
         series = self._series
         x = _with_gaps(series.x, self._figure.x)
         y = _with_gaps(series.y, self._figure.y)
         if series.kind == "bars":
             return self._bars(x, y)
-        areas = [*self._interval(x), *self._ground(x, y)]
+        areas = [*self._interval(x), *self._filled_area(x, y)]
         line = self._line(x, y)
         return (*areas[:1], line) if areas else line
 
     def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
-        wide = 0.92 * _bar_width(self._series)
-        self._area.bar(x, y, wide, color=self._color, linewidth=0)
+        width = 0.92 * _bar_width(self._series)
+        self._area.bar(x, y, width, color=self._color, linewidth=0)
         return Patch(color=self._color, linewidth=0)
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
-        """Paint the intervals: a band around a line, whiskers around points and lone ones."""
+        """Paint the intervals: a band around a line, and whiskers around points or a single interval."""
         series = self._series
         low = _with_gaps(series.low, self._figure.y)
         high = _with_gaps(series.high, self._figure.y)
         color = self._style.series(series.number, series.order)
         intervals = [point for point in zip(x, low, high, strict=False) if all(map(isfinite, point))]
         if series.kind == "points" or len(intervals) == 1:
-            for x_value, *around in intervals:
-                self._area.plot(
-                    [x_value, x_value], around, color=color, linewidth=_LEVEL_WIDTH * self._style.em
-                )
+            width = _LEVEL_WIDTH * self._style.em
+            for x_value, low_end, high_end in intervals:
+                self._area.plot([x_value, x_value], [low_end, high_end], color=color, linewidth=width)
             return []
         if not intervals:
             return []
-        middle, below, above = zip(*intervals, strict=True)
-        return [self._area.fill_between(middle, below, above, color=color, alpha=0.14, linewidth=0)]
+        x_values, low_ends, high_ends = zip(*intervals, strict=True)
+        return [self._area.fill_between(x_values, low_ends, high_ends, color=color, alpha=0.14, linewidth=0)]
 
-    def _ground(self, x: Sequence[float], y: Sequence[float]) -> list[Artist]:
-        """Paint the ground below an area."""
+    def _filled_area(self, x: Sequence[float], y: Sequence[float]) -> list[Artist]:
+        """Fill the area below the line of a series of the kind "area"."""
         if self._series.kind != "area":
             return []
         return [self._area.fill_between(x, y, color=self._color, alpha=0.15, linewidth=0)]
 
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
-        """Paint the line with its markers: in print some, spaced; always those of points and of lone ones."""
+        """Paint the line, or the points, of a series.
+
+        Points without neighbours always have a marker, because they have no line. For print, a line has some
+        markers at equal distances.
+        """
         series = self._series
         em = self._style.em
-        dots: Look = {"marker": "None"} if series.kind in ("steps", "area") else self._marker()
+        marker: Look = {"marker": "None"} if series.kind in ("steps", "area") else self._marker()
         if series.kind == "points":
-            return self._area.plot(x, y, linestyle="None", **dots)[0]
-        lone = [
+            return self._area.plot(x, y, linestyle="None", **marker)[0]
+        isolated = [
             index
             for index, y_value in enumerate(y)
             if isfinite(y_value)
             and not any(isfinite(y[i]) for i in (index - 1, index + 1) if 0 <= i < len(y))
         ]
-        if lone and series.kind == "line":
-            self._area.plot(
-                [x[index] for index in lone], [y[index] for index in lone], linestyle="None", **dots
-            )
+        if isolated and series.kind == "line":
+            isolated_x = [x[index] for index in isolated]
+            isolated_y = [y[index] for index in isolated]
+            self._area.plot(isolated_x, isolated_y, linestyle="None", **marker)
         is_named = series.order is None or len(self._figure.series) <= _N_LOOKS
         if not (self._style.print and is_named):
-            dots = {"marker": "None"}
+            marker = {"marker": "None"}
+        # Distance between markers, and of the first marker from the left, as shares of the width. Each series
+        # starts at another place, so that markers of lines close to each other do not cover each other.
         spacing = 2.6 * em / self._style.width
         first = 0.5 * em * (self._index % _N_LOOKS) / self._style.width
-        thickness = 1.0 if series.order is None or self._of_few else 0.8
+        thickness = 1.0 if series.order is None or self._is_one_of_few else 0.8
         if series.bold:
             thickness = _BOLD_FACTOR
         width = _LINE_WIDTH * em * thickness
         look: Look = {"color": self._color, "linewidth": width, "linestyle": (0, self._dashes() or None)}
         look |= {"zorder": 2.5} if series.bold else {}
         style = "steps-post" if series.kind == "steps" else "default"
-        return self._area.plot(x, y, drawstyle=style, markevery=(first, spacing), **look, **dots)[0]
+        return self._area.plot(x, y, drawstyle=style, markevery=(first, spacing), **look, **marker)[0]
 
     def _marker(self) -> Look:
         return self._page.marker(self._number, self._color, 0.64)
 
     def _dashes(self) -> tuple[float, ...]:
-        """Return strokes and gaps; lines of an order have some only where they are few."""
+        """Return the lengths of strokes and gaps; ordered series have gaps only in figures of few series."""
         if self._series.dashes is not None:
             return self._series.dashes
-        if self._series.kind == "steps" or (self._series.order is not None and not self._of_few):
+        if self._series.kind == "steps" or (self._series.order is not None and not self._is_one_of_few):
             return ()
         return DASHES[self._number % len(DASHES)]
 
@@ -325,47 +329,51 @@ def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
         look: Look = {"color": color, "linewidth": _LEVEL_WIDTH * page.style.em, "linestyle": (0, dashes)}
         axis = figure.x if level.vertical else figure.y
         if isfinite(level.value) and (level.value > 0 or not axis.logarithmic):
-            (page.area.axvline if level.vertical else page.area.axhline)(level.value, **look)
+            draw_line = page.area.axvline if level.vertical else page.area.axhline
+            draw_line(level.value, **look)
         artists.append(Line2D([], [], **look))
     return artists
 
 
 def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
-    """Paint rings around points that stand out, each of another size."""
+    """Paint a ring around each marked point; rings have different sizes, because points may coincide."""
     em = page.style.em
     look: Look = {"marker": "o", "linestyle": "None", "markerfacecolor": "None"}
     look |= {"markeredgecolor": page.style.text, "markeredgewidth": _RING_WIDTH * em}
     for index, mark in enumerate(figure.marks):
         page.area.plot([mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look)
-        small = Line2D([], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look)
-        page.entries.append((small, mark.label))
+        legend_ring = Line2D([], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look)
+        page.entries.append((legend_ring, mark.label))
 
 
 def _has_legend_entry(figure: CurvesFigure, series: Series) -> bool:
     """Return whether a series has an entry of its own in the legend."""
-    family = sum(other.order is not None for other in figure.series)
+    n_ordered = sum(other.order is not None for other in figure.series)
     is_alone = len(figure.series) == 1 and not figure.levels and not figure.marks
-    return not is_alone and (series.order is None or family <= _MAX_NAMED_SERIES)
+    is_in_strip = series.order is not None and n_ordered > _MAX_NAMED_SERIES
+    return not is_alone and not is_in_strip
 
 
 def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
-    """Add the strip of colours of a large family to the legend, with its first and its last name."""
+    """Add a strip of colours for many ordered series to the legend, with the first and the last name."""
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
-        ends = sorted(family, key=lambda series: series.order or 0.0)
-        colors = tuple(Patch(color=page.style.ordered(series.order or 0.0), linewidth=0) for series in ends)
-        label = f"{ends[0].label} … {ends[-1].label}"
+        family.sort(key=lambda series: series.order or 0.0)
+        colors = tuple(Patch(color=page.style.ordered(series.order or 0.0), linewidth=0) for series in family)
+        label = f"{family[0].label} … {family[-1].label}"
         page.entries.append((colors, f"{figure.family}: {label}" if figure.family else label))
 
 
 ROW = 1.55
 """Height of a row, in sizes of the text."""
 
-_MAX_NAME_SHARE = 0.5  # of the width
-_HISTOGRAM_ROW_FACTOR = 2.3  # times as high is a row with a histogram
-_HISTOGRAM_HEIGHT = 0.86  # of its height: the highest bin, and where it stands below the middle
-_HISTOGRAM_FOOT = 0.42
-_BARS_HEIGHT = 1.05 / ROW  # height of the bars of a row
+_MAX_NAME_SHARE = 0.5  # share of the page's width for the names of rows
+_HISTOGRAM_ROW_FACTOR = 2.3  # height of rows with histograms, relative to other rows
+_HISTOGRAM_HEIGHT = 0.86  # height of the highest bin, as a share of the row
+_HISTOGRAM_FOOT = (
+    0.42  # distance of the foot of a histogram below the middle of its row, as a share of the row
+)
+_BARS_HEIGHT = 1.05 / ROW  # height of all bars of a row, as a share of the row
 _ID = re.compile(r" \(\d{1,9}\)$")
 
 
@@ -391,12 +399,13 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
         for row in figure.strong:
             page.area.axhspan(row - 0.45, row + 0.45, color=style.category(0), alpha=0.08, linewidth=0)
     if figure.strong and figure.strong_label:
-        color, opacity = (figure.series[0].number, 1.0) if figure.bars else (0, 0.12)
-        page.entries.append(
-            (Patch(color=style.category(color), alpha=opacity, linewidth=0), figure.strong_label)
-        )
-    tall = ROW * style.em * (_HISTOGRAM_ROW_FACTOR if figure.histograms is not None else 1.0)
-    return page.finish(lambda _: tall * max(1, n))
+        if figure.bars:
+            sample = Patch(color=style.category(figure.series[0].number), alpha=1.0, linewidth=0)
+        else:
+            sample = Patch(color=style.category(0), alpha=0.12, linewidth=0)
+        page.entries.append((sample, figure.strong_label))
+    row_height = ROW * style.em * (_HISTOGRAM_ROW_FACTOR if figure.histograms is not None else 1.0)
+    return page.finish(lambda _: row_height * max(1, n))
 
 
 def name_rows(page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0) -> None:
@@ -407,9 +416,9 @@ def name_rows(page: FigurePage, names: tuple[str, ...], visible_rows: range, spa
     page : FigurePage
     names : tuple of str
     visible_rows : range
-        Rows with names.
+        Rows whose names are written.
     spare : float
-        Space not needed by anything else, if larger than usual.
+        Width that nothing else needs: the names may take it, if it is more than their usual share.
     """
     max_width = max(_MAX_NAME_SHARE * page.style.width, spare) - 0.9 * page.style.em
     page.area.set_yticks(visible_rows, [_elided_name(page, names[row], max_width) for row in visible_rows])
@@ -417,9 +426,10 @@ def name_rows(page: FigurePage, names: tuple[str, ...], visible_rows: range, spa
 
 
 def _elided_name(page: FigurePage, name: str, room: float) -> str:
+    """Return a name, cut if it is too long, but with the id at its end."""
     match = _ID.search(name)
-    tail = match[0] if match and page.width(name) > room else ""
-    return page.elided(name[: len(name) - len(tail)], room - page.width(tail)) + tail
+    id_text = match[0] if match and page.width(name) > room else ""
+    return page.elided(name[: len(name) - len(id_text)], room - page.width(id_text)) + id_text
 
 
 def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
@@ -438,17 +448,17 @@ def _axis_values(figure: RowsFigure) -> list[float]:
 
 
 def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: int) -> None:
-    """Paint the bars of a series, which share the height of a row with those of the others."""
+    """Paint the bars of a series; the bars of all series share the height of a row."""
     style = page.style
-    high = _BARS_HEIGHT / len(figure.series)
-    pale = "#b4b4b4" if style.print else "#a9b6c9"
+    height = _BARS_HEIGHT / len(figure.series)
+    pale_color = "#b4b4b4" if style.print else "#a9b6c9"
     colors = [
-        pale if figure.strong and row not in figure.strong else style.category(number)
+        pale_color if figure.strong and row not in figure.strong else style.category(number)
         for row, number in enumerate(figure.numbers or (series.number,) * len(figure.rows))
     ]
-    middles = [row - _BARS_HEIGHT / 2 + (index + 0.5) * high for row in range(len(figure.rows))]
+    middles = [row - _BARS_HEIGHT / 2 + (index + 0.5) * height for row in range(len(figure.rows))]
     lengths = [value if isfinite(value) else nan for value in series.values]
-    page.area.barh(middles, lengths, high, color=colors, linewidth=0)
+    page.area.barh(middles, lengths, height, color=colors, linewidth=0)
     for middle, length, mark in zip(middles, lengths, series.marks, strict=False):
         if mark and isfinite(length):
             look: Look = {"ha": "left", "va": "center", "color": style.text}
@@ -458,25 +468,25 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
 
 
 def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
-    """Paint the points of a series over their intervals, lower where a histogram is behind them."""
+    """Paint the points of a series over their intervals: in the middle of a row, or at a histogram's foot."""
     style = page.style
     foot = _HISTOGRAM_FOOT if figure.histograms is not None else 0.0
     for row, value in enumerate(series.values):
         number = figure.numbers[row] if figure.numbers else series.number
         color = style.category(number)
-        middle = row + foot
+        y = row + foot
         if series.low and isfinite(series.low[row]) and isfinite(series.high[row]):
             ends = [series.low[row], series.high[row]]
-            page.area.plot(ends, [middle, middle], color=color, linewidth=0.16 * style.em)
+            page.area.plot(ends, [y, y], color=color, linewidth=0.16 * style.em)
         look = page.marker(number, color, 0.72)
-        page.area.plot([value], [middle], linestyle="None", clip_on=False, zorder=3, **look)
+        page.area.plot([value], [y], linestyle="None", clip_on=False, zorder=3, **look)
     if len(figure.series) > 1:
         look = page.marker(series.number, style.category(series.number), 0.72)
         page.entries.append((Line2D([], [], linestyle="None", **look), series.label))
 
 
 def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHistograms) -> None:
-    """Paint the histogram of each row, as high as the row where it is highest."""
+    """Paint the histogram of each row, whose highest bin is almost as high as the row."""
     for row, shares in enumerate(histograms.shares):
         tallest = max(shares, default=0.0)
         if tallest > 0:
@@ -489,15 +499,17 @@ def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHisto
 
 
 _N_SHADES = 256
-_MIN_COLOR_BAR = 8.0  # sizes of the text
+_CELL_OVERLAP = 0.2  # as a share of a cell
+
+# The following lengths are in sizes of the text.
+_MIN_COLOR_BAR = 8.0
 _MAX_COLOR_BAR = 22.0
 _MAX_CELL_WIDTH = 9.0
 _USUAL_CELL_WIDTH = 1.6
-_MIN_ROW_HEIGHT = 1.2  # of the text: a page of 8 points has 85
+_MIN_ROW_HEIGHT = 1.2
 _USUAL_MAP_HEIGHT = 62.0
-_MAX_MAP_HEIGHT = 85.0
-_COLOR_BAR_ROOM = 4.8  # what the bar of colours takes, with its title and without its numbers
-_CELL_OVERLAP = 0.2  # of a cell
+_MAX_MAP_HEIGHT = 85.0  # the height of a page with texts of 8 points
+_COLOR_BAR_ROOM = 4.8  # width of the bar of colours with its title, without its numbers
 
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
@@ -509,12 +521,12 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     _paint_values(page, figure)
     _paint_marked(page, figure)
     _name_groups(page, figure)
-    numbers = max((page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0)
-    spare = style.width - (_COLOR_BAR_ROOM + n_columns * _USUAL_CELL_WIDTH) * style.em - numbers
+    numbers_width = max((page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0)
+    spare = style.width - (_COLOR_BAR_ROOM + n_columns * _USUAL_CELL_WIDTH) * style.em - numbers_width
     page.fitters.append(
-        lambda _, high: name_rows(page, figure.rows, _labelled_rows(page, figure, high), spare)
+        lambda _, height: name_rows(page, figure.rows, _labelled_rows(page, figure, height), spare)
     )
-    page.fitters.append(lambda wide, _: _name_columns(page, figure, wide / max(1, n_columns)))
+    page.fitters.append(lambda width, _: _name_columns(page, figure, width / max(1, n_columns)))
     page.name_columns(figure.column_title)
     page.name_rows(figure.row_title)
     _paint_color_bar(page, figure, cells)
@@ -547,10 +559,11 @@ def color_range(figure: MapFigure) -> tuple[float, float]:
 
 
 def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
-    """Paint the cells, their middles at whole numbers: with gaps where values are in them, else overlapping.
+    """Paint the cells, whose middles have whole numbers as coordinates.
 
-    Each reaches under its neighbours at the right and below, which are painted later: readers of PDF and SVG
-    show the ground between areas that merely meet.
+    Cells with written values have white gaps. Other cells reach under their neighbours at the right and
+    below, which are painted later: readers of PDF and SVG would show the background between areas that only
+    touch.
     """
     style = page.style
     low, high = color_range(figure)
@@ -558,8 +571,8 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
     n_rows = len(figure.rows)
     n_columns = len(figure.columns)
-    over = 0.0 if figure.written else _CELL_OVERLAP
-    corners = np.array([[-0.5, -0.5], [0.5 + over, -0.5], [0.5 + over, 0.5 + over], [-0.5, 0.5 + over]])
+    end = 0.5 if figure.written else 0.5 + _CELL_OVERLAP
+    corners = np.array([[-0.5, -0.5], [end, -0.5], [end, end], [-0.5, end]])  # relative to the middle
     middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
     outlines = np.minimum(middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5])
     cells = PolyCollection(outlines, cmap=colors, linewidth=0.0)
@@ -590,27 +603,28 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
         written_texts.append(page.area.text(column, row, text, **look))
     widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in cells), default=0.0)
 
-    def fit(wide: float, high: float) -> None:
-        broad = widest + 0.4 * style.em <= wide / len(figure.columns)
+    def fit(width: float, height: float) -> None:
+        is_wide_enough = widest + 0.4 * style.em <= width / len(figure.columns)
         for text in written_texts:
-            text.set_visible(broad and high / len(figure.rows) >= 1.2 * style.em)
+            text.set_visible(is_wide_enough and height / len(figure.rows) >= 1.2 * style.em)
 
     page.fitters.append(fit)
 
 
 def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
-    """Paint outlines of the cells that stand out."""
+    """Paint outlines of the marked cells: black in the middle of white, to be visible on any colour."""
     em = page.style.em
     outlines = []
     for row, column in figure.marked:
-        for color, thick in (("#ffffff", 0.4), ("#000000", 0.2)):
-            around = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=color, clip_on=False)
-            outlines.append((page.area.add_patch(around), thick))
+        for color, thickness in (("#ffffff", 0.4), ("#000000", 0.2)):
+            outline = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=color, clip_on=False)
+            outlines.append((page.area.add_patch(outline), thickness))
 
-    def fit(wide: float, _: float) -> None:
-        thin = 0.6 if wide / max(1, len(figure.columns)) < 1.2 * em else 1.0
-        for around, thick in outlines:
-            around.set_linewidth(thick * thin * em)
+    def fit(width: float, _: float) -> None:
+        has_narrow_cells = width / max(1, len(figure.columns)) < 1.2 * em
+        factor = 0.6 if has_narrow_cells else 1.0
+        for outline, thickness in outlines:
+            outline.set_linewidth(thickness * factor * em)
 
     page.fitters.append(fit)
     if figure.marked and figure.mark_label:
@@ -619,7 +633,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
-    """Write the names of groups of columns over lines that hold them together."""
+    """Write the names of groups of columns above lines that span the columns of each group."""
     em = page.style.em
     first = 0
     transform = page.area.get_xaxis_transform() + ScaledTranslation(
@@ -633,38 +647,40 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
         written_texts.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=transform, **look))
         first += n
 
-    def fit(wide: float, _: float) -> None:
+    def fit(width: float, _: float) -> None:
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
-            text.set_text(page.elided(name, n * wide / len(figure.columns) - 0.4 * em))
+            text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
 
     page.fitters.append(fit)
 
 
-def _labelled_rows(page: FigurePage, figure: MapFigure, high: float) -> range:
-    """Return the rows whose names are written: at equal steps if they are ordered and close together."""
+def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
+    """Return the rows whose names are written: all, or every i-th if the rows are ordered and low."""
     n = len(figure.rows)
-    step = max(1, math.ceil(1.15 * page.style.em * n / high)) if figure.row_title else 1
+    step = max(1, math.ceil(1.15 * page.style.em * n / height)) if figure.row_title else 1
     return range(0, n, step)
 
 
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
-    """Write the names of columns: all, or round numbers, or at equal steps if they stand close."""
+    """Write the names of columns of a width: all, or those of every i-th column if the columns are narrow.
+
+    If the names are consecutive numbers, round numbers are written instead of every i-th.
+    """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
-    apart = max(1, math.ceil(widest / cell))
+    step = max(1, math.ceil(widest / cell))
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
-    columns: Sequence[int] = range(0, len(numbers), apart)
-    if apart > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
-        round_numbers = [int(v) for v in ticks.integer_ticks(numbers[0], numbers[-1], len(numbers) / apart)]
-        inner = [v for v in round_numbers[1:-1] if min(v - round_numbers[0], round_numbers[-1] - v) >= apart]
-        columns = [v - numbers[0] for v in (round_numbers[0], *inner, round_numbers[-1])]
-    page.area.set_xticks(columns, [page.elided(figure.columns[column], cell * apart) for column in columns])
+    columns: Sequence[int] = range(0, len(numbers), step)
+    if step > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        round_numbers = [int(v) for v in ticks.integer_ticks(numbers[0], numbers[-1], len(numbers) / step)]
+        first = round_numbers[0]
+        last = round_numbers[-1]
+        inner = [v for v in round_numbers[1:-1] if min(v - first, last - v) >= step]
+        columns = [v - numbers[0] for v in (first, *inner, last)]
+    page.area.set_xticks(columns, [page.elided(figure.columns[column], cell * step) for column in columns])
 
 
 def _color_bar_ticks(figure: MapFigure) -> Ticks:
-    """Return the values of the colour bar and their texts.
-
-    The ends say if values lie beyond them.
-    """
+    """Return the values of the colour bar and their texts; "≤" or "≥" at an end if values lie outside."""
     if figure.ends:
         return figure.ends
     low, high = color_range(figure)
@@ -677,36 +693,41 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
         texts = ticks.tick_labels(values)
     bar_ticks = list(zip(values, texts, strict=True))
     if bar_ticks and min(finite_values, default=low) < low:
-        bar_ticks[0] = low, f"≤ {bar_ticks[0][1]}"
+        _, text = bar_ticks[0]
+        bar_ticks[0] = low, f"≤ {text}"
     if bar_ticks and max(finite_values, default=high) > high:
-        bar_ticks[-1] = high, f"≥ {bar_ticks[-1][1]}"
+        _, text = bar_ticks[-1]
+        bar_ticks[-1] = high, f"≥ {text}"
     return bar_ticks
 
 
 def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> None:
-    """Paint the bar of colours with its numbers and what they measure; the first of ranks is at its top."""
+    """Paint the bar of colours with its numbers and title; the first rank is at its top."""
     em = page.style.em
     style = page.style
     bar = page.area.inset_axes((0, 0, 1, 1))
     colors = page.paper.colorbar(cells, cax=bar)
     colors.outline.set_visible(False)
-    assert colors.solids is not None  # there are none of a map of lines alone
-    colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)  # no seams, and no picture
+    assert colors.solids is not None  # only a map of lines has none
+    # Vector graphics instead of an image, with edges that hide the seams between the colours.
+    colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
     bar_ticks = _color_bar_ticks(figure)
     bar.set_yticks([value for value, _ in bar_ticks], [text for _, text in bar_ticks])
     bar.tick_params(length=0, pad=0.4 * em, labelcolor=style.muted)
     if figure.first_dark:
         bar.invert_yaxis()
 
-    def place(length: float) -> Bbox:
-        """Return where the bar is on the paper: beside the area, from its top."""
+    def bounds(length: float) -> Bbox:
+        """Return the position of the bar on the page: next to the area, from the top of the area."""
         area = page.area.get_position()
-        across, up = 72 * page.paper.get_size_inches()
-        return Bbox.from_bounds(area.x1 + em / across, area.y1 - length / up, em / across, length / up)
+        page_width, page_height = 72 * page.paper.get_size_inches()
+        return Bbox.from_bounds(
+            area.x1 + em / page_width, area.y1 - length / page_height, em / page_width, length / page_height
+        )
 
-    def fit(_: float, high: float) -> None:
-        length = min(max(high, _MIN_COLOR_BAR * em), _MAX_COLOR_BAR * em)
-        bar.set_axes_locator(lambda *_: place(length))
+    def fit(_: float, height: float) -> None:
+        length = min(max(height, _MIN_COLOR_BAR * em), _MAX_COLOR_BAR * em)
+        bar.set_axes_locator(lambda *_: bounds(length))
         title = page.wrapped(figure.color.text, length)
         bar.set_ylabel(title, color=style.text, labelpad=0.5 * em)
 

@@ -37,9 +37,9 @@ VIRIDIS = (
 Colors = Literal["light", "print"]
 COLORS: tuple[Colors, ...] = ("light", "print")
 
-_MILLIMETRE = 72 / 25.4
-# For print the hues of the screen, ordered so that neighbours are far apart in lightness too, from black on:
-# 0, 55, 30, 68, 40, 15, 60 of 100.
+_MILLIMETRE = 72 / 25.4  # in points
+# For print, the hues of the screen in an order in which neighbours also differ much in lightness, which is
+# 0, 55, 30, 68, 40, 15 and 60 of 100.
 _PRINT_PALETTE = ("#000000", "#d9730d", "#14508f", "#8fa3b0", "#7a2a6b", "#4d4d4d", "#2f9e6e")
 
 _VIRIDIS = VIRIDIS[:-2:2]  # without its last part, which vanishes on white
@@ -53,15 +53,16 @@ class FigureStyle:
     Attributes
     ----------
     width : float
-        In points.
+        Width in points.
     font : float
         Text size in points.
     colors : {"light", "print"}
-        Colours of the screen; or dark ones that also differ in grey, with dashes and markers.
+        Colours for a light screen; or dark colours for print that also differ in grey, with dashes and
+        markers.
     height : float, optional
-        By default suited to the figure.
+        Height in points; by default suited to the figure.
     heading : str
-        Line above the figure, where no caption says what it is of; "" for none.
+        Line above a figure that has no caption with its subject; "" for none.
     """
 
     width: float = 85 * _MILLIMETRE
@@ -123,8 +124,8 @@ class FigureStyle:
 def on_ground(color: str) -> str:
     """Return a text colour that is readable on a background."""
     red, green, blue = (part / 255 for part in bytes.fromhex(color[1:]))
-    light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
-    return "#ffffff" if light < 0.3 else "#000000"
+    luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+    return "#ffffff" if luminance < 0.3 else "#000000"
 
 
 PRESETS: dict[str, tuple[float, float]] = {
@@ -160,21 +161,22 @@ def style_of(
     ParameterError
         For an invalid option.
     """
-    wide, size = PRESETS.get(width.strip().lower(), (0.0, 8.0))
-    wide = wide or _millimetres("width", width)
-    size = size if font is None else font
+    preset_width, preset_font = PRESETS.get(width.strip().lower(), (0.0, 8.0))
+    millimetres = preset_width or _millimetres("width", width)
+    size = preset_font if font is None else font
     if not _FONT_RANGE[0] <= size <= _FONT_RANGE[1]:
         raise ParameterError("font", size, f"points from {_FONT_RANGE[0]:g} to {_FONT_RANGE[1]:g}")
     color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
     if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))
-    style = FigureStyle(wide * _MILLIMETRE, size, color_scheme)
+    style = FigureStyle(millimetres * _MILLIMETRE, size, color_scheme)
     return style if height is None else replace(style, height=_millimetres("height", height) * _MILLIMETRE)
 
 
 def _millimetres(name: str, text: str) -> float:
-    read = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
-    value = float(read[1]) * _MILLIMETRES_BY_UNIT[read[2]] if read else 0.0
+    """Return a length with its unit in millimetres; ParameterError, with the option's name, if invalid."""
+    match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
+    value = float(match[1]) * _MILLIMETRES_BY_UNIT[match[2]] if match else 0.0
     if not _WIDTH_RANGE[0] <= value <= _WIDTH_RANGE[1]:
         presets_text = f", or {', '.join(PRESETS)}" if name == "width" else ""
         raise ParameterError(name, text, f"a length from 20mm to 2000mm in mm, cm, in or pt{presets_text}")
@@ -185,7 +187,7 @@ def _mixed_color(colors: tuple[str, ...], share: float) -> str:
     """Return the colour at a share, from 0 to 1, of the way from the first to the last of some colours."""
     position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     start = min(int(position), len(colors) - 2)
-    first, last = (bytes.fromhex(colors[i]) for i in (start, start + 1))
-    return "#" + "".join(
-        f"{round(a + (b - a) * (position - start)):02x}" for a, b in zip(first, last, strict=True)
-    )
+    first = bytes.fromhex(colors[start])
+    last = bytes.fromhex(colors[start + 1])
+    parts = (round(a + (b - a) * (position - start)) for a, b in zip(first, last, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in parts)

@@ -1,4 +1,4 @@
-"""Where ticks go and what is written at them. Plain numbers in, plain numbers out."""
+"""The values of ticks and their labels, computed from plain numbers."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from itertools import pairwise
 
 from rankstudio.engine.language import thousands_separator
 
-# A tick at an end of the range is inside but for the rounding of a quotient, a few eps; 1e-9 of a step is
-# more than that, and less than anyone sees.
+# A tick at an end of the range counts as inside, although the rounding of a quotient, a few eps, may put it
+# outside: 1e-9 of a step is more than that, and not visible.
 _ROUNDING = 1e-9
 
-# Values that differ by less than this part of them are equal but for rounding, which is some hundred eps in
-# a sum of many terms; their labels would need 13 digits.
+# Values with a smaller relative difference count as equal: the rounding of a sum of many terms is some
+# hundred eps, and their labels would need 13 digits.
 EQUAL = 1e-12
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
-"""Without 2.5, which costs a digit more than its neighbours."""
+"""Steps without 2.5, whose multiples need one more digit."""
 
 
 def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> float:
@@ -33,7 +33,7 @@ def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> floa
 def nice_ticks(low: float, high: float, count: float, steps: Sequence[float] = STEPS) -> list[float]:
     """Return about ``count`` distinct round values in [low, high], ascending.
 
-    There are fewer where the range is so narrow that floats do not tell its multiples apart.
+    There are fewer if the range is so narrow that multiples of the step are equal as floats.
     """
     step = nice_step(high - low, count, steps)
     first = math.ceil(low / step - _ROUNDING)
@@ -56,10 +56,12 @@ def tick_labels(ticks: list[float]) -> list[str]:
     step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
     if largest >= 1e6 or step < 1e-7:
-        digits = min(max(3, math.ceil(math.log10(largest / step)) + 1), 15)  # as many as tell them apart
+        digits = min(
+            max(3, math.ceil(math.log10(largest / step)) + 1), 15
+        )  # as many as distinguish the ticks
         return [f"{t:.{digits}g}" for t in ticks]
     places = decimals(step)
-    # A tick at 0 is a sum of steps, and may be some eps of one: it has no minus.
+    # A tick at 0 may be some eps of a step, even a negative number: it is written without a minus.
     return [grouped(0.0 if abs(t) < step * 1e-6 else t, places) for t in ticks]
 
 
@@ -89,7 +91,7 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
         visible = [tick for tick in ticks if low <= tick <= high]
         if len(visible) >= min(3.0, count):
             return visible
-        if step > 1:  # what is between those powers would be hundreds
+        if step > 1:  # values between those powers would be hundreds of ticks
             return visible or [10.0 ** math.ceil(math.log10(low))]
     return nice_ticks(low, high, count, DECIMAL_STEPS)
 

@@ -1,4 +1,4 @@
-"""Figures as values: what is shown, over which axes, with which names; not how."""
+"""Figures as values: the shown values, axes and names of a figure, independent of how it is painted."""
 
 from __future__ import annotations
 
@@ -160,17 +160,15 @@ class CurvesFigure:
         header = ["series", self.x.text, self.y.text, *(["low", "high"] if has_ranges else [])]
         rows: list[list[Cell]] = []
         for series in self.series:
-            ends = _nan_if_empty(series.low, series), _nan_if_empty(series.high, series)
+            low = _nan_if_empty(series.low, series)
+            high = _nan_if_empty(series.high, series)
             for index, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
-                rows.append(
-                    [series.label or series.note, x, y, *([e[index] for e in ends] if has_ranges else [])]
-                )
+                range_cells = [low[index], high[index]] if has_ranges else []
+                rows.append([series.label or series.note, x, y, *range_cells])
         blanks: list[Cell] = [float("nan")] * 2 if has_ranges else []
         for level in self.levels:
-            ends_of: list[Cell] = (
-                [level.value, float("nan")] if level.vertical else [float("nan"), level.value]
-            )
-            rows.append([level.label, *ends_of, *blanks])
+            x, y = (level.value, float("nan")) if level.vertical else (float("nan"), level.value)
+            rows.append([level.label, x, y, *blanks])
         rows += [[mark.label, mark.x, mark.y, *blanks] for mark in self.marks]
         return header, rows
 

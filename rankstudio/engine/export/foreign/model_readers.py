@@ -1,4 +1,4 @@
-"""Readers of models of other programs: those of plug-ins, asked when a file is opened."""
+"""Models of other programs, read by plug-ins when a file is opened."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from rankstudio.engine.plugins.loader import plugins_with
 from rankstudio.engine.plugins.model_reader import ABILITY
 
 FOREIGN = "foreign"
-"""In place of the method of a model: another program learned it."""
+"""Takes the place of a method's key in models that other programs learned."""
 
 ENDINGS = (".json", ".txt", ".xml", ".model", ".onnx")
 """Suffixes of files of models."""
 
 
 def is_foreign_text(path: Path) -> bool:
-    """Return whether a file that is no JSON begins like a model of another program."""
+    """Return whether a file that is not JSON begins like a model of another program."""
     return any(imported(reader.recognise)(path) for reader in _readers())
 
 
 def parsed_file(path: Path) -> ParsedModel | None:
-    """Return the model of another program in a file; None where it is none, or no plug-in reads it.
+    """Return the model of another program in a file; None for other files, and if no plug-in reads it.
 
     Raises
     ------
     DatasetError, MissingExtraError
-        As of :func:`foreign_model`.
+        As in :func:`foreign_model`.
     """
     models = (imported(reader.parse)(path) for reader in _readers())
     return next((model for model in models if model is not None), None)
@@ -47,20 +47,21 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
 
 
 def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
-    """Return the model of another program as one of the data's features; None where a file is none.
+    """Return the model of another program as a model of the data's features; None for other files.
 
     Parameters
     ----------
     path : Path
     dataset : FoldedDataset
-        Its features are found by their names; where the model has none, by their numbers.
+        Data whose features are matched with those of the model: by name, or by number if the model has no
+        names.
 
     Raises
     ------
     DataError
-        Where the file cannot be read, or asks for a feature that is not there.
+        If the file cannot be read, or the model needs a feature that the data do not have.
     MissingExtraError
-        Where onnx is needed, and not installed.
+        If onnx is needed but not installed.
     """
     parsed_model = parsed_file(path)
     return None if parsed_model is None else model_in_data(parsed_model, dataset, path)
@@ -72,7 +73,7 @@ def own_model(path: Path) -> Model:
     Raises
     ------
     DataError
-        For other files; it names the plug-in that reads models of other programs, where that is absent.
+        For other files. If the plug-in that reads models of other programs is absent, the message names it.
     """
     try:
         return load_model(path)

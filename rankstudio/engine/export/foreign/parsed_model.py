@@ -17,31 +17,33 @@ Numbering = Literal["column", "id", "set"]
 """Meaning of a feature's number: a column from 0, an id of the data, or a position in a feature set."""
 
 _MOST_NODES = 5_000_000
-_LAST_FLOAT = math.nextafter(2.0**128 - 2.0**103, 0.0)  # what is greater is rounded to an infinite float
+# The greatest double that is rounded to a finite float.
+_LAST_FLOAT = math.nextafter(2.0**128 - 2.0**103, 0.0)
 
 Split = tuple[int, float, Hashable, Hashable]
-"""Feature, threshold, and what follows for a value up to it and for one above it."""
+"""Feature, threshold, key of the child for values up to the threshold, key of the child for values above."""
 
 
 @dataclass(frozen=True)
 class ParsedModel:
-    """A weighted sum, or trees that are added up.
+    """The model in a file of another program: a weighted sum, or a sum of trees.
 
     Attributes
     ----------
     program : str
-        Whose it is: "XGBoost".
+        Program of the file: "XGBoost".
     weights : Mapping of int to float
-        By the number of the feature; empty for trees.
+        Weights by the number of the feature; empty for trees.
     trees : tuple of ScoreTree
     names : tuple of str
-        Of the features by their numbers, "" where one has none; () where none has.
+        Names of the features in the order of their numbers, "" for a feature without a name; empty if no
+        feature has a name.
     numbering : {"column", "id", "set"}
-        What numbers are where there are no names.
+        Meaning of the numbers of features, for a model without names.
     n_features : int
-        How many features the model was learned from, as far as the file says; 0 where it does not.
+        Number of features that the model was learned from; 0 if the file does not say.
     lightgbm : str
-        LightGBM's own text, which then stands for the trees.
+        LightGBM's own text, which takes the place of the trees.
     """
 
     program: str
@@ -54,54 +56,58 @@ class ParsedModel:
 
 
 class UnreadableModelError(DataError):
-    """A file of another program that cannot be read; the sentence lacks the file's name."""
+    """A file of another program cannot be read; the message does not name the file."""
 
 
 def unreadable(program: str, expected: str) -> UnreadableModelError:
-    """Return the error of a file of a program, of which something is not as it should be."""
+    """Return the error of a program's file that does not have the expected content."""
     text = tr("the {program} model cannot be read: expected {expected}.")
     return UnreadableModelError(text.format(program=program, expected=expected))
 
 
 def flat_tree(program: str, root: Hashable, look: Callable[[Any], Split | float]) -> ScoreTree:
-    """Return a tree, each of whose nodes is looked up once, from the root on.
+    """Return the tree with a root, whose nodes are looked up by their keys, each once.
 
     Parameters
     ----------
     program : str
-        For sentences.
+        Name of the program, for messages.
     root : hashable
-        The key of the first node.
+        Key of the first node.
     look : callable
-        Returns what a key stands for: a split, or what a leaf adds.
+        Returns the node of a key: a split, or the value of a leaf.
 
     Raises
     ------
     UnreadableModelError
-        Where a number is not finite, or a node is reached twice.
+        If a number is not finite, or a node is reached twice.
     """
+    # Each split is a list of feature, threshold and the indices of its two children, which are entered later.
     splits: list[list[Any]] = []
     leaves: list[float] = []
-    waiting: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
+    # Key of a node, index of its parent, and the position of the node's index in the parent's list.
+    pending: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
     visited: set[Hashable] = set()
-    while waiting:
-        key, parent, side = waiting.pop()
+    while pending:
+        key, parent, position = pending.pop()
         if key in visited:
             raise unreadable(program, tr("each node of a tree once"))
         visited.add(key)
         node = look(key)
-        number = node if isinstance(node, float) else node[1]
-        if not math.isfinite(number) or len(splits) + len(leaves) > _MOST_NODES:
-            raise unreadable(program, tr("finite numbers and trees with an end"))
+        has_too_many_nodes = len(splits) + len(leaves) > _MOST_NODES
         if isinstance(node, float):
-            index = -1 - len(leaves)
+            number = node
+            index = -1 - len(leaves)  # leaves have negative indices
             leaves.append(node)
         else:
+            feature, number, low_key, high_key = node
             index = len(splits)
-            splits.append([node[0], node[1], 0, 0])
-            waiting += [(node[3], index, 3), (node[2], index, 2)]
+            splits.append([feature, number, 0, 0])
+            pending += [(high_key, index, 3), (low_key, index, 2)]  # the low side is visited first
+        if not math.isfinite(number) or has_too_many_nodes:
+            raise unreadable(program, tr("finite numbers and trees with an end"))
         if parent >= 0:
-            splits[parent][side] = index
+            splits[parent][position] = index
     return ScoreTree(tuple((c, t, low, high) for c, t, low, high in splits), tuple(leaves))
 
 
@@ -112,12 +118,23 @@ def tree_of_lists(
     split: Callable[[int], tuple[int, float]],
     leaf: Callable[[int], float],
 ) -> ScoreTree:
-    """Return a tree whose nodes are numbered, with the numbers of their children; -1 is none.
+    """Return a tree whose nodes are numbered from 0, the root, given their children and contents.
+
+    Parameters
+    ----------
+    program : str
+        Name of the program, for messages.
+    left, right : sequence of int
+        Numbers of the children of each node; -1 for a leaf.
+    split : callable
+        Returns feature and threshold of a node.
+    leaf : callable
+        Returns the value of a leaf.
 
     Raises
     ------
     UnreadableModelError
-        Where a child is no node, or comes twice.
+        If a child does not exist, or is a child of two nodes.
     """
 
     def look(node: Any) -> Split | float:
@@ -131,8 +148,8 @@ def tree_of_lists(
 def greatest_up_to(threshold: float) -> float:
     """Return the greatest double that, rounded to a float, is at most a threshold.
 
-    A program that compares floats sees a double rounded to the nearest float, of two as near to the one whose
-    last bit is 0.
+    A program that compares floats rounds a double to the nearest float; if two floats are equally near, to
+    the float whose last bit is 0.
     """
     low = nearest_float(threshold)
     if not math.isfinite(float(low)):
@@ -140,9 +157,9 @@ def greatest_up_to(threshold: float) -> float:
     if low == np.finfo(np.float32).max:
         return _LAST_FLOAT
     high = np.nextafter(low, np.float32(np.inf))
-    middle = (float(low) + float(high)) / 2  # exact: two neighbours and one more bit
-    even = int(low.view(np.uint32)) % 2 == 0
-    return middle if even else math.nextafter(middle, -math.inf)
+    middle = (float(low) + float(high)) / 2  # exact, because a double has more bits than a float
+    is_rounded_down = int(low.view(np.uint32)) % 2 == 0  # the last bit of the lower float is 0
+    return middle if is_rounded_down else math.nextafter(middle, -math.inf)
 
 
 def greatest_below(threshold: float) -> float:

@@ -14,13 +14,13 @@ from rankstudio.engine.export.plugin_formats import KIND, readable_formats
 from rankstudio.engine.language import tr
 
 _OTHER_ENDINGS = frozenset((".json", ".toml", ".py", ".rankstudio"))
-_FOREIGN_METHOD = "foreign"  # as of the models that are parsed
-_N_TRIAL_ROWS = 8  # documents on which a reader is tried
+_FOREIGN_METHOD = "foreign"  # the same as for parsed models of other programs
+_N_TRIAL_ROWS = 8  # number of documents on which a reader is tried
 _MAX_MODEL_BYTES = 1 << 28
 
 
 def is_plugin_model(path: Path) -> bool:
-    """Return whether a file has the ending of a plug-in's format of models, and of nothing else."""
+    """Return whether a file has the ending of a plug-in's format of models, and of no data format."""
     ending = path.suffix.lower()
     return ending not in data_endings() and may_be_plugin_model(path) and path.is_file()
 
@@ -40,7 +40,7 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     ----------
     path : Path
     dataset : FoldedDataset
-        Its features are the inputs of the model: which of them it uses, only its reader knows.
+        Data whose features are the inputs of the model. Only its reader knows which features it uses.
 
     Raises
     ------
@@ -77,7 +77,9 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         beyond=beyond,
         source=str(path),
     )
-    model.predict(dataset.folds[0].train.X[:_N_TRIAL_ROWS], dataset.feature_ids)  # raises a fault now
+    model.predict(
+        dataset.folds[0].train.X[:_N_TRIAL_ROWS], dataset.feature_ids
+    )  # raises the reader's errors now
     return model
 
 

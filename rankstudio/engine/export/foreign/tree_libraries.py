@@ -26,11 +26,11 @@ from rankstudio.engine.language import tr
 _XGBOOST = "XGBoost"
 _CATBOOST = "CatBoost"
 _NUMBERED_NAME = re.compile(r"f[0-9]{1,7}")
-_MAX_DEPTH = 16  # of an oblivious tree, which CatBoost allows, too
+_MAX_DEPTH = 16  # greatest depth of a symmetric tree, as in CatBoost
 
 
 def lightgbm_model(text: str) -> ParsedModel:
-    """Return the model in LightGBM's text, checked as every text that LightGBM is given."""
+    """Return the model in LightGBM's text, after the same checks as for every text passed to LightGBM."""
     header = dict(line.partition("=")[::2] for line in text.partition("\nTree=")[0].splitlines())
     names = tuple(header.get("feature_names", "").split())
     n = whole("LightGBM", header.get("max_feature_idx", len(names) - 1)) + 1
@@ -48,7 +48,6 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     """
     try:
         learner = values["learner"]
-        tree_weights = None
         parameters = learner["learner_model_param"]
         booster = learner["gradient_booster"]
         if any(whole(_XGBOOST, parameters.get(key, 0)) > 1 for key in ("num_class", "num_target")):
@@ -58,15 +57,14 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
         if booster["name"] == "gblinear":
             weights = [finite(_XGBOOST, weight) for weight in booster["model"]["weights"]]
             return ParsedModel(_XGBOOST, dict(enumerate(weights[:n])), names=names, n_features=n)
+        tree_weights = None
         if booster["name"] == "dart":
             tree_weights = booster["weight_drop"]
             booster = booster["gbtree"]
         trees = booster["model"]["trees"]
-        factors = (
-            [1.0] * len(trees)
-            if tree_weights is None
-            else [finite(_XGBOOST, weight) for weight in tree_weights]
-        )
+        factors = [1.0] * len(trees)
+        if tree_weights is not None:
+            factors = [finite(_XGBOOST, weight) for weight in tree_weights]
         score_trees = tuple(_xgboost_tree(tree, factor) for tree, factor in zip(trees, factors, strict=True))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.save_model")) from error
@@ -74,11 +72,16 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
+    """Return a tree of XGBoost, whose leaves are multiplied by a factor.
+
+    The condition of a leaf is its value.
+    """
     left = tree["left_children"]
     right = tree["right_children"]
     features = tree["split_indices"]
     conditions = tree["split_conditions"]
-    if any(tree.get("split_type", ())) or not len(left) == len(right) == len(features) == len(conditions):
+    has_categories = any(tree.get("split_type", ()))
+    if has_categories or not len(left) == len(right) == len(features) == len(conditions):
         raise unreadable(_XGBOOST, tr("splits of numbers, no categories"))
 
     def split(node: int) -> tuple[int, float]:
@@ -89,17 +92,19 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
 
 def xgboost_dump(trees: list[Any]) -> ParsedModel:
     """Return the model in the JSON of ``Booster.get_dump``, which names the feature of each split."""
-    numbers: dict[str, int] = {}
+    numbers: dict[str, int] = {}  # of the features by name, in order of occurrence
 
-    def look(node: Any) -> Split | float:
-        values = nodes[node]
-        if "leaf" in values:
-            return finite(_XGBOOST, values["leaf"])
-        below, above = (_child_with_id(values, values[side]) for side in ("yes", "no"))
-        for child in (below, above):
+    def look(key: Any) -> Split | float:
+        node = nodes[key]
+        if "leaf" in node:
+            return finite(_XGBOOST, node["leaf"])
+        low_child = _child_with_id(node, node["yes"])
+        high_child = _child_with_id(node, node["no"])
+        for child in (low_child, high_child):
             nodes[id(child)] = child
-        number = numbers.setdefault(str(values["split"]), len(numbers))
-        return number, greatest_below(finite(_XGBOOST, values["split_condition"])), id(below), id(above)
+        number = numbers.setdefault(str(node["split"]), len(numbers))
+        threshold = greatest_below(finite(_XGBOOST, node["split_condition"]))
+        return number, threshold, id(low_child), id(high_child)
 
     score_trees = []
     try:
@@ -108,7 +113,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
             score_trees.append(flat_tree(_XGBOOST, id(tree), look))
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump")) from error
-    if all(map(_NUMBERED_NAME.fullmatch, numbers)):  # the library's own names are columns
+    if all(map(_NUMBERED_NAME.fullmatch, numbers)):  # names that XGBoost makes of columns: f0, f1, …
         columns = {number: int(name[1:]) for name, number in numbers.items()}
         return ParsedModel(_XGBOOST, trees=tuple(_with_columns(tree, columns) for tree in score_trees))
     return ParsedModel(_XGBOOST, trees=tuple(score_trees), names=tuple(numbers))
@@ -119,6 +124,7 @@ def _with_columns(tree: ScoreTree, columns: Mapping[int, int]) -> ScoreTree:
 
 
 def _child_with_id(node: Mapping[str, Any], number: object) -> Mapping[str, Any]:
+    """Return the child of a node with a number."""
     for child in node["children"]:
         if child["nodeid"] == number:
             return child  # type: ignore[no-any-return]
@@ -126,9 +132,10 @@ def _child_with_id(node: Mapping[str, Any], number: object) -> Mapping[str, Any]
 
 
 def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return the model in CatBoost's JSON: of symmetric trees, or of others.
+    """Return the model in CatBoost's JSON, with symmetric or other trees.
 
-    A value above the border sets a bit of the leaf's number, the first split the lowest; both are floats.
+    In a symmetric tree, a value above the border of a split sets a bit of the leaf's number: the first split
+    sets the lowest bit. Values and borders are compared as floats.
     """
     try:
         feature_infos = values["features_info"]["float_features"]
@@ -149,6 +156,7 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _parsed_split(split: Mapping[str, Any], columns: Mapping[int, int]) -> tuple[int, float]:
+    """Return the column and the threshold of a split."""
     if split.get("split_type", "FloatFeature") != "FloatFeature":
         raise unreadable(_CATBOOST, tr("splits of numbers, no categories"))
     return columns[split["float_feature_index"]], greatest_up_to(finite(_CATBOOST, split["border"]))
@@ -162,6 +170,7 @@ def _symmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale: 
         raise unreadable(_CATBOOST, tr("one value for each leaf"))
 
     def look(key: Any) -> Split | float:
+        """Return the node of a level, from the last split down to 0, with the bits of the levels above."""
         level, leaf = key
         if level < 0:
             return float(leaves[leaf])
@@ -171,6 +180,7 @@ def _symmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale: 
 
 
 def _asymmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
+    """Return a tree of CatBoost whose nodes have splits of their own, with its leaves scaled."""
     nodes: dict[int, Any] = {id(tree): tree}
 
     def look(key: Any) -> Split | float:

@@ -44,15 +44,15 @@ class Documents:
 
 
 ABOUT = "-about.txt"
-"""End of the name of the file that says where a model is from, after the stem of the model."""
+"""End of the name of the file with the origin of a model, after the stem of the model."""
 
 
 class Readers(IntEnum):
-    """Kinds of programs that read the files of a format, in the order in which people are offered them."""
+    """Kinds of programs that read the files of a format, in the order in which users are offered them."""
 
-    PROGRAM = 0  # that ranks by itself
+    PROGRAM = 0  # a program that ranks by itself
     SEARCH_ENGINE = 1
-    RUNTIME = 2  # of models of any kind
+    RUNTIME = 2  # a runtime for models of any kind
     CODE = 3
     OTHER = 4
 
@@ -94,9 +94,9 @@ class ModelFormat:
     engine : str
         Search engine whose feature sets give definitions; "" without one.
     readers : Readers
-        Who reads the files: formats are offered in this order.
+        Kind of the programs that read the files: formats are offered in the order of these kinds.
     package : str
-        Package that it comes from; "" for RankStudio's own.
+        Package that the format comes from; "" for RankStudio's own.
     """
 
     key: str
@@ -121,14 +121,14 @@ class ModelFormat:
     package: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kind: str = "") -> str:
-        """Return the reason why it cannot express a model, as a sentence; "" if it can.
+        """Return the reason why the format cannot express a model, as a sentence; "" if it can.
 
         Parameters
         ----------
         linear, scaled : bool
             Whether the model is a weighted sum, and whether its inputs are scaled within a query.
         kind : str
-            What it is made of, as :attr:`rankstudio.engine.steps.Step.kind` says.
+            Kind of its parts; see :attr:`rankstudio.engine.steps.Step.kind`.
         """
         if kind and not (kind == "sums" and self.sums):
             text = refusal_of(kind)

@@ -1,4 +1,4 @@
-"""RankLib's text of a model, which search engines read too: a line of weights, or an ensemble of trees."""
+"""RankLib's text of a model, which search engines also read: a line of weights, or an ensemble of trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TREES_HEADER = "## LambdaMART"
 
 
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
-    """Return a model in RankLib's format, with these numbers of the inputs."""
+    """Return a model in RankLib's format, given the feature number of each input."""
     about = [
         f"## {comment_text(function.about, 'hash')}",
         *(f"## {i.id} = {comment_text(i.name, 'hash')}" for i in function.inputs),
@@ -57,13 +57,15 @@ def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
     if text.startswith(_LINEAR_HEADER):
         pairs = [pair.split(":") for pair in body.split()]
         weights = [(columns[int(number)], float(weight)) for number, weight in pairs]
-        X = documents.X.astype(documents.dtype).astype(np.float64)  # its weights and sums are doubles
+        X = documents.X.astype(documents.dtype).astype(np.float64)  # RankLib's weights and sums are doubles
         return weighted_sum(X, weights, np.float64)
+    # The first child of a <tree> is its root.
     trees = [_parsed_node(tree[0], columns) for tree in ElementTree.fromstring(body)]
     return tree_sum(documents.X, trees, documents.dtype)
 
 
 def _parsed_node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
+    """Return a <split> with the nodes below it; one with an <output> is a leaf."""
     output = split.findtext("output")
     if output is not None:
         return float(output)

@@ -17,7 +17,7 @@ from rankstudio.engine.support.resources import resource
 
 @cache
 def model_formats() -> Mapping[str, ModelFormat]:
-    """Return the formats of all plug-ins by key, in the order in which people are offered them."""
+    """Return the formats of all plug-ins by key, in the order in which users are offered them."""
     formats = [
         as_model_format(entry, loaded_plugin.package, loaded_plugin.version)
         if isinstance(entry, ModelFormatEntry)

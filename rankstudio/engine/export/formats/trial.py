@@ -1,4 +1,4 @@
-"""How written models are read back: formulas evaluated here, code run by processes of its own."""
+"""Reading written models back: formulas are evaluated in this process, code runs in separate processes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
 SECONDS = 300.0
-"""On the clock, for each process."""
+"""Maximum duration of each process."""
 
-_MAX_ERROR_LENGTH = 500  # characters of what a compiler says
+_MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 
 
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
@@ -44,16 +44,16 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
     return total
 
 
-def _write_node_values(node: Node, X: Floats, rows: Any, added: Floats) -> None:
-    """Write the value of a node for some rows to their positions in ``added``."""
+def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> None:
+    """Write the value of a node for some rows to their positions in ``outputs``."""
     if not isinstance(node, tuple):
-        added[rows] = node
+        outputs[rows] = node
         return
-    column, threshold, below, above = node
-    low = X[rows, column] <= X.dtype.type(threshold)
-    for child, is_inside in ((below, low), (above, ~low)):
-        if is_inside.any():
-            _write_node_values(child, X, rows[is_inside], added)
+    column, threshold, low_child, high_child = node
+    is_low = X[rows, column] <= X.dtype.type(threshold)
+    for child, is_in_child in ((low_child, is_low), (high_child, ~is_low)):
+        if is_in_child.any():
+            _write_node_values(child, X, rows[is_in_child], outputs)
 
 
 class Trial:
@@ -93,7 +93,7 @@ class Trial:
         Raises
         ------
         OutputError
-            If it fails or takes too long.
+            If the command fails or takes too long.
         """
         try:
             process = subprocess.run(
@@ -126,7 +126,8 @@ class Trial:
         Parameters
         ----------
         command : sequence of str
-            The two files, which contain doubles, are its last arguments.
+            Command without its last two arguments, which are added: the file of the documents, and that of
+            the scores. Both contain doubles.
         X : ndarray of shape (m, k)
 
         Returns
@@ -136,7 +137,7 @@ class Trial:
         Raises
         ------
         OutputError
-            If it fails, takes too long, or writes a wrong number of scores.
+            If the command fails, takes too long, or writes a wrong number of scores.
         """
         documents_path = self.path("documents")
         scores_path = self.path("scores")

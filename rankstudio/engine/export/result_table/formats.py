@@ -1,4 +1,4 @@
-"""The formats of a table of results: what each is called, and what writes it."""
+"""The formats of a table of results, with their names and the functions that write them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
         if caption:
             # A paragraph as wide as the line: captions are sentences.
             text = rf"\parbox{{\linewidth}}{{\textit{{{latex_escaped(caption)}}}}}"
-            body += [r"\addlinespace"] * (number > 0)
+            if number > 0:
+                body.append(r"\addlinespace")
             body.append(latex_line([rf"\multicolumn{{{len(table.columns) + 1}}}{{l}}{{{text}}}"]))
         body += [
             latex_line([latex_escaped(row.title), *(_latex_cell(*cell, style) for cell in cells)])
@@ -50,13 +51,13 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _group_lines(table: ResultTable) -> list[str]:
-    """Return the line of groups, and the rules below those that have a name."""
+    """Return the line of groups, and the rules below groups with a name; [] without groups."""
     groups = table.groups()
     if not groups:
         return []
     cells = [""]
     rules = ""
-    first = 2
+    first = 2  # column 1 has the titles of the rows
     for group, width in groups:
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_escaped(group)}}}")
         rules += rf"\cmidrule(lr){{{first}-{first + width - 1}}}" if group else ""
@@ -123,10 +124,11 @@ class _Sheet:
         self._style = style
         self._sheet = book.add_worksheet("Table")
         self._formats: dict[tuple[tuple[str, Any], ...], Any] = {}
-        spread = [
+        has_deviations = [
             any(not isnan(row.cells[column].sd) for row in table.rows) for column in range(len(table.columns))
         ]
-        self._spread = [style.sd and has_spread for has_spread in spread]
+        # Whether each column of the table has a column of deviations behind it.
+        self._has_deviation_column = [style.sd and has_deviation for has_deviation in has_deviations]
 
     def write(self) -> None:
         """Write everything."""
@@ -149,42 +151,46 @@ class _Sheet:
                 sheet_row += 1
                 sheet.write_string(sheet_row, 0, _cell_text(row.title))
                 self._write_cells(sheet_row, cells)
-        for sheet_row, note in enumerate(table.notes_of(self._style), start=sheet_row + 2):  # noqa: B020 - goes on
-            sheet.write_string(sheet_row, 0, _cell_text(note), self._format(italic=True))
+        for note_row, note in enumerate(table.notes_of(self._style), start=sheet_row + 2):
+            sheet.write_string(note_row, 0, _cell_text(note), self._format(italic=True))
         titles = [table.corner, *(row.title for row in table.rows)]
         sheet.set_column(0, 0, min(_MAX_COLUMN_WIDTH, 2 + max(map(len, titles))))
 
     def _titles(self) -> list[str]:
         """Return the title of every column of numbers, from left to right."""
-        return [
-            title
-            for column, spread in zip(self._table.columns, self._spread, strict=True)
-            for title in ((column.title, f"{column.title} sd") if spread else (column.title,))
-        ]
+        titles = []
+        for column, has_deviations in zip(self._table.columns, self._has_deviation_column, strict=True):
+            titles.append(column.title)
+            if has_deviations:
+                titles.append(f"{column.title} sd")
+        return titles
 
     def _write_groups(self, row: int) -> None:
-        first = 1
+        """Write the names of groups, each over all of its columns in the sheet."""
+        sheet_column = 1
         column = 0
         for group, width in self._table.groups():
-            wide = width + sum(self._spread[column : column + width])
+            sheet_width = width + sum(self._has_deviation_column[column : column + width])
             style = self._format(bottom=1, align="center")
-            if wide > 1:
-                self._sheet.merge_range(row, first, row, first + wide - 1, "", style)
-            self._sheet.write_string(row, first, _cell_text(group), style)
-            first = first + wide
+            if sheet_width > 1:
+                last_column = sheet_column + sheet_width - 1
+                self._sheet.merge_range(row, sheet_column, row, last_column, "", style)
+            self._sheet.write_string(row, sheet_column, _cell_text(group), style)
+            sheet_column = sheet_column + sheet_width
             column = column + width
 
     def _write_cells(self, row: int, cells: list[tuple[Any, Rank, str]]) -> None:
-        zeros = "0." + "0" * self._style.shown_digits
-        column = 1
-        zeros = zeros.rstrip(".")
-        for (cell, rank, mark), spread in zip(cells, self._spread, strict=True):
-            number = zeros + (f'"{mark}"' if mark else "")
+        """Write the means of a row, with their marks and deviations."""
+        number_format = ("0." + "0" * self._style.shown_digits).rstrip(".")
+        sheet_column = 1
+        for (cell, rank, mark), has_deviations in zip(cells, self._has_deviation_column, strict=True):
+            marked_format = number_format + (f'"{mark}"' if mark else "")
             looks = {"italic": True, "font_color": "#808080"} if cell.is_muted else _EXCEL_RANKS[rank]
-            self._write_number(row, column, cell.mean, self._format(num_format=number, **looks))
-            if spread:
-                self._write_number(row, column + 1, cell.sd, self._format(num_format=zeros))
-            column += 1 + spread
+            self._write_number(row, sheet_column, cell.mean, self._format(num_format=marked_format, **looks))
+            sheet_column += 1
+            if has_deviations:
+                self._write_number(row, sheet_column, cell.sd, self._format(num_format=number_format))
+                sheet_column += 1
 
     def _write_number(self, row: int, column: int, value: float, style: Any) -> None:
         if not isnan(value):
@@ -230,7 +236,7 @@ def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
 
 @dataclass(frozen=True)
 class TableFormat:
-    """One format.
+    """A format in which a table of results can be written: as text, or as bytes.
 
     Attributes
     ----------
@@ -265,7 +271,7 @@ class TableFormat:
         try:
             if self.binary is not None:
                 return self.binary(table, style)
-            assert self.text is not None  # a format is either
+            assert self.text is not None  # a format has one of the two functions
             return self.text(table, style).encode("utf-8")
         except UnicodeEncodeError as error:
             raise OutputError(f"Expected names in UTF-8, found {error.object[:120]!a}.") from error

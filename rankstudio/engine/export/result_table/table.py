@@ -1,4 +1,4 @@
-"""A table of results as a value: runs by measures, folds or datasets, each cell with what is known of it."""
+"""A table of results as a value: runs by measures, folds or datasets; a cell has a mean, a deviation and p."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankstudio.engine.support.number_format import NOTHING
 Rank = Literal["", "best", "second"]
 
 MARKS: tuple[tuple[float, str], ...] = ((0.01, "‡"), (0.05, "†"))
-"""Below which corrected p a cell bears which mark, the strictest first."""
+"""Limits of the corrected p, with the mark of a cell whose p is below the limit; the strictest first."""
 
 DIGITS = 4
 """Default number of digits."""
@@ -48,7 +48,7 @@ class ResultCell:
 
     @property
     def is_muted(self) -> bool:
-        """Whether there is a mean that is no estimate."""
+        """Whether the cell has a mean that is not an estimate."""
         return not self.is_estimate and not isnan(self.mean)
 
     @property
@@ -172,8 +172,8 @@ class ResultTable:
         if style.sd and any(not isnan(cell.sd) for row in self.rows for cell in row.cells):
             notes.append("± is the standard deviation over the folds.")
         if style.bold and any(any(ranks) for ranks in self.ranks(style.shown_digits)):
-            of = " in each block" if self.block_captions else ""
-            notes.append(f"The best of each column{of} is bold, the second is underlined.")
+            scope = " in each block" if self.block_captions else ""
+            notes.append(f"The best of each column{scope} is bold, the second is underlined.")
         if any(cell.is_muted for row in self.rows for cell in row.cells):
             notes.append(NO_ESTIMATE)
         if style.marks and self.mark_note:
@@ -181,7 +181,10 @@ class ResultTable:
         return tuple(notes)
 
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
-        """Return for each row which of its cells are best and second in column and block, after rounding."""
+        """Return for each row the ranks of its cells within column and block: best, second or "".
+
+        Means that are equal after rounding have the same rank.
+        """
         ranks: list[list[Rank]] = [[""] * len(self.columns) for _ in self.rows]
         for block in sorted({row.block for row in self.rows}):
             rows = [index for index, row in enumerate(self.rows) if row.block == block]
@@ -195,26 +198,24 @@ class ResultTable:
     def styled(self, style: TableStyle) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
         """Yield each row with its cells, and the rank and mark to print."""
         for row, ranks in zip(self.rows, self.ranks(style.shown_digits), strict=True):
-            yield (
-                row,
-                [
-                    (cell, rank if style.bold else "", cell.mark if style.marks else "")
-                    for cell, rank in zip(row.cells, ranks, strict=True)
-                ],
-            )
+            cells: list[tuple[ResultCell, Rank, str]] = [
+                (cell, rank if style.bold else "", cell.mark if style.marks else "")
+                for cell, rank in zip(row.cells, ranks, strict=True)
+            ]
+            yield row, cells
 
     def styled_blocks(
         self, style: TableStyle
     ) -> Iterator[tuple[str, list[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]]]:
-        """Yield each block of rows as :meth:`styled`, with its caption; "" for a single block."""
+        """Yield each block with its caption, "" for a single block, and its rows as from :meth:`styled`."""
         for block, rows in groupby(self.styled(style), lambda styled: styled[0].block):
             yield self.block_captions[block] if self.block_captions else "", list(rows)
 
     def numbers(self, style: TableStyle) -> tuple[list[str], list[list[str | float | None]]]:
-        """Return header and rows as plain values, one line per row: means, and other requested columns.
+        """Return header and rows as plain values, one line per row.
 
-        A column of deviations and one of corrected p follow each mean, if the style requires them and there
-        are any.
+        A column of means is followed by a column of deviations, and by a column of corrected p, if the style
+        requires them and they have any values.
         """
         header = [self.corner]
         kinds = [
@@ -244,7 +245,7 @@ def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None
 
 
 def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
-    """Return which values are the best and the second; none of them where all are equal."""
+    """Return which values are the best and the second, with ties; no value is if all are equal."""
     levels = sorted({value for value in values if not isnan(value)}, reverse=higher_is_better)
     rank_of_level: dict[float, Rank] = (
         dict(zip(levels, ("best", "second"), strict=False)) if len(levels) > 1 else {}
