@@ -1,4 +1,4 @@
-"""Why a feature is in a model, or is not: sentences made of the scores that the method compared."""
+"""Sentences on why a feature is in a model, or is not, from the scores that the method compared."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Alternative:
     Attributes
     ----------
     label : str
-        "2⁸"; "2" for a fold.
+        Value of the parameter, such as "2⁸", or number of the fold, such as "2".
     path : PathResult
     """
 
@@ -48,7 +48,7 @@ class ChoiceContext:
     position : int
         Position of the chosen model on the path.
     score : CandidateScore
-        The method's.
+        Score by which the method compares candidates.
     names : sequence of str of length n
         Names of the features.
     axis : str
@@ -92,9 +92,9 @@ class ChoiceContext:
 
 
 TOSS_UP = 0.01
-"""Share of the score under which a margin says little."""
+"""Share of the score below which a margin is a near tie."""
 
-_MIN_FALL = 0.1  # of a score: what loses less with a feature is not displaced by it
+_MIN_FALL = 0.1  # share of a score that a feature must lose by another selection to be displaced by it
 
 
 @dataclass(frozen=True)
@@ -180,29 +180,29 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
 
 
 def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Explain the selection of a feature where it or its rival did not lower the criterion."""
+    """Explain the selection of a feature if the feature or its rival did not lower the criterion."""
     score = margin.score
-    other = margin.rival_score
+    rival_score = margin.rival_score
     if score > 0:
         text = tr("Lowered the {criterion} {unit} by {number}. No other candidate would have lowered it.")
-    elif score == 0 and other > 0:
+    elif score == 0 and rival_score > 0:
         text = tr(
             "Left the {criterion} {unit} unchanged. {rival} would have lowered it by {less}, "
             "but pins, costs or a limit decided."
         )
-    elif other > 0:
+    elif rival_score > 0:
         text = tr(
             "Raised the {criterion} {unit} by {number}. {rival} would have lowered it by "
             "{less}, but pins, costs or a limit decided."
         )
     elif score == 0:
         text = tr("Left the {criterion} {unit} unchanged. No candidate would have lowered it.")
-    elif other == 0:
+    elif rival_score == 0:
         text = tr(
             "Raised the {criterion} {unit} by {number}. No candidate would have lowered it; "
             "candidates without any effect, such as {rival}, come last."
         )
-    elif other > score:
+    elif rival_score > score:
         text = tr(
             "Raised the {criterion} {unit} by {number}. No candidate would have lowered it; "
             "{rival} would have raised it by {less}, but pins, costs or a limit decided."
@@ -217,7 +217,7 @@ def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> s
         criterion=tr(context.score.criterion),
         unit=tr(context.score.unit),
         rival=context.names[rival],
-        less=significant(abs(other)),
+        less=significant(abs(rival_score)),
     )
 
 
@@ -234,7 +234,7 @@ def _effect_sentence(score: CandidateScore, value: float) -> str:
 
 
 def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Return the sentence on how close a feature was to staying when it was dropped."""
+    """Return the sentence on how far a dropped feature was below the next one that stayed."""
     text = tr(
         "With {count} features left it was dropped next: its {name}, {score}, was {share} "
         "below that of {rival}."
@@ -252,15 +252,16 @@ def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
     )
 
 
-def _first_rank_sentence(context: ChoiceContext, feature: int, number_: int) -> str:
-    """Return the sentence on a feature's rank at the first step; "" for the first feature."""
+def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int) -> str:
+    """Return the sentence on a feature's rank at the first step; "" if it was selected there."""
     values = context.score.of(context.path.steps[0], context.path.divisor)
-    if number_ <= 1 or not np.isfinite(values[feature]):
+    if step_number <= 1 or not np.isfinite(values[feature]):
         return ""
     return tr("At step 1 it was {place}.").format(place=_rank_text(context.score, values, feature))
 
 
 def _later_step_sentence(context: ChoiceContext, feature: int) -> str:
+    """Return the sentence on the first larger model of the path that has a feature."""
     steps = context.path.steps
     later = next(
         (step.number for step in steps if feature in step.selected and len(step.selected) > context.size), 0
@@ -271,40 +272,43 @@ def _later_step_sentence(context: ChoiceContext, feature: int) -> str:
 
 
 def _closest_step_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Return the sentence on the step at which a feature came closest."""
+    """Return the sentence on the step at which a feature came closest to being selected."""
     path = context.path
     score = context.score
     scores = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
-    near = np.array([shares(score, values)[feature] for values in scores])
-    if not np.isfinite(near).any():
+    share_of_best = np.array([shares(score, values)[feature] for values in scores])
+    if not np.isfinite(share_of_best).any():
         return tr("It was not a candidate at any step.")
-    index = int(np.nanargmax(near))
+    index = int(np.nanargmax(share_of_best))
     selected = taken_at(path, index)
     values = scores[index]
     details = {"step": path.steps[index].number, "place": _rank_text(score, values, feature)}
     if not selected or not np.isfinite(values[selected[0]]):
         return tr("Closest at step {step}: {place}.").format(**details)
+    winner = selected[0]
     gains = score.gains(values)
-    best = float(values[selected[0]])
+    winner_score = float(values[winner])
     own_score = float(values[feature])
-    name = _name_with_r(context.names[selected[0]], correlations, feature, selected[0])
-    if score.source is ScoreSource.CRITERION and min(best, own_score) <= 0:
-        return _closest_without_use(best, own_score, details, name)
-    size = max(abs(best), abs(own_score))
-    behind = float(gains[selected[0]] - gains[feature]) / size if size else 0.0
+    name = _name_with_r(context.names[winner], correlations, feature, winner)
+    if score.source is ScoreSource.CRITERION and min(winner_score, own_score) <= 0:
+        return _closest_without_use(winner_score, own_score, details, name)
+    size = max(abs(winner_score), abs(own_score))
+    behind = float(gains[winner] - gains[feature]) / size if size else 0.0
     text = tr("Closest at step {step}: {place}, tied with {name}, which was selected.")
     if behind > 0:
         text = tr("Closest at step {step}: {place}, {share} behind the selected {name}.")
     return text.format(**details, share=percent(behind), name=name)
 
 
-def _closest_without_use(best: float, own_score: float, details: Mapping[str, object], name: str) -> str:
-    """Return when a feature came closest where it, or the one that was taken, did not lower the criterion."""
+def _closest_without_use(
+    winner_score: float, own_score: float, details: Mapping[str, object], name: str
+) -> str:
+    """Return the sentence on the closest step, if one of the two features did not lower the criterion."""
     if own_score > 0:
         text = tr(
             "Closest at step {step}: {place}. It would have lowered the error, unlike the selected {name}."
         )
-    elif best > 0:
+    elif winner_score > 0:
         text = tr(
             "Closest at step {step}: {place}. It would not have lowered the error, "
             "unlike the selected {name}."
@@ -318,7 +322,7 @@ def _closest_without_use(best: float, own_score: float, details: Mapping[str, ob
 
 
 def _displacement_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Return the sentence on the selection that lowered a feature's score most."""
+    """Return the sentence on the selection that lowered a feature's score most; "" for a small fall."""
     path = context.path
     score = context.score
     values = [float(score.of(step, path.divisor)[feature]) for step in path.steps[: context.position + 1]]
@@ -329,11 +333,12 @@ def _displacement_sentence(context: ChoiceContext, feature: int, correlations: F
     ]
     if not falls or score.least:
         return ""
-    index = max(falls)[1]
+    _, index = max(falls)
     selected = taken_at(path, index)
     if not selected:
         return ""
-    name = _name_with_r(context.names[selected[0]], correlations, feature, selected[0])
+    winner = selected[0]
+    name = _name_with_r(context.names[winner], correlations, feature, winner)
     return tr("With {name} in the model it fell from {before} to {after}.").format(
         name=name, before=significant(values[index]), after=significant(values[index + 1])
     )
@@ -342,26 +347,30 @@ def _displacement_sentence(context: ChoiceContext, feature: int, correlations: F
 def _similarity_sentence(
     context: ChoiceContext, feature: int, correlations: Floats | None, sentences: Sequence[str]
 ) -> str:
-    """Return in words which of the model's features a feature is most like, where that was not said yet."""
+    """Return the sentence on the model's feature that is most similar to a feature.
+
+    The result is "" if an earlier sentence names that feature.
+    """
     model = [f for f in context.path.steps[context.position].selected if f != feature]
     if correlations is None or not model:
         return ""
-    like = max(model, key=lambda f: abs(correlations[feature, f]))
-    if correlations[feature, like] == 0 or any(context.names[like] in sentence for sentence in sentences):
+    closest = max(model, key=lambda f: abs(correlations[feature, f]))
+    is_named = any(context.names[closest] in sentence for sentence in sentences)
+    if correlations[feature, closest] == 0 or is_named:
         return ""
-    name = _name_with_r(context.names[like], correlations, feature, like)
+    name = _name_with_r(context.names[closest], correlations, feature, closest)
     return tr("The most similar feature in the model is {name}.").format(name=name)
 
 
 def _weight_explanation(context: ChoiceContext, feature: int, inside: bool) -> tuple[str, list[str]]:
-    """Explain a feature of a model that weighs all features at once."""
+    """Explain a feature of a model that weighs all features at once: return a title and sentences."""
     path = context.path
     score = context.score
     step = path.steps[context.position]
     values = score.of(step, path.divisor)
     if not inside or values[feature] == 0:
         history = np.array([score.of(path_step)[feature] for path_step in path.steps])
-        top = int(np.argmax(history))
+        top = int(np.argmax(history))  # step at which the feature had the greatest score
         text = tr("Its {name} is 0 {at}.")
         if history[top] > 0:
             text = tr("Its {name} is 0 {at}; the maximum is {most}, {then}.")
@@ -391,15 +400,15 @@ def _weight_explanation(context: ChoiceContext, feature: int, inside: bool) -> t
     return tr("Why it is in the model"), [sentence]
 
 
-def _at_round(path: PathResult, number_: int) -> str:
-    """Return "at round 8"."""
+def _at_round(path: PathResult, step_number: int) -> str:
+    """Return "at round 8", or "at iteration 8"."""
     if path.step_kind is StepKind.ITERATIONS:
-        return tr("at iteration {number}").format(number=number_)
-    return tr("at round {number}").format(number=number_)
+        return tr("at iteration {number}").format(number=step_number)
+    return tr("at round {number}").format(number=step_number)
 
 
 def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -> str:
-    """Return the sentence on parameters and folds with another outcome."""
+    """Return the sentence on the other parameters and folds for which the outcome would differ."""
     size = context.size
     parts = []
     if inside and size == context.n_candidates:
@@ -418,14 +427,16 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, inside: bool) -
         parts.append(_state_labels("fold", folds, not inside))
     if not parts:
         return ""
-    other = [part for part in parts if part]
-    kind = "model" if context.path.step_kind is not StepKind.FEATURES else "several" if size > 1 else "one"
-    text = _other_template(kind, inside) if other else _same_template(kind, inside)
-    return text.format(size=size, where=either(other))
+    differing = [part for part in parts if part]
+    kind = "several" if size > 1 else "one"
+    if context.path.step_kind is not StepKind.FEATURES:
+        kind = "model"
+    text = _other_template(kind, inside) if differing else _same_template(kind, inside)
+    return text.format(size=size, where=either(differing))
 
 
 def _other_template(kind: str, inside: bool) -> str:
-    """Return where a feature would be with other parameters or in other folds."""
+    """Return the template of the sentence on where the outcome would differ."""
     if kind == "model":
         if inside:
             return tr("It would not be in the model {where}.")
@@ -440,7 +451,7 @@ def _other_template(kind: str, inside: bool) -> str:
 
 
 def _same_template(kind: str, inside: bool) -> str:
-    """Return that a feature is, or is not, in every path or model of the run."""
+    """Return the template of the sentence that the outcome is the same on every path of the run."""
     if kind == "model":
         return tr("It is in every model of the run.") if inside else tr("It is in no model of the run.")
     if kind == "several":
@@ -458,33 +469,36 @@ def _comparable_model(path: PathResult, context: ChoiceContext) -> tuple[int, ..
 
 
 def _state_labels(axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool) -> str:
-    """Return which of some ordered labels have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4"."""
+    """Return the text on the ordered labels that have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4".
+
+    Successive labels are joined to a range. The text is "" if no label has the state.
+    """
     if axis == "combination":
         count = sum(state is wanted_state for _, state in states)
         text = tr("with {count} of {most} combinations")
         return text.format(count=count, most=len(states)) if count else ""
-    runs: list[list[str]] = []
-    before = not wanted_state
+    ranges: list[list[str]] = []
+    state_before = not wanted_state
     for label, state in states:
         if state is wanted_state:
-            if before is not wanted_state:
-                runs.append([])
-            runs[-1].append(label)
-        before = state
-    if not runs:
+            if state_before is not wanted_state:
+                ranges.append([])
+            ranges[-1].append(label)
+        state_before = state
+    if not ranges:
         return ""
-    labels = either([_label_range(run) for run in runs])
+    labels = either([_label_range(successive) for successive in ranges])
     if axis == "fold":
         return tr("in fold {labels}").format(labels=labels)
     return tr("with {axis} = {labels}").format(axis=tr(axis), labels=labels)
 
 
-def _label_range(run: Sequence[str]) -> str:
-    """Return labels that follow each other: "2⁸", "2⁸ or 2⁹", "2⁸ to 2¹⁵"."""
-    if len(run) == 1:
-        return run[0]
-    text = tr("{first} or {last}") if len(run) == 2 else tr("{first} to {last}")
-    return text.format(first=run[0], last=run[-1])
+def _label_range(labels: Sequence[str]) -> str:
+    """Return the text of successive labels: "2⁸", "2⁸ or 2⁹", "2⁸ to 2¹⁵"."""
+    if len(labels) == 1:
+        return labels[0]
+    text = tr("{first} or {last}") if len(labels) == 2 else tr("{first} to {last}")
+    return text.format(first=labels[0], last=labels[-1])
 
 
 def _rank_text(score: CandidateScore, values: Floats, feature: int) -> str:
@@ -492,7 +506,7 @@ def _rank_text(score: CandidateScore, values: Floats, feature: int) -> str:
     gains = score.gains(values)
     rank = 1 + int(np.count_nonzero(gains > gains[feature]))
     text = tr("{rank}th of {count}")
-    if not 10 < rank % 100 < 14:
+    if not 10 < rank % 100 < 14:  # 11th, 12th, 13th
         endings = {1: tr("{rank}st of {count}"), 2: tr("{rank}nd of {count}"), 3: tr("{rank}rd of {count}")}
         text = endings.get(rank % 10, text)
     return text.format(rank=rank, count=int(np.isfinite(values).sum()))

@@ -1,4 +1,4 @@
-"""The densities of a feature that a method itself compared: those of expected divergence."""
+"""The densities of a feature by which a method scored it, as selection by expected divergence does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankstudio.engine.methods.capabilities import GradeDensities
 from rankstudio.plugins.features.feature_profile import ClassDensity, class_names, has_many_zeros
 
 MOST_POINTS = 512
-"""Values of a feature at which its densities are kept: a plot has no more pixels."""
+"""Maximum number of values at which densities are kept; a plot has no more pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +29,8 @@ class ComparedDensities:
     column : int
         Column of the feature, counted from 0.
     grid : ndarray of shape (g,)
-        Values of the validation part, ascending, at most 512; without 0 if zeros are separate. Of size 0 if
-        there are fewer than two.
+        Values of the validation part, ascending, at most 512; without 0 if zeros are separate. The grid is
+        empty if there are fewer than two such values.
     classes : tuple of ClassDensity
         Densities of the method at the grid, by ascending relevance. ``zeros`` is the share of a class's
         density on documents with value 0.
@@ -69,7 +69,7 @@ def compared_densities(
     ids : ndarray of shape (n,)
         Ids of the features.
     columns : sequence of int
-        Which features.
+        0-based columns of the features.
 
     Notes
     -----
@@ -108,25 +108,30 @@ def next_best(path: PathResult, column: int) -> int | None:
 
 
 def _grid_and_densities(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
-    """Return the grid and the densities there, zeros told apart where there are many."""
+    """Return the grid and the densities at its values; zeros are separate if there are many."""
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
-    zero = compared.places == 0.0 if has_many_zeros(values) else np.zeros(compared.places.size, dtype=bool)
-    indices = np.flatnonzero(~zero)
+    has_zeros = has_many_zeros(values)
+    is_zero = compared.places == 0.0 if has_zeros else np.zeros(compared.places.size, dtype=bool)
+    indices = np.flatnonzero(~is_zero)
     if indices.size < 2:
         return np.zeros(0), ()
     places = compared.places[indices]
     if indices.size > MOST_POINTS:
-        even = np.linspace(places[0], places[-1], MOST_POINTS)
-        near = np.unique(np.clip(np.searchsorted(places, even), 0, places.size - 1))
-        indices = indices[near]
-        places = places[near]
+        even_points = np.linspace(places[0], places[-1], MOST_POINTS)
+        next_to_points = np.unique(np.clip(np.searchsorted(places, even_points), 0, places.size - 1))
+        indices = indices[next_to_points]
+        places = places[next_to_points]
     mass = compared.densities * compared.counts
     classes = []
     for r, (label, grade) in enumerate(zip(class_names(compared.grades), compared.grades, strict=True)):
         total = float(mass[r].sum())
-        zeros = float(mass[r][zero].sum()) / total if zero.any() and total > 0 else float("nan")
+        zeros = float(mass[r][is_zero].sum()) / total if is_zero.any() and total > 0 else float("nan")
         name = label if compared.known[r] else tr("{label} (no density: one value)").format(label=tr(label))
-        classes.append(
-            ClassDensity(name, compared.densities[r][indices], int(np.count_nonzero(y == grade)), zeros)
+        density = ClassDensity(
+            label=name,
+            density=compared.densities[r][indices],
+            n_documents=int(np.count_nonzero(y == grade)),
+            zeros=zeros,
         )
+        classes.append(density)
     return places, tuple(classes)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.capabilities import FeaturePenalties
 
 GRID_POINTS = 128  # a smooth line 400 px wide
-_MIN_SHARE_OF_ZEROS = 0.15  # share of the documents, from which on zeros are separate from the other values
-_MAX_CLASSES = 5  # lines that stay apart in one plot
+_MIN_SHARE_OF_ZEROS = 0.15  # share of the documents from which zeros are shown apart from the other values
+_MAX_CLASSES = 5  # lines that can be told apart in one plot
 _CLASS_NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
 _BLOCK_ROWS = 1 << 14  # documents that are centred at a time: 18 MB of 136 features
 
@@ -46,7 +46,7 @@ class ClassDensity:
     label : str
         "not relevant", "relevance 3", "relevance 0.1 to 0.4".
     density : ndarray of shape (128,)
-        Density at the points of the profile's grid. If zeros are separate, of the other values only.
+        Density at the points of the profile's grid. If zeros are separate, it is that of the other values.
     n_documents : int
         Number of documents of the class.
     zeros : float
@@ -71,7 +71,7 @@ class SelectedCorrelation:
     correlation : float
         Pearson's correlation within queries; 0 with a feature that is constant there.
     similarity : float
-        Similarity by which the method penalises the two, A; NaN for a method without.
+        Similarity A by which the method penalises the two features; NaN if the method uses none.
     """
 
     feature_id: int
@@ -116,8 +116,8 @@ class FeatureProfile:
     explained : float
         R²: share of its variance within queries explained by a linear function of these; NaN without any.
     importance : tuple of float
-        Importance of the feature and of its negative, by which the method penalises its weight, s; () for a
-        method without.
+        Importance s of the feature and of its negative, by which the method penalises its weight; () if the
+        method uses none.
     bounds : FSMRankBounds or None
         Bounds of FSMRank's theorems for the model; None for other methods, or where they do not hold.
     """
@@ -140,7 +140,7 @@ class FeatureProfile:
     bounds: FSMRankBounds | None = None
 
     def penalised(self, penalties: FeaturePenalties, bounds: FSMRankBounds | None = None) -> FeatureProfile:
-        """Return the profile with importance, and similarity to the features of `with_selected`."""
+        """Return the profile with importance, bounds, and similarity to the features of `with_selected`."""
         rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(
             self,
@@ -162,7 +162,8 @@ class Inspector:
     other_parts : mapping of str to RankingDataset
         Other parts of the fold, by name, on which features alone are also measured.
     measure : str
-        Measure that chooses the direction of a feature; another usual one is shown beside it.
+        Measure that decides the direction of a feature. A feature alone is measured by this and another
+        usual measure.
     """
 
     def __init__(
@@ -178,7 +179,7 @@ class Inspector:
         self.others = other_parts
 
     def profile(self, column: int, selected: Sequence[int] = ()) -> FeatureProfile:
-        """Return the profile of the feature in a 0-based column, with its correlations to a model's columns.
+        """Return the profile of the feature in a 0-based column, with correlations to ``selected`` columns.
 
         Notes
         -----
@@ -202,7 +203,7 @@ class Inspector:
             closest_id=None if closest is None else int(data.feature_ids[closest]),
             closest_name="" if closest is None else data.feature_names[closest],
             correlation=correlation,
-            parts={"train": measures, **self._elsewhere(column, ascending)},
+            parts={"train": measures, **self._measures_of_other_parts(column, ascending)},
             with_selected=tuple(
                 SelectedCorrelation(
                     int(data.feature_ids[other]),
@@ -218,7 +219,7 @@ class Inspector:
     def correlations(self) -> Any:
         """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature.
 
-        Those of sparse features are computed as they are asked for.
+        Correlations of sparse features are not an array, but are computed when they are indexed.
         """
         data = self.dataset
         if isinstance(data.X, SparseRows):
@@ -237,14 +238,15 @@ class Inspector:
 
     @cached_property
     def clusters(self) -> Clusters:
-        """Clusters of the features by these correlations; of no sparse ones."""
+        """Clusters of the features by their correlations; sparse features have none."""
         correlations = self.correlations
         assert not isinstance(correlations, SparseCorrelations)
         return clusters(correlations)
 
     def measured_by(self, convention: str, measure: str) -> Inspector:
-        """Return the inspector with another convention and measure."""
+        """Return an inspector with another convention and measure."""
         other = Inspector(self.dataset, convention, self.others, measure)
+        # Correlations and clusters that were computed do not depend on the measure.
         cached = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
         vars(other).update(cached)
         return other
@@ -256,75 +258,78 @@ class Inspector:
         labels = np.unique(y)
         if labels.size <= _MAX_CLASSES:
             return [(text, y == label) for text, label in zip(class_names(labels), labels, strict=True)]
-        # Real-valued labels: as many classes, with about as many distinct labels each.
+        # Real-valued labels: ranges with about as many distinct labels each.
         groups = np.array_split(labels, _MAX_CLASSES)
         return [(_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups]
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        return self._made(self.dataset)
+        return self._new_evaluator(self.dataset)
 
     @cached_property
-    def _evaluators(self) -> dict[str, Evaluator]:
-        return {name: self._made(part) for name, part in self.others.items()}
+    def _other_evaluators(self) -> dict[str, Evaluator]:
+        return {name: self._new_evaluator(part) for name, part in self.others.items()}
 
-    def _made(self, part: RankingDataset) -> Evaluator:
+    def _new_evaluator(self, part: RankingDataset) -> Evaluator:
         names = (self.measure, *(name for name in ALONE if name != self.measure))[: len(ALONE)]
         return Evaluator(part.y, part.query_ptr, self.convention, names, grading=part.grading)
 
-    def _elsewhere(self, column: int, ascending: bool) -> dict[str, dict[str, float]]:
-        """Return the measures of ranking the other parts by one feature, in a direction."""
+    def _measures_of_other_parts(self, column: int, ascending: bool) -> dict[str, dict[str, float]]:
+        """Return the measures of ranking each other part by one feature, in a direction."""
         sign = -1.0 if ascending else 1.0
         measured: dict[str, dict[str, float]] = {}
-        for name, evaluator in self._evaluators.items():
+        for name, evaluator in self._other_evaluators.items():
             scores = sign * taken_columns(self.others[name].X, slice(column, column + 1))
             measures = evaluator.evaluate_many(scores)
             measured[name] = {key: float(values[0]) for key, values in measures.items()}
         return measured
 
     def _explained(self, column: int, other_columns: Sequence[int]) -> float:
-        """Return R² of a column by others, all centred inside queries."""
+        """Return R² of a column explained by other columns, all centred within queries."""
         if not other_columns or self.correlations[column, column] == 0:
             return float("nan")
-        right = self.correlations[list(other_columns), column]
-        # Of features that sum up others, eigenvalues are 0 but for rounding, n eps of the greatest: divided
-        # by, they would be all of R². 1e-10 is above n eps, and below what tells features apart.
+        products = self.correlations[list(other_columns), column]
+        # If a feature is a sum of others, an eigenvalue is 0 up to rounding, n eps of the largest one, and
+        # dividing by it would determine R². 1e-10 is above n eps, and below the eigenvalues of different
+        # features.
         weights = np.linalg.lstsq(
-            self.correlations[np.ix_(other_columns, other_columns)], right, rcond=1e-10
+            self.correlations[np.ix_(other_columns, other_columns)], products, rcond=1e-10
         )[0]
-        return float(np.clip(right @ weights, 0.0, 1.0))
+        return float(np.clip(products @ weights, 0.0, 1.0))
 
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
         """Return a grid of values and the density of each relevance class on it."""
         low = float(values.min())
         high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
-        if not np.all(np.diff(grid) > 0):
+        if not np.all(np.diff(grid) > 0):  # the values are equal, or too close for a grid
             return np.zeros(0), ()
-        apart = values == 0.0 if has_many_zeros(values) else np.zeros(values.size, dtype=np.bool_)
-        if apart.any():
-            rest = values[~apart]
+        has_separate_zeros = has_many_zeros(values)
+        is_separate = values == 0.0 if has_separate_zeros else np.zeros(values.size, dtype=np.bool_)
+        if is_separate.any():
+            rest = values[~is_separate]
             grid = np.linspace(rest.min(), rest.max(), GRID_POINTS)
         classes = []
         for label, mask in self._classes:
             n = int(np.count_nonzero(mask))
-            density = gaussian_density(values[mask & ~apart], grid)
-            zeros = float(apart[mask].mean()) if apart.any() and n else float("nan")
+            density = gaussian_density(values[mask & ~is_separate], grid)
+            zeros = float(is_separate[mask].mean()) if is_separate.any() and n else float("nan")
             classes.append(ClassDensity(label, density, n, zeros))
         return grid, tuple(classes)
 
     def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
-        """Return the measures of ranking by one feature in its better direction, and which that is."""
+        """Return the measures of ranking by one feature in its better direction, and whether it is ascending.
+
+        A feature that is equally good in both directions is not ascending.
+        """
         by_direction = self._evaluator.evaluate_many(np.stack((values, -values)))
-        up, down = (
-            by_direction[self.measure]
-            if measure(self.measure).higher_is_better
-            else -by_direction[self.measure]
-        )
-        direction = int(down > up)
+        sign = 1.0 if measure(self.measure).higher_is_better else -1.0
+        large_first, small_first = sign * by_direction[self.measure]
+        direction = int(small_first > large_first)
         return {name: float(numbers[direction]) for name, numbers in by_direction.items()}, bool(direction)
 
     def _closest(self, column: int) -> tuple[int | None, float]:
+        """Return the column with the largest absolute correlation to a column, and this correlation."""
         row = self.correlations[column].copy()
         row[column] = 0.0
         closest = int(np.argmax(np.abs(row)))
@@ -340,9 +345,8 @@ def class_names(labels: Floats) -> tuple[str, ...]:
 def has_many_zeros(values: Floats) -> bool:
     """Return whether zeros would hide the distribution of the other values."""
     rest = values[values != 0.0]
-    return (
-        bool(rest.size) and rest.size <= (1.0 - _MIN_SHARE_OF_ZEROS) * values.size and bool(np.ptp(rest) > 0)
-    )
+    has_enough_zeros = rest.size <= (1.0 - _MIN_SHARE_OF_ZEROS) * values.size
+    return bool(rest.size) and has_enough_zeros and bool(np.ptp(rest) > 0)
 
 
 def _range_text(labels: Floats) -> str:

@@ -36,7 +36,8 @@ def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
 def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
     """Yield paragraphs and tables on substitutes for the features of the run's first fold."""
     first = run.result.folds[0]
-    fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
+    folds = run.data.folds if run.data is not None else ()
+    fold = next((f for f in folds if f.number == first.fold), None)
     if fold is None or not first.chosen.step.selected:
         return
     if is_wide(fold.train):
@@ -65,21 +66,20 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
 def _group_paragraphs(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragraph | TextTable]:
     """Yield the table of similar features, the features without any, and the improving swaps."""
     names = run.result.feature_names
-    alike = [group for group in model_substitutes.groups if len(group.selected) + len(group.others) > 1]
-    unlike = [group for group in model_substitutes.groups if group not in alike]
-    exact = any(not isnan(swap.change) for group in model_substitutes.groups for swap in group.swaps)
-    if alike:
-        rows = tuple(_group_row(group, names, exact=exact) for group in alike)
-        header = ["in the model", "like it", "least |r|", "best swap"] + (
-            ["change of criterion"] if exact else []
-        )
-        note = f"The change is that of {_criterion_name(run)}; lower is better." if exact else ""
+    similar = [group for group in model_substitutes.groups if len(group.selected) + len(group.others) > 1]
+    single = [group for group in model_substitutes.groups if group not in similar]
+    has_changes = any(not isnan(swap.change) for group in model_substitutes.groups for swap in group.swaps)
+    if similar:
+        rows = tuple(_group_row(group, names, with_change=has_changes) for group in similar)
+        header = ["in the model", "like it", "least |r|", "best swap"]
+        header += ["change of criterion"] if has_changes else []
+        note = f"The change is that of {_criterion_name(run)}; lower is better." if has_changes else ""
         title = f"Run {run.number}: similar features"
         yield TextTable(
             title, tuple(header), rows, (0, 1, 3), f"{note} {model_substitutes.why_no_swaps}".strip()
         )
-    if unlike:
-        listing = listed(names[group.selected[0]] for group in unlike)
+    if single:
+        listing = listed(names[group.selected[0]] for group in single)
         yield Paragraph(f"Without similar features: {listing}.")
     for swap in model_substitutes.better[:3]:
         action = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
@@ -115,8 +115,8 @@ def _criterion_name(run: ReportedRun) -> str:
     return f"the {run.plan.criterion.removesuffix(' per document')} per document"
 
 
-def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> tuple[str, ...]:
-    """Return the table row of a group of similar features, with its best swap."""
+def _group_row(group: SubstituteGroup, names: Sequence[str], *, with_change: bool) -> tuple[str, ...]:
+    """Return the table row of a group of similar features, with its best swap and the change by it."""
     chosen = listed(names[column] for column in group.selected)
     named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]
     n_more = len(group.others) - len(named_others)
@@ -130,4 +130,6 @@ def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> 
     if swap is not None and swap.added is not None:
         swap_text = f"{names[swap.added]} for {names[swap.removed]}"
     row = (chosen, others_text, fixed(group.least, 2), swap_text)
-    return (*row, significant(swap.change, 2, sign=True) if swap else NOTHING) if exact else row
+    if not with_change:
+        return row
+    return (*row, significant(swap.change, 2, sign=True) if swap else NOTHING)

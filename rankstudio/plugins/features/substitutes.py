@@ -23,16 +23,16 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
 from rankstudio.engine.statistics.clusters import Clusters
 
 MOST_SHOWN = 60
-"""Features that a map of correlations can show."""
+"""Maximum number of features on a map of correlations."""
 
-_MAX_SWAP_SECONDS = 3.0  # of swaps, before fewer of them are computed
-_ROUNDING = 1e-12  # share of the criterion, up to which two are equal
-_MIN_RELATIVE_FALL = (
-    1e-6  # share of a change: a swap with a constant feature differs from leaving out by rounding alone
-)
+_MAX_SWAP_SECONDS = 3.0  # if all swaps would take longer, fewer of them are computed
+_ROUNDING = 1e-12  # relative difference up to which two criteria are equal
+# Relative difference by which a swap must lower the criterion more than removing the feature. A swap with
+# a constant feature differs from the removal only by rounding.
+_MIN_RELATIVE_FALL = 1e-6
 
 Changes = Mapping[tuple[int, int | None], float]
-"""Changes of the criterion, by the column that goes and the one that comes; None where none comes."""
+"""Changes of the criterion, by the removed column and the added one; the latter is None for a removal."""
 
 NO_SWAPS = (
     "The effect of a swap is computed only if RankRLS ranks with the features; this model would have "
@@ -165,9 +165,9 @@ def substitutes(
     data : QueryData
         Training data of the fold.
     correlations : ndarray of shape (n, n)
-        Pearson's correlations between their features, within queries.
+        Pearson's correlations between the features of the training data, within queries.
     clusters : Clusters
-        Of these.
+        Clusters of the features by these correlations.
     groups : ColumnGroups, optional
         Groups of the path, which are swapped as a whole.
 
@@ -187,24 +187,26 @@ def substitutes(
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
     joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
-    reason = "" if regularization is not None else NO_SWAPS if step.learned else NOT_LEARNED
-    if reason == NO_SWAPS and data.ptr.size == 2:
-        reason = NO_QUERIES
     if regularization is not None:
         changes, reason = _criterion_changes(data, regularization, selected, clusters, columns)
         if groups is not None and not groups.trivial:
-            group_swaps, why_not = _group_swaps(data, regularization, selected, groups, path.divisor)
-            reason = reason or why_not
+            group_swaps, group_reason = _group_swaps(data, regularization, selected, groups, path.divisor)
+            reason = reason or group_reason
+    elif not step.learned:
+        reason = NOT_LEARNED
+    else:
+        has_one_query = data.ptr.size == 2
+        reason = NO_QUERIES if has_one_query else NO_SWAPS
     changes = {swap: change / path.divisor for swap, change in changes.items() if not joint & set(swap)}
     return Substitutes(
-        columns,
-        correlations[np.ix_(columns, columns)],
-        selected,
-        _substitute_groups(correlations, clusters, ranked, columns, changes, joint),
-        _improving_swaps(correlations, changes),
-        reason,
-        correlations.shape[0],
-        group_swaps,
+        columns=columns,
+        correlations=correlations[np.ix_(columns, columns)],
+        selected=selected,
+        groups=_substitute_groups(correlations, clusters, ranked, columns, changes, joint),
+        better=_improving_swaps(correlations, changes),
+        why_no_swaps=reason,
+        n_features=correlations.shape[0],
+        group_swaps=group_swaps,
     )
 
 
@@ -212,9 +214,9 @@ def _shown_columns(correlations: Floats, clusters: Clusters, selected: Sequence[
     """Return the columns to show: all, or the selected ones and the features most similar to them."""
     if correlations.shape[0] <= MOST_SHOWN:
         return tuple(clusters.order.tolist())
-    alike = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
-    alike[list(selected)] = 2.0  # before any other
-    chosen = set(np.argsort(-alike, kind="stable")[:MOST_SHOWN].tolist())
+    similarity = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
+    similarity[list(selected)] = 2.0  # greater than any correlation: selected features come first
+    chosen = set(np.argsort(-similarity, kind="stable")[:MOST_SHOWN].tolist())
     return tuple(column for column in clusters.order.tolist() if column in chosen)
 
 
@@ -225,20 +227,21 @@ def _criterion_changes(
     clusters: Clusters,
     shown_columns: Sequence[int],
 ) -> tuple[Changes, str]:
-    """Return the change of the criterion for each swap and removal, or why it is not computed.
+    """Return the change of the criterion for each swap and removal, and the reason if it is not computed.
 
-    Where all that are shown would take long, only those of the selected features' clusters come in.
+    The added features are all shown ones. If these would take too long, they are only the shown ones in the
+    clusters of the selected features.
     """
     inside = set(selected)
-    alike = {int(other) for column in selected for other in clusters.members(column)} - inside
+    in_same_clusters = {int(other) for column in selected for other in clusters.members(column)} - inside
     Q = data.ptr.size - 1
-    for columns in (set(shown_columns) - inside, alike & set(shown_columns)):
+    for columns in (set(shown_columns) - inside, in_same_clusters & set(shown_columns)):
         if swap_seconds(Q, len(selected), len(columns)) <= _MAX_SWAP_SECONDS:
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
             criterion, swapped, without, _ = swap_criteria(data, regularization, selected, candidates)
-            costs = np.column_stack((without, swapped))
+            costs = np.column_stack((without, swapped))  # a row per removed column; the removal comes first
             changes = costs - criterion
             changes[np.abs(changes) <= _ROUNDING * criterion] = 0.0
             added = (None, *candidates.tolist())
@@ -253,7 +256,10 @@ def _criterion_changes(
 def _group_swaps(
     data: QueryData, regularization: float, selected: tuple[int, ...], groups: ColumnGroups, divisor: float
 ) -> tuple[tuple[GroupSwap, ...], str]:
-    """Return the best swap of each candidate of the model with a group in it, and why there is none."""
+    """Return the best swap of each candidate of the model, and the reason if swaps are not computed.
+
+    Only swaps in which at least one of the two candidates is a group are returned.
+    """
     inside = groups.containing(selected)
     n_added = len(inside) * sum(map(len, groups.groups)) - len(selected)
     if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MAX_SWAP_SECONDS:
@@ -278,17 +284,21 @@ def _substitute_groups(
     changes: Changes,
     joint: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
-    """Return the selected features by cluster, with similar unselected features and the best swaps."""
+    """Return the selected features by cluster, with similar unselected features and the best swaps.
+
+    ``joint`` contains the features of groups, which are not swapped one by one.
+    """
     groups = []
     inside = set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
         members = np.flatnonzero(clusters.labels == label)
         chosen = tuple(column for column in selected if clusters.labels[column] == label)
-        likeness = np.abs(correlations[np.ix_(members, np.array(chosen))]).max(axis=1)
-        outside = tuple(int(c) for c in members[np.argsort(-likeness, kind="stable")] if c not in inside)
+        similarity = np.abs(correlations[np.ix_(members, np.array(chosen))]).max(axis=1)
+        outside = tuple(int(c) for c in members[np.argsort(-similarity, kind="stable")] if c not in inside)
         pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
         least = float(pairs.min()) if pairs.size else float("nan")
-        # A constant feature has no correlation, even with itself; it stands for no other one.
+        # Without unselected features in the cluster, any shown one may be the best swap, but no constant one:
+        # its correlation is 0, even with itself.
         possible = outside or tuple(c for c in shown_columns if c not in inside and correlations[c, c])
         possible = tuple(column for column in possible if column not in joint)
         swaps = [
@@ -296,8 +306,9 @@ def _substitute_groups(
             for column in chosen
             if column not in joint
         ]
+        # A single feature of a group without similar features is described by the swap of its group.
         if not outside and len(chosen) == 1 and chosen[0] in joint:
-            continue  # of a feature of a group that nothing is like, the group's swap says all
+            continue
         groups.append(SubstituteGroup(chosen, outside, least, tuple(swap for swap in swaps if swap)))
     return tuple(groups)
 
@@ -305,22 +316,25 @@ def _substitute_groups(
 def _best_swap(
     correlations: Floats, changes: Changes, removed: int, possible: Sequence[int], exact: bool
 ) -> Swap | None:
-    """Return the best of the possible swaps: by its exact change, otherwise the most similar feature."""
+    """Return the swap with the best change of the criterion if ``exact``, or the most similar feature."""
     if not possible:
         return None
 
-    def key(added: int) -> tuple[float, float]:
+    def change_and_similarity(added: int) -> tuple[float, float]:
         change = changes.get((removed, added), float("inf")) if exact else 0.0
         return change, -abs(correlations[removed, added])
 
-    return _new_swap(correlations, changes, removed, min(possible, key=key))
+    return _new_swap(correlations, changes, removed, min(possible, key=change_and_similarity))
 
 
 def _improving_swaps(correlations: Floats, changes: Changes) -> tuple[Swap, ...]:
-    """Return the swap that lowers the criterion most for each selected feature, the greatest fall first."""
+    """Return the swap that lowers the criterion most for each selected feature, the greatest fall first.
+
+    Features without a swap that lowers the criterion are left out.
+    """
     best: dict[int, tuple[float, int | None]] = {}
-    for (removed, added), change in changes.items():  # leaving out stands first
-        least = best.get(removed, (0.0, None))[0]
+    for (removed, added), change in changes.items():  # the removal precedes the swaps of a feature
+        least, _ = best.get(removed, (0.0, None))
         if change < least - _MIN_RELATIVE_FALL * abs(least):
             best[removed] = change, added
     falls = sorted(best.items(), key=lambda item: item[1][0])

@@ -58,8 +58,9 @@ class AblatedQueries:
     Attributes
     ----------
     fold, column : int
+        Number of the fold, and column of the feature.
     whole, without : ndarray of shape (Q,)
-        The measure in each query.
+        Measure of each query with the feature, and without it.
     """
 
     fold: int
@@ -78,15 +79,15 @@ def relearned(
 ) -> Step:
     """Retrain a selected model without one of its features, with the same method and parameters.
 
-    It may use only the other features of the model. A path is trained to its end, boosting up to the selected
-    round.
+    The retrained model may use only the other features of the model. A path is trained to its end, and
+    boosting up to the round of the model.
 
     Parameters
     ----------
     plan : Plan
     train : TrainingData
-        Training part of the fold. For a method that needs all documents at once, only the remaining features
-        are in memory.
+        Training part of the fold. If a method needs all documents at once, only the remaining features are
+        loaded into memory.
     feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
@@ -94,7 +95,7 @@ def relearned(
     column : int
         Feature to leave out, one of ``chosen.step.selected``.
     follow : callable, optional
-        Receives every step and progress event; it ends the work by raising.
+        Called with every step and progress event; it may raise to end the training.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def relearned(
     Raises
     ------
     OutOfMemoryError
-        If these exceed the memory limit.
+        If the remaining features exceed the memory limit.
     """
     rest = tuple(other for other in chosen.step.selected if other != column)
     columns = tuple(sorted(rest))
@@ -120,9 +121,9 @@ def relearned(
             work = two_stage_steps(ranker, train, [rest])
         for event in work:
             follow(event)
-        assert isinstance(event, Step)  # the last one, of one set
+        assert isinstance(event, Step)  # the last event is the only model
         return event
-    # The groups of features are of no account: what is left is the model's whole selection.
+    # Without groups: a group of the plan may lack the feature now, and all remaining features are to be used.
     method = estimator(
         plan.changed(groups={}),
         plan.entry,
@@ -142,12 +143,13 @@ def relearned(
 def _without_summand(
     plan: Plan, train: TrainingData, feature_ids: Ints, chosen: Chosen, column: int
 ) -> Iterator[Step | WorkProgress]:
-    """Rank with the new features of a model, of which one feature is left out of its sum."""
+    """Train the ranker on the sums of features that the model uses, with one feature left out of each sum."""
     assert plan.ranker_entry is not None
     data = train.for_method(accepts_sparse=False)
     unit = chosen.unit
     selector = estimator(plan, plan.entry, unit.parameters, feature_ids)
-    for event in selector.work(data):  # the search depends on its seed alone
+    # The search finds the same sums again, as it depends only on the data and the seed.
+    for event in selector.work(data):
         if isinstance(event, WorkProgress):
             yield event
         elif event.number == chosen.step.number:
@@ -161,7 +163,7 @@ def _without_summand(
 
 
 def _parameters_for_features(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str, Any]:
-    """Return parameters for data that have only some features, all of which are to be used."""
+    """Return parameters for data that have only some features, all of which the method is to use."""
     features = set(ids.tolist())
     changed = dict(parameters)
     for p in entry.parameters:
@@ -185,9 +187,9 @@ def ablated_queries(
     part : str
         "test", "vali" or "train"; the fold must have the part.
     column : int
-        The feature.
+        Column of the feature.
     steps : pair of Step
-        The model, and the result of :func:`relearned`.
+        The model, and the model without the feature, as :func:`relearned` returns it.
     measure, convention : str
 
     Raises
@@ -196,17 +198,16 @@ def ablated_queries(
         If a study did not store the model.
     """
     data = fold.parts[part]
-    with_feature, without = (model_scores(step, data) for step in steps)
-    return AblatedQueries(
-        fold.number, column, *query_measures(data, (with_feature, without), measure, convention)
-    )
+    scores_with, scores_without = (model_scores(step, data) for step in steps)
+    whole, without = query_measures(data, (scores_with, scores_without), measure, convention)
+    return AblatedQueries(fold.number, column, whole, without)
 
 
 def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
     """Return the number of queries whose measure is the same for every left-out feature."""
     unchanged: dict[int, Bools] = {}
     for ablated in ablations:
-        # Measures are from 0 to 1; two rankings of the same value may have added it up in another order.
+        # Measures are from 0 to 1. Equal measures of two rankings may differ by the rounding of their sums.
         equal = np.isclose(ablated.whole, ablated.without, rtol=0.0, atol=1e-12, equal_nan=True)
         unchanged[ablated.fold] = unchanged.get(ablated.fold, np.ones(equal.size, dtype=np.bool_)) & equal
     return sum(int(np.count_nonzero(equal)) for equal in unchanged.values())
@@ -224,6 +225,14 @@ def feature_ablation(ablations: Sequence[AblatedQueries], measure: str) -> Featu
     with_feature = np.concatenate([ablated.whole for ablated in ablations])
     without = np.concatenate([ablated.without for ablated in ablations])
     counts = win_tie_loss(with_feature, without, higher_is_better=find_measure(measure).higher_is_better)
-    folds = tuple(ablated.fold for ablated in ablations)
-    difference = mean_difference(with_feature, without)
-    return FeatureAblation(ablations[0].column, folds, *difference, counts.wins, counts.ties, counts.losses)
+    fall, low, high = mean_difference(with_feature, without)
+    return FeatureAblation(
+        column=ablations[0].column,
+        folds=tuple(ablated.fold for ablated in ablations),
+        fall=fall,
+        low=low,
+        high=high,
+        n_worse=counts.wins,
+        n_equal=counts.ties,
+        n_better=counts.losses,
+    )

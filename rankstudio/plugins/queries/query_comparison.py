@@ -1,4 +1,4 @@
-"""Two models query by query: what each measures there, and which is better where."""
+"""Comparison of two models query by query: the measure of each model, and which one is better."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankstudio.engine.statistics.paired import WinTieLoss, mean_difference, win
 from rankstudio.engine.steps import Step
 
 Scores = Mapping[int, Floats]
-"""Scores of a model in each fold, by the fold's number: one score a document of the part."""
+"""Scores of a model in each fold, by the fold's number: one score per document of the part."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class ComparedQuery:
         Position of the query in the part, from 0.
     query_id : str
     n_documents, n_relevant : int
-        Number of relevant documents by the convention.
+        Number of documents, and of documents that are relevant by the convention.
     a, b : float
-        Measures; NaN if undefined.
+        Measures of models A and B; NaN if undefined.
     """
 
     fold: int
@@ -48,7 +48,7 @@ class ComparedQuery:
 
     @property
     def difference(self) -> float:
-        """B less A."""
+        """Measure of B minus measure of A."""
         return self.b - self.a
 
 
@@ -62,7 +62,7 @@ class QueryComparison:
         Part of the folds: "test", "vali" or "train".
     measure : str
     convention : str
-        Its key.
+        Key of the measure's convention.
     queries : tuple of ComparedQuery
         Queries, largest loss of B first; ties in the order of the data.
     """
@@ -134,17 +134,19 @@ def compare_queries(
     -------
     QueryComparison
     """
-    least = find_convention(convention).relevant_from
+    least_relevant = find_convention(convention).relevant_from
     queries: list[ComparedQuery] = []
     for fold in folds:
         data = fold.parts.get(part)
         if data is None or fold.number not in a or fold.number not in b:
             continue
         values = query_measures(data, (a[fold.number], b[fold.number]), measure, convention)
-        relevant = np.add.reduceat((data.y >= least).astype(np.int64), data.query_ptr[:-1])
-        columns = (np.diff(data.query_ptr), relevant, *values)
-        rows = zip(data.query_ids, *(column.tolist() for column in columns), strict=True)
-        queries += [ComparedQuery(fold.number, i, *row) for i, row in enumerate(rows)]
+        n_relevant = np.add.reduceat((data.y >= least_relevant).astype(np.int64), data.query_ptr[:-1])
+        n_documents = np.diff(data.query_ptr)
+        # The fields of ComparedQuery after `position`, in their order.
+        columns = (column.tolist() for column in (n_documents, n_relevant, *values))
+        rows = zip(data.query_ids, *columns, strict=True)
+        queries += [ComparedQuery(fold.number, position, *row) for position, row in enumerate(rows)]
     gains = np.array([query.difference for query in queries])
     if not find_measure(measure).higher_is_better:
         gains = -gains

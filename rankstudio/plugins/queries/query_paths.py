@@ -1,4 +1,4 @@
-"""Selection by greedy RankRLS for some of the queries, beside its selection for the others."""
+"""Selection by greedy RankRLS for a group of queries, and for all other queries."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def paths_by_queries(
     qid: ArrayLike | None,
     marked: Iterable[int],
 ) -> QueryPaths:
-    """Select features on some of the queries alone, and on the others alone.
+    """Select features on a group of marked queries alone, and on all other queries alone.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def paths_by_queries(
     Returns
     -------
     QueryPaths
-        Each path is computed from these queries alone.
+        A path for each of the two groups of queries.
 
     Raises
     ------

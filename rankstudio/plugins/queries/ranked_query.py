@@ -1,4 +1,4 @@
-"""The documents of one query, ranked by two models, with the first one's scores split feature by feature."""
+"""The documents of one query, ranked by two models A and B, with A's scores split by feature."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ class RankedDocument:
     row : int
         Position among the documents of the query in the file, from 0.
     name : str
-        Its id, else its comment, else "document 3".
+        Id of the document; its comment if it has no id, or "document 3" without a comment.
     comment : str
         Text after ``#`` in the file.
     label : float
     relevant : bool
         Whether it is relevant by the convention.
     rank_a, rank_b : int
-        From 1.
+        Rank by each model, from 1.
     score_a, score_b : float
+        Score by each model.
     """
 
     row: int
@@ -59,7 +60,7 @@ class RankedQuery:
     documents : tuple of RankedDocument
         Documents in the order of A.
     contributions : ScoreContributions
-        Contributions to A's scores, rows in that order.
+        Contributions to A's scores; rows are in the order of A, as ``documents``.
     names : tuple of str
         Names of the features in ``contributions.columns``.
     """
@@ -77,13 +78,13 @@ class RankedQuery:
 
     @cached_property
     def above_least(self) -> Floats:
-        """Contributions above that, shape (m, s): none is negative, and the ranking is unchanged."""
+        """Contributions minus the smallest one of each feature, shape (m, s); the ranking stays the same."""
         above: Floats = self.contributions.values - self.least
         return above
 
     @property
     def offset(self) -> float:
-        """Constant of all documents of this query: score minus the sum of `above_least`."""
+        """Part of the score that all documents of the query share: score minus the sum of `above_least`."""
         return float(self.least.sum()) + self.contributions.constant
 
     @cached_property
@@ -109,16 +110,17 @@ class RankedQuery:
         Returns
         -------
         position, part, lead : int, float, float
-            Position of the feature that most favours the document with the higher score, and its part of the
-            lead. None if the scores are equal.
+            Position of the feature that most favors the document with the higher score, its part of the
+            lead, and the lead. Lead and part are negative if the second document has the higher score. None
+            if the scores are equal, or do not come from features.
         """
         values = self.contributions.values
         difference = values[first] - values[second]
         lead = self.documents[first].score_a - self.documents[second].score_a
         if lead == 0 or not difference.size:
             return None
-        towards = difference if lead > 0 else -difference
-        position = int(np.argmax(towards))
+        favor = difference if lead > 0 else -difference
+        position = int(np.argmax(favor))
         return position, float(difference[position]), lead
 
 
@@ -147,32 +149,34 @@ def ranked_query(
     """
     begin, end = (int(pointer) for pointer in data.query_ptr[position : position + 2])
     one_query = np.array([0, end - begin])
-    of_a = scores_a[begin:end]
-    of_b = scores_b[begin:end]
+    query_scores_a = scores_a[begin:end]
+    query_scores_b = scores_b[begin:end]
     grading = data.grading.taken(slice(begin, end))
-    order, other = (rank_order(scores, one_query, convention, grading) for scores in (of_a, of_b))
-    rank_b = np.empty(order.size, dtype=np.int64)
-    rank_b[other] = np.arange(1, order.size + 1)
-    least = find_convention(convention).relevant_from
-    split = score_contributions(a, data.X[begin:end][order], data.feature_ids)
+    order_a, order_b = (
+        rank_order(scores, one_query, convention, grading) for scores in (query_scores_a, query_scores_b)
+    )
+    rank_b = np.empty(order_a.size, dtype=np.int64)
+    rank_b[order_b] = np.arange(1, order_a.size + 1)
+    least_relevant = find_convention(convention).relevant_from
+    contributions = score_contributions(a, data.X[begin:end][order_a], data.feature_ids)
     unnamed = tr("document {number}")
     documents = []
-    for rank, row in enumerate(order.tolist(), start=1):
+    for rank, row in enumerate(order_a.tolist(), start=1):
         label = float(data.y[begin + row])
         comment = data.comments[begin + row] if data.comments else ""
         name = document_id(comment) or comment.strip() or unnamed.format(number=row + 1)
         documents.append(
             RankedDocument(
-                row,
-                name,
-                comment,
-                label,
-                label >= least,
-                rank,
-                int(rank_b[row]),
-                float(of_a[row]),
-                float(of_b[row]),
+                row=row,
+                name=name,
+                comment=comment,
+                label=label,
+                relevant=label >= least_relevant,
+                rank_a=rank,
+                rank_b=int(rank_b[row]),
+                score_a=float(query_scores_a[row]),
+                score_b=float(query_scores_b[row]),
             )
         )
-    names = tuple(data.feature_names[column] for column in split.columns)
-    return RankedQuery(data.query_ids[position], tuple(documents), split, names)
+    names = tuple(data.feature_names[column] for column in contributions.columns)
+    return RankedQuery(data.query_ids[position], tuple(documents), contributions, names)

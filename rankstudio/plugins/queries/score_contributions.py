@@ -49,7 +49,9 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     by LightGBM into Shapley values: the mean change of the output over all orders in which features become
     known (Lundberg & Lee 2017), summed over the trees. Kernel models are split along the line from the mean
     basis vector, see :func:`rankstudio.plugins.queries.score_contributions.kernel_contributions`.
-    The part of a new feature that is a sum of features is divided among these by the sizes of its summands.
+    If a model uses sums of features, the contribution of a sum is divided among its features by the sizes of
+    the summands. Scores of given rankings, and of models from plug-ins, are not split: the result has no
+    features.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     if step.linear:
         used = np.flatnonzero(step.coef)
         return ScoreContributions(tuple(used.tolist()), X[:, used] * step.coef[used], 0.0)
-    if not step.learned:  # no feature made them
+    if not step.learned:  # given scores do not come from features
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
     return _nonlinear_contributions(step.beyond_weights(feature_ids.tolist()), X, column_of, step.source)
@@ -85,12 +87,12 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
 def _nonlinear_contributions(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
 ) -> ScoreContributions:
-    """Split the scores of a nonlinear model."""
+    """Split the scores of a nonlinear model, given by its plain values ``beyond`` weights."""
     if beyond["kind"] == "sums":
         return _contributions_of_sums(beyond, X, column_of, source)
     if beyond["kind"] == "thresholds":
         return _contributions_of_thresholds(beyond, X, column_of)
-    if beyond["kind"] == "plugin":  # its reader may use the features in any way
+    if beyond["kind"] == "plugin":  # such a model may use the features in any way
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     if beyond["kind"] == "kernel":
         columns, values, constant = kernel_contributions(beyond, X, column_of)
@@ -101,20 +103,23 @@ def _nonlinear_contributions(
 def _contributions_of_sums(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
 ) -> ScoreContributions:
-    """Split the scores of a model of sums, and the part of each sum by the sizes of its summands."""
-    sums = np.array(beyond["sums"], dtype=np.float64)
+    """Split the scores of a model of sums, and the part of each sum by the sizes of its summands.
+
+    If all summands of a document are 0, its part is divided by the weights of the sum instead.
+    """
+    sums = np.array(beyond["sums"], dtype=np.float64)  # the weights of each sum, a row per sum
     columns = np.array([column_of[i] for i in beyond["columns"]], dtype=np.int64)
     rows = np.ascontiguousarray(X[:, columns])
-    new = np.ascontiguousarray(linear_scores(np.ascontiguousarray(rows.T), sums).T)
-    parts = _nonlinear_contributions(
-        beyond["model"], new, {t: t - 1 for t in range(1, len(sums) + 1)}, source
-    )
+    new_features = np.ascontiguousarray(linear_scores(np.ascontiguousarray(rows.T), sums).T)
+    column_of_sum = {t: t - 1 for t in range(1, len(sums) + 1)}  # the ids of the sums are 1, 2, …
+    parts = _nonlinear_contributions(beyond["model"], new_features, column_of_sum, source)
     values = np.zeros(rows.shape)
     for t, part in zip(parts.columns, parts.values.T, strict=True):
         sizes = np.abs(rows * sums[t])
         total = sizes.sum(axis=1, keepdims=True)
-        even = np.abs(sums[t]) / np.abs(sums[t]).sum()
-        values += part[:, None] * np.where(total > 0, sizes / np.where(total > 0, total, 1.0), even)
+        shares_of_weights = np.abs(sums[t]) / np.abs(sums[t]).sum()
+        shares = np.where(total > 0, sizes / np.where(total > 0, total, 1.0), shares_of_weights)
+        values += part[:, None] * shares
     order = np.argsort(columns)
     return ScoreContributions(tuple(columns[order].tolist()), values[:, order], parts.constant)
 
@@ -122,13 +127,13 @@ def _contributions_of_sums(
 def _contributions_of_thresholds(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int]
 ) -> ScoreContributions:
-    """Split the scores of weak rankers, each of one feature."""
-    weak = [(column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]]
-    used = sorted({column for column, _, _ in weak})
+    """Split the scores of weak rankers, each of which adds a weight for values above a threshold."""
+    weak_rankers = [(column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]]
+    used = sorted({column for column, _, _ in weak_rankers})
     index_of = {column: i for i, column in enumerate(used)}
     values = np.zeros((X.shape[0], len(used)))
-    for column, above, adds in weak:
-        values[:, index_of[column]] += adds * (X[:, column] > above)
+    for column, threshold, weight in weak_rankers:
+        values[:, index_of[column]] += weight * (X[:, column] > threshold)
     return ScoreContributions(tuple(used), values, 0.0)
 
 
@@ -143,7 +148,7 @@ def _contributions_of_trees(
     return ScoreContributions(tuple(columns[order].tolist()), values[:, order], constant)
 
 
-_N_NODES = 32  # of the quadrature: exact for polynomials of degree 63
+_N_NODES = 32  # nodes of the quadrature, which is exact for polynomials up to degree 63
 
 
 def kernel_contributions(
@@ -187,11 +192,12 @@ def kernel_contributions(
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
     split = _contributions_to_gaussian if kernel.by_distance else _contributions_to_polynomial
-    step = max(1, VALUES // weights.size)
-    for first in range(0, len(X), step):
-        steps = X[first : first + step, columns] - start
-        values[first : first + step] = split(kernel, vectors - start, start, weights, steps)
-    return columns, values, float(kernel.scores(start[None, :], vectors, weights[None, :])[0, 0])
+    block_size = max(1, VALUES // weights.size)
+    for first in range(0, len(X), block_size):
+        steps = X[first : first + block_size, columns] - start
+        values[first : first + block_size] = split(kernel, vectors - start, start, weights, steps)
+    score_of_start = kernel.scores(start[None, :], vectors, weights[None, :])[0, 0]
+    return columns, values, float(score_of_start)
 
 
 def _quadrature_on_unit_interval() -> tuple[Floats, Floats]:
@@ -203,35 +209,39 @@ def _quadrature_on_unit_interval() -> tuple[Floats, Floats]:
 def _contributions_to_gaussian(
     kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats
 ) -> Floats:
-    """Split for exp(-γ||a + td - v||²), the vectors being v - a and the steps d = x - a.
+    """Split the scores by exp(-γ||a + td - v||²); ``vectors`` are v - a, and ``steps`` are d = x - a.
 
-    With e(t) a vector's exponential, I the integral of e and J that of t e, e(0) - e(1) = 2γ(||d||²J - d'vI):
-    J follows from I, so that nothing of the score is lost however I is rounded.
+    Let e(t) be the exponential of a vector, I the integral of e(t) and J the integral of t e(t) from 0 to 1.
+    From e(0) - e(1) = 2γ(||d||²J - d'(v - a)I), J follows from I. The contributions therefore sum to the
+    score even if I is rounded.
     """
-    along = steps @ vectors.T
-    length = np.sum(steps**2, axis=1)[:, None]
-    away = np.sum(vectors**2, axis=1)
-    plain = np.zeros_like(along)
+    products = steps @ vectors.T  # d'(v - a)
+    squared_steps = np.sum(steps**2, axis=1)[:, None]
+    squared_vectors = np.sum(vectors**2, axis=1)
+    integral = np.zeros_like(products)  # I
     for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
-        plain += weight * np.exp(-kernel.gamma * np.maximum(node**2 * length - 2 * node * along + away, 0.0))
-    ends = np.exp(-kernel.gamma * away) - np.exp(-kernel.gamma * np.maximum(length - 2 * along + away, 0.0))
-    rising = ends / (2.0 * kernel.gamma) + along * plain
-    rising = np.divide(rising, length, out=np.zeros_like(rising), where=length > 0)
-    moved = (weights * plain) @ vectors - (rising @ weights)[:, None] * steps
-    return np.asarray(2.0 * kernel.gamma * steps * moved)
+        squared_distances = node**2 * squared_steps - 2 * node * products + squared_vectors
+        integral += weight * np.exp(-kernel.gamma * np.maximum(squared_distances, 0.0))
+    end_distances = np.maximum(squared_steps - 2 * products + squared_vectors, 0.0)
+    fall = np.exp(-kernel.gamma * squared_vectors) - np.exp(-kernel.gamma * end_distances)  # e(0) - e(1)
+    numerator = fall / (2.0 * kernel.gamma) + products * integral
+    # J; for a document at the start, the contributions are 0 whatever it is.
+    t_integral = np.divide(numerator, squared_steps, out=np.zeros_like(numerator), where=squared_steps > 0)
+    slopes = (weights * integral) @ vectors - (t_integral @ weights)[:, None] * steps
+    return np.asarray(2.0 * kernel.gamma * steps * slopes)
 
 
 def _contributions_to_polynomial(
     kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats
 ) -> Floats:
-    """Split for (γ x'v + c)^d, or x'v."""
-    shifted = vectors + start
+    """Split the scores by (γ x'v + c)^d or x'v; ``vectors`` are v - a, and ``steps`` are x - a."""
+    basis_vectors = vectors + start
     if kernel.function == "linear":
-        return np.asarray(steps * (weights @ shifted))
-    offsets = shifted @ start
-    along = steps @ shifted.T
-    slopes = np.zeros_like(along)
+        return np.asarray(steps * (weights @ basis_vectors))
+    start_products = basis_vectors @ start
+    step_products = steps @ basis_vectors.T
+    slopes = np.zeros_like(step_products)
     for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
-        inner = kernel.gamma * (offsets + node * along) + kernel.coef0
+        inner = kernel.gamma * (start_products + node * step_products) + kernel.coef0
         slopes += weight * np.power(inner, kernel.degree - 1)
-    return np.asarray(kernel.gamma * kernel.degree * steps * ((slopes * weights) @ shifted))
+    return np.asarray(kernel.gamma * kernel.degree * steps * ((slopes * weights) @ basis_vectors))

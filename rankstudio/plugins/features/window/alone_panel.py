@@ -1,4 +1,4 @@
-"""Single features: the dot plot with its order, and the controller that updates it while it is visible."""
+"""Single features: a plot of how each feature ranks alone, its panel, and the controller."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 _NO_DOCUMENTS = tr("Open the data to see how each feature ranks alone.")
 _MEASURING = tr("Measuring each feature alone …")
 _OPTIONS = ((False, tr("sorted")), (True, tr("by id")))
-_RADIUS = 3.4
-_LEAST_RADIUS = 1.6
-_BETWEEN = 14.0
+_RADIUS = 3.4  # pixels of a dot
+_LEAST_RADIUS = 1.6  # pixels of a dot if there are many features
+_BETWEEN = 14.0  # pixels between entries of the legend
 
 
 class AlonePanel(Panel):
-    """Shows a `FeaturesAlone`."""
+    """A plot of how each feature ranks alone on each part; the user sorts it by measure or by id."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Single features"), name="alone-panel")
@@ -56,7 +56,7 @@ class AlonePanel(Panel):
         self.clear()
 
     def show_features(self, features_alone: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
-        """Show how features rank alone; ``ids`` and ``names`` are of all columns of the data."""
+        """Show how features rank alone; ``ids`` and ``names`` are those of all columns of the data."""
         columns = features_alone.columns
         self.plot.set_features(features_alone, ids[columns], [names[column] for column in columns.tolist()])
         self.mark((), None)
@@ -72,7 +72,7 @@ class AlonePanel(Panel):
         self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
 
     def show_share(self, share: float | None) -> None:
-        """Show how much is measured, where that takes a while; None says nothing more."""
+        """Show in the caption the share of features that are measured so far; None clears the caption."""
         self.set_caption(tr("{share} measured").format(share=percentage(share)) if share is not None else "")
 
     def clear(self, reason: str = _NO_DOCUMENTS) -> None:
@@ -90,7 +90,7 @@ class AloneController(Controller):
     theme : Theme
     models : Models
     features_controller : FeaturesController
-        Provides the inspected feature, and follows clicks.
+        Controller that has the inspected feature, and inspects a clicked one.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class AloneController(Controller):
         self._current = current
         self._features_controller = features_controller
         self._absence = models.absence
-        self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
+        self._measured_dataset: FoldedDataset | None = None  # of the shown or expected measures
         self.panel = AlonePanel(theme)
         self.panels = (self.panel,)
         self.panel.plot.picked.connect(self._on_picked)
@@ -152,9 +152,9 @@ class AloneController(Controller):
         dataset = self._session.dataset
         if dataset is None:
             return None
-        if self.panel.plot.shown is None or dataset is not self._measured:
+        if self.panel.plot.shown is None or dataset is not self._measured_dataset:
             self.panel.clear(_MEASURING)
-        self._measured = dataset
+        self._measured_dataset = dataset
         ids = dataset.feature_ids
         names = dataset.feature_names
 
@@ -174,7 +174,7 @@ class AloneController(Controller):
         self.failed.emit(reason)
 
     def _clear(self) -> None:
-        self._measured = None
+        self._measured_dataset = None
         self.panel.clear(self._absence.documents(_NO_DOCUMENTS))
 
     @Slot()
@@ -192,19 +192,22 @@ class AloneController(Controller):
 def _measured(
     fold: Fold, measure: str, convention: str, sealed: bool, _: CancelFlag
 ) -> Iterator[FeaturesAlone | float]:
-    """Yield the share that is done whenever some features are measured, and then all."""
+    """Yield the share that is done after some features each, and finally the measures of all features."""
     from rankstudio.engine.analysis.features.features_alone import measuring_alone  # noqa: PLC0415 - on the worker only
 
     yield (yield from measuring_alone(fold, measure, convention, sealed=sealed))
 
 
 class AlonePlot(Plot):
-    """One column of dots a feature, one dot a part; those of the model's features are filled.
+    """A plot with a dot for each feature and part at the measure of the ranking by this feature alone.
+
+    Dots of the model's features are filled. Vertical lines mark the inspected feature and the one under the
+    mouse.
 
     Attributes
     ----------
     picked : Signal(int)
-        Position of the feature that was clicked or moved to by the arrow keys.
+        The user clicked a feature or moved to it by the arrow keys: its position among the shown features.
     """
 
     picked = Signal(int)
@@ -223,7 +226,7 @@ class AlonePlot(Plot):
         self.add_layer(self._draw_legend, 1.0, clipped=False)
 
     def set_features(self, features_alone: FeaturesAlone | None, ids: Ints, names: Sequence[str]) -> None:
-        """Show other features with their ids and names; None for nothing."""
+        """Show features with their ids and names; None shows an empty plot."""
         self.shown = features_alone
         self._ids = ids
         self._names = tuple(names)
@@ -239,7 +242,7 @@ class AlonePlot(Plot):
         self._arrange()
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
-        """Fill the dots of a model's features, and mark the inspected one, by their positions."""
+        """Fill the dots of a model's features, and mark the inspected feature; both are given by position."""
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
         self._selected[[column for column in selected if column < self._order.size]] = True
         self._feature = feature
@@ -248,12 +251,12 @@ class AlonePlot(Plot):
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the places of the features, and the range of their measures."""
-        assert self.shown is not None  # or it is empty
+        """Return the ranges of the features' x values and of their measures."""
+        assert self.shown is not None  # the ranges of an empty plot are not asked for
         values = np.concatenate(list(self.shown.parts.values()))
         low = float(np.nanmin(values))
         high = float(np.nanmax(values))
-        xs = self._places
+        xs = self._x_values
         return (float(xs[0]) - 0.7, float(xs[-1]) + 0.7), padded(low, high)
 
     def is_empty(self) -> bool:
@@ -261,18 +264,21 @@ class AlonePlot(Plot):
         return self.shown is None or not np.isfinite(self.shown.parts["train"]).any()
 
     def figure(self) -> RowsFigure:
-        """Return the features in the order that is shown, a row each; those of the model stand out."""
+        """Return a figure with a row per feature in the shown order; features of the model are highlighted.
+
+        If the model has all features, none is highlighted.
+        """
         order = self._order[:MOST_ROWS].tolist()
         parts = self.shown.parts.items() if self.shown is not None else ()
         strong = frozenset(index for index, column in enumerate(order) if self._selected[column])
         strong = strong if len(strong) < len(order) else frozenset()
         return RowsFigure(
             "figure",
-            self.axes.title,
-            "",
-            FigureAxis(self.axes.title),
-            tuple(f"{self._names[column]} ({self._ids[column]})" for column in order),
-            tuple(
+            title=self.axes.title,
+            caption="",
+            axis=FigureAxis(self.axes.title),
+            rows=tuple(f"{self._names[column]} ({self._ids[column]})" for column in order),
+            series=tuple(
                 RowSeries(tr(part), floats(values[column] for column in order), number=number)
                 for number, (part, values) in enumerate(parts)
             ),
@@ -282,7 +288,7 @@ class AlonePlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return one row a feature, in the order that is shown: id, name, each part, whether in the model."""
+        """Return a row per feature in the shown order: id, name, measures, and whether it is in the model."""
         if self.shown is None:
             return ["id", "feature"], []
         parts = self.shown.parts
@@ -306,12 +312,12 @@ class AlonePlot(Plot):
         frame = self.frame()
         if self.is_empty() or not frame.area.adjusted(-4, -4, 4, 4).contains(point):
             return None
-        nearest = int(np.argmin(np.abs(self._places - frame.x_at(point.x()))))
+        nearest = int(np.argmin(np.abs(self._x_values - frame.x_at(point.x()))))
         return int(self._order[nearest])
 
     def readout(self, column: int) -> list[Line]:
-        """Return the name of a feature, and how it ranks each part."""
-        assert self.shown is not None  # else nothing is under the mouse
+        """Return the name of a feature, and its measure on each part."""
+        assert self.shown is not None  # in an empty plot, no feature is under the mouse
         looks = [palettes.category(self.theme.colors, i) for i in range(len(self.shown.parts))]
         lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]
         lines += [
@@ -331,10 +337,10 @@ class AlonePlot(Plot):
         self.picked.emit(column)
 
     def step(self, right: int, down: int) -> bool:
-        """Move from feature to feature, in the order that is shown."""
+        """Move from feature to feature in the shown order."""
         if self.is_empty():
             return False
-        current = self._place_of(self._feature)
+        current = self._index_of(self._feature)
         target = 0 if current is None else current + right + down
         self.picked.emit(int(self._order[min(max(0, target), self._order.size - 1)]))
         return True
@@ -342,43 +348,44 @@ class AlonePlot(Plot):
     # Drawing
 
     @property
-    def _places(self) -> Floats:
-        """Where the features of the order lie on the x axis."""
+    def _x_values(self) -> Floats:
+        """X values of the features, in the shown order."""
         if self.by_id:
             return self._ids[self._order].astype(np.float64)
         return np.arange(1.0, self._order.size + 1)
 
-    def _place_of(self, column: int | None) -> int | None:
-        """Return the place of a feature in the order, from 0; None where it has none."""
+    def _index_of(self, column: int | None) -> int | None:
+        """Return the index of a feature in the shown order; None if it is not shown."""
         indices = np.flatnonzero(self._order == column) if column is not None else self._order[:0]
         return int(indices[0]) if indices.size else None
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the dots, those of the model's features above all others."""
+        """Draw the dots of the model's features above all others."""
         if self.shown is None or self.is_empty():
             return
-        room = frame.area.width() / max(1.0, frame.x_range[1] - frame.x_range[0])
-        radius = float(np.clip(room * 0.4, _LEAST_RADIUS, _RADIUS))
+        first_x, last_x = frame.x_range
+        feature_width = frame.area.width() / max(1.0, last_x - first_x)
+        radius = float(np.clip(feature_width * 0.4, _LEAST_RADIUS, _RADIUS))
         selected = self._selected[self._order]
-        if not selected.any():  # outlines tell features of a model from the others
+        if not selected.any():  # without a model, all dots are filled
             selected = np.ones_like(selected)
-        for filled in (False, True):
+        for filled in (False, True):  # filled dots are drawn last
             for i, values in enumerate(self.shown.parts.values()):
                 look = palettes.category(colors, i)
                 faded = QColor(look.color)
                 faded.setAlphaF(0.55)
                 painter.setPen(pen(look.color if filled else faded, 1.1))
                 painter.setBrush(look.color if filled else Qt.BrushStyle.NoBrush)
-                px, py = frame.pixels(self._places, values[self._order])
+                px, py = frame.pixels(self._x_values, values[self._order])
                 for index in np.flatnonzero((selected == filled) & np.isfinite(py)).tolist():
                     draw_marker(painter, look.marker, QPointF(px[index], py[index]), radius)
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw a line through the inspected feature, and one through that under the mouse."""
+        """Draw a line through the inspected feature, and a line through the feature under the mouse."""
         for column, color in ((self.under_mouse, colors.q("line")), (self._feature, colors.q("accent"))):
-            index = self._place_of(column)
+            index = self._index_of(column)
             if index is not None:
-                x = round(frame.x_px(float(self._places[index]))) + 0.5
+                x = round(frame.x_px(float(self._x_values[index]))) + 0.5
                 painter.setPen(pen(color, 1.4))
                 painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))
 
@@ -389,7 +396,7 @@ class AlonePlot(Plot):
         return [(name, 12.0 + metrics.horizontalAdvance(name) + _BETWEEN) for name in names]
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw which marker is which part, at the right of the title."""
+        """Draw the legend with the marker of each part, at the right of the title."""
         if self.is_empty():
             return
         entries = self._entries()
@@ -402,6 +409,7 @@ class AlonePlot(Plot):
             x += wide
 
     def _arrange(self) -> None:
+        """Sort the features in the chosen order, and set the titles of the axes."""
         if self.shown is None:
             self._order = np.empty(0, dtype=np.int64)
             self.set_axes(Axes())
@@ -412,7 +420,7 @@ class AlonePlot(Plot):
         self.setAccessibleName(tr("Single features"))
 
     def summary(self) -> str:
-        """Return which feature is best alone, and how good the marked one is."""
+        """Return a description with the best single feature, and the measures of the inspected feature."""
         if self.shown is None:
             return ""
         best = int(self.shown.order[0])

@@ -1,4 +1,4 @@
-"""The Features page's controller: the current model's features, and the inspected one."""
+"""The Features page's controller: the current model's features, and the inspected feature."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.plugins.features.feature_profile import FeatureProfile
 
-_SETTLED_MILLISECONDS = 120  # without another choice, before a feature's profile is computed
+_SETTLED_MILLISECONDS = 120  # pause after a choice before a feature's profile is computed
 
-_TESTING_TEXT = tr("test: …")  # for a moment, with the room that the measures will need
+_TESTING_TEXT = tr("test: …")  # shown during the test, so that the room for the measures is kept
 
 _NO_DOCUMENTS_TEXT = tr("Open the data to see the values of a feature by relevance.")
 _NOT_CHOSEN_TEXT = tr("Only the chosen model is tested.")
@@ -44,7 +44,7 @@ class FeaturesController(PageController):
     """Shows paths and feature profiles, and applies the user's actions on them to the session.
 
     The Select page and the Features page each have a path (the features of the inspected model) and an
-    inspector (the profile of the inspected feature). A path is updated while it is visible.
+    inspector (the profile of the inspected feature). A path is only updated while it is visible.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class FeaturesController(PageController):
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
         self._feature: int | None = None
-        self._marked: int | None = None
+        self._marked_feature: int | None = None
         self._inspect_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
         self._model_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
         self._profile_demand = OnDemand(
@@ -88,14 +88,14 @@ class FeaturesController(PageController):
         about = tr("The path with weights, gains and measures.")
         self.features.table.shared = Shared("features", tr("Features table"), about, always=True)
         self.inspector.plot.shared = Shared("density", tr("Density by relevance"), always=True)
-        self._paths = (self.features, self.path)
+        self._path_panels = (self.features, self.path)
         self._inspectors = (self.inspector, self.profile)
-        for path in self._paths:
-            path.picked.connect(self._inspect_size)
-            path.confirmed.connect(current.choose_inspected)
-            path.inspected.connect(self.inspect)
-            path.toggled.connect(self._toggle)
-            path.appeared.connect(self.update)
+        for panel in self._path_panels:
+            panel.picked.connect(self._inspect_size)
+            panel.confirmed.connect(current.choose_inspected)
+            panel.inspected.connect(self.inspect)
+            panel.toggled.connect(self._toggle)
+            panel.appeared.connect(self.update)
         for inspector in self._inspectors:
             inspector.inspected.connect(self.inspect)
         session.inspectAsked.connect(self.inspect)
@@ -114,12 +114,12 @@ class FeaturesController(PageController):
 
     @property
     def feature(self) -> int | None:
-        """Id of the feature that is inspected."""
+        """Id of the inspected feature."""
         return self._feature
 
     @property
     def column(self) -> int | None:
-        """Column of that feature in the open data."""
+        """Column of the inspected feature in the open data."""
         return self._session.column_of(self._feature)
 
     @Slot(int)
@@ -130,14 +130,18 @@ class FeaturesController(PageController):
             self._profile_demand.update()
 
     def _key(self) -> Key | None:
+        """Return everything that the profile of the inspected feature depends on; None without a feature."""
         fold = self._fold()
         session = self._session
         if fold is None or self._feature is None:
             return None
-        weighing = self._weighed()
-        weighed = "" if weighing is None else repr((*weighing[:2], weighing[2].number))
+        weighed = self._weighed()
+        weighed_key = ""
+        if weighed is not None:
+            plan, parameters, step = weighed
+            weighed_key = repr((plan, parameters, step.number))
         measured = session.convention, session.measure
-        return self._feature, id(fold), *measured, session.sealed, self._selected(), weighed
+        return self._feature, id(fold), *measured, session.sealed, self._selected(), weighed_key
 
     def _describe(self) -> Computation | None:
         """Return the computation of the inspected feature's profile; None without documents."""
@@ -165,59 +169,61 @@ class FeaturesController(PageController):
         return (self._session.watched or dataset.folds[0]) if dataset is not None else None
 
     def show_at(self, feature: int, size: int | None) -> None:
-        """Inspect a feature at once, and the model of this size; with None the model stays the same."""
+        """Inspect a feature at once, and the model of a size; without a size (None) the model stays."""
         if size is not None:
             self._inspect_size(size)
-        for path in self._paths:
-            path.mark(feature)
+        for panel in self._path_panels:
+            panel.mark(feature)
         self._inspect_timer.stop()
-        self._marked = feature
+        self._marked_feature = feature
         self.inspect(feature)
 
     def toggle(self, name: str) -> None:
-        """Pin or ban ("pinned", "banned") the feature that is inspected, or take that back."""
+        """Pin or ban ("pinned", "banned") the inspected feature, or free it if it is pinned or banned."""
         if self._feature is not None:
             self._toggle(name, self._feature)
 
     @Slot(str, int)
     def _toggle(self, name: str, feature: int) -> None:
-        for path in self._paths:
-            path.hold(feature)
+        for panel in self._path_panels:
+            panel.hold(feature)
         self._session.toggle(name, feature)
 
     @Slot()
     def _show(self) -> None:
-        """Show the path of the inspected model, or why there is none."""
+        """Show the path of the inspected model, or the reason why there is none."""
         model = self._current.shown.inspected
         dataset = self._session.dataset
         if model is None or dataset is None:
-            for panel in self._paths:
+            for panel in self._path_panels:
                 title = _list_title(self._current.shown) if dataset is not None else ""
                 panel.clear(self._absence.fold_model(_EVERY_FOLD_TEXT, NO_PATH), title, self._session.measure)
             return
+        # Mark the chosen model as well, if another model of its path is inspected.
         chosen = self._current.model
-        differs = self._current.shown.inspection is not None and chosen is not None
-        choice = chosen.x_value if chosen is not None and differs and chosen.path is model.path else None
+        choice = None
+        if self._current.shown.inspection is not None and chosen is not None and chosen.path is model.path:
+            choice = chosen.x_value
         self._show_path(model.path, model.position, feature_groups_of(model.plan), choice)
         row = self._visible_paths()[0].table.current()
-        if row is not None and row.feature_id != self._marked:
-            self._marked = row.feature_id
+        if row is not None and row.feature_id != self._marked_feature:
+            self._marked_feature = row.feature_id
             self._inspect_timer.start()
         elif self._feature is not None:
             self._model_timer.start()
 
     @Slot()
     def _inspect_marked(self) -> None:
-        if self._marked is not None:
-            self.inspect(self._marked)
+        if self._marked_feature is not None:
+            self.inspect(self._marked_feature)
 
     def _selected(self) -> tuple[int, ...]:
-        """Return the columns of the model that is shown, with which a feature is correlated."""
+        """Return the columns of the inspected model, with which the inspected feature is correlated."""
         model = self._current.shown.inspected
         return model.step.selected if model is not None else ()
 
     def _weighed(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
-        """Return the model that is shown with plan and parameters, where its method weighs features."""
+        """Return plan, parameters and step of the inspected model if its method weighs features, or None."""
         model = self._current.shown.inspected
         if model is None or not model.plan.entry.weighs_features:
             return None
@@ -227,13 +233,13 @@ class FeaturesController(PageController):
     def _explain(self) -> None:
         """Show the reason for a missing path, or for a missing measure of the test part."""
         if self._current.shown.inspected is None and self._session.fold is not None:
-            for panel in self._paths:
+            for panel in self._path_panels:
                 panel.explain(self._absence.model(NO_PATH))
         self._show_test()
 
     @Slot(object, object)
     def show_growing(self, path: PathResult, groups: Groups) -> None:
-        """Show a path that a run is just finding, at its newest step."""
+        """Show the growing path of a run in progress, at its newest step."""
         self._show_path(path, len(path.steps) - 1, groups)
 
     @Slot()
@@ -243,8 +249,8 @@ class FeaturesController(PageController):
         self._show_test()
 
     def _visible_paths(self) -> list[FeaturesPanel]:
-        """Return the visible paths, or that of the Select page if neither is visible."""
-        return [path for path in self._paths if path.isVisible()] or [self.features]
+        """Return the visible panels of a path, or that of the Select page if neither is visible."""
+        return [panel for panel in self._path_panels if panel.isVisible()] or [self.features]
 
     def _show_path(self, path: PathResult, position: int, groups: Groups, choice: int | None = None) -> None:
         dataset = self._session.dataset
@@ -268,45 +274,47 @@ class FeaturesController(PageController):
 
     @Slot()
     def _show_test(self) -> None:
-        """Show the test measures of the inspected model, or why there are none."""
+        """Show the test measures of the inspected model, or the reason why there are none."""
         current = self._current
         model = self._current.shown.inspected
         if model is None:
             return
         rules = rules_text(model.plan.convention, model.plan.evaluated)
-        for path in self._visible_paths():
+        for panel in self._visible_paths():
             if self._session.sealed and model.fold.test is not None:
-                path.cover_test()
+                panel.cover_test()
             elif current.shown.inspection is not None:
-                path.say_untested(_NOT_CHOSEN_TEXT)
+                panel.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
-                opened = current.untested != NO_DOCUMENTS
-                path.say_untested(current.untested if opened else self._absence.documents(current.untested))
+                reason = current.untested
+                panel.say_untested(reason if reason != NO_DOCUMENTS else self._absence.documents(reason))
             elif current.test or model.fold.test is None:
-                path.show_test(current.test, rules, current.baseline)
+                panel.show_test(current.test, rules, current.baseline)
             else:
-                path.say_untested(_TESTING_TEXT)
+                panel.say_untested(_TESTING_TEXT)
 
     @Slot()
     def _forget(self) -> None:
-        self._feature = self._marked = None
+        """Forget the inspected feature when other data are opened."""
+        self._feature = None
+        self._marked_feature = None
         self._profile_demand.forget()
         self._release()
         self._inspect_timer.stop()
         self._model_timer.stop()
-        unread = self._session.dataset is not None and not self._session.has_documents
+        lacks_documents = self._session.dataset is not None and not self._session.has_documents
         for inspector in self._inspectors:
-            inspector.clear(_NO_DOCUMENTS_TEXT if unread else SELECT)
+            inspector.clear(_NO_DOCUMENTS_TEXT if lacks_documents else SELECT)
 
     @Slot()
     def _release(self) -> None:
-        """Let the mark go back to the chosen model's row."""
-        for path in self._paths:
-            path.hold(None)
+        """Move the mark back to the row of the chosen model."""
+        for panel in self._path_panels:
+            panel.hold(None)
 
     @Slot()
     def _release_for_inspection(self) -> None:
-        """Let the mark go to the inspected model; when the inspection ends, as by a pin, it stays."""
+        """Move the mark to the inspected model; the mark stays when an inspection ends, as by a pin."""
         if self._session.inspection is not None:
             self._release()
 
@@ -323,10 +331,13 @@ class FeaturesController(PageController):
 
 
 def _list_title(shown_path: Shown) -> str:
-    """Return the title of the list of features: a ranker with all features has weights, but no path."""
-    live = shown_path.inspected is not None and shown_path.inspected.live
+    """Return the title of the list of features: "Path" for a selector, "Weights" for a ranker without path.
+
+    A model is live if it is not of a run.
+    """
+    is_live = shown_path.inspected is not None and shown_path.inspected.live
     if shown_path.plan.entry.featureless:
         return tr("Given scores")
     if shown_path.plan.entry.selects:
-        return tr("Path, not run") if live else tr("Path")
-    return tr("Weights, not run") if live else tr("Weights")
+        return tr("Path, not run") if is_live else tr("Path")
+    return tr("Weights, not run") if is_live else tr("Weights")

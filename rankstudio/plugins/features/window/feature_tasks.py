@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class FeatureTasks:
-    """Looks closely at features, on the folds that the window has prepared. It is called on one worker alone.
+    """Computes profiles, explanations and substitutes of features; all calls are made on one worker.
 
     Parameters
     ----------
@@ -44,10 +44,20 @@ class FeatureTasks:
         selected: tuple[int, ...] = (),
         weighed: tuple[Plan, Mapping[str, Any], Step] | None = None,
     ) -> FeatureProfile:
-        """Return the profile of a feature of a fold's training part, beside a model's columns.
+        """Return the profile of a feature on a fold's training part.
 
-        ``weighed`` is a plan with the parameters of one combination and its model: how its method weighs the
-        feature.
+        Parameters
+        ----------
+        fold : Fold
+        column : int
+            Column of the feature.
+        convention, measure : str
+            Measure of the ranking by the feature alone.
+        selected : tuple of int
+            Columns of a model, with which the feature is correlated.
+        weighed : tuple, optional
+            Plan, parameters and model of a method that weighs features; the profile then has the importance
+            of the feature.
         """
         profile = self._inspector_of(fold, convention, measure).profile(column, selected)
         if weighed is None:
@@ -66,7 +76,10 @@ class FeatureTasks:
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
     ) -> ChoiceExplanation:
-        """Explain why a feature (its column) is in a model or is not; without a fold without correlations."""
+        """Explain why a feature, given by its column, is in a model or is not.
+
+        Without a fold, the explanation has no correlations.
+        """
         from rankstudio.plugins.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
 
         correlations = None if fold is None else self._inspector_of(fold, convention).correlations
@@ -86,14 +99,17 @@ class FeatureTasks:
     def densities(
         self, plan: Plan, fold: Fold, path: PathResult, columns: Sequence[int]
     ) -> tuple[ComparedDensities, ...]:
-        """Return the densities by which the method of a path judged some features (their columns)."""
+        """Return the densities by which the method of a path scored some features, given by their columns."""
         from rankstudio.plugins.features.compared_densities import compared_densities  # noqa: PLC0415 - on the worker only
 
         train = self._folds.prepared(plan, fold).whole_train
         return compared_densities(plan, path, train, fold.train.feature_ids, columns)
 
     def _inspector_of(self, fold: Fold, convention: str = "", measure: str = "") -> Inspector:
-        """Return the fold's inspector, kept for the next call; any convention or measure if none is given."""
+        """Return the fold's inspector, which is kept for the next call.
+
+        Without a convention or measure, the inspector may have any.
+        """
         from rankstudio.plugins.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector
@@ -108,5 +124,5 @@ class FeatureTasks:
 
 
 def _other_parts(fold: Fold) -> dict[str, RankingDataset]:
-    """Return the parts of a fold beside the training part, as the window calls them."""
+    """Return the parts of a fold other than the training part, by their names in the window."""
     return {"validation" if name == "vali" else name: p for name, p in fold.parts.items() if name != "train"}

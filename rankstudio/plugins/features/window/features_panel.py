@@ -34,17 +34,17 @@ from rankstudio.ui.widgets.table import WEIGHT_BAR, RowAction
 WEIGHT = 70
 """Pixels of a number with its sign."""
 IMPORTANCE = 84
-"""Pixels of that word."""
-_N_MEASURED_NAMES = 200
+"""Pixels of the header "importance"."""
+_N_MEASURED_NAMES = 200  # names whose width is measured: the longest ones
 _DIGIT_WIDTH = 9  # pixels of a digit
-_MIN_NAME_WIDTH = 56  # pixels of names, below which ids give way: large text in a small window
-_MAX_NAME_WIDTH = 320  # pixels for which other columns give way; what is longer is cut
+_MIN_NAME_WIDTH = 56  # pixels of names; if there are fewer, the ids are hidden, too
+_MAX_NAME_WIDTH = 320  # pixels of names for which other columns are hidden; longer names are cut
 _SCROLL_BAR_WIDTH = 12  # pixels of the scroll bar and the frame
-_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
-_GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")  # where the weights are what the list shows
-_MARGIN_ROOM = 300
+_GIVING_WAY = ("gain", "bars", "weight")  # hidden in this order if names need the room
+_GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")  # the same for a list of weights without a path
+_MARGIN_ROOM = 300  # pixels of the panel below which margins are hidden
 
-_MAX_FEATURES_OF_STEP = 1000  # features of one step that are shown
+_MAX_FEATURES_OF_STEP = 1000  # rows of a single step
 
 NO_PATH = tr("Run a method to see the selected features.")
 _GIVEN_SCORES_TEXT = tr("Given scores have no features and no path.")
@@ -52,30 +52,31 @@ _GIVEN_SCORES_TEXT = tr("Given scores have no features and no path.")
 
 @dataclass(frozen=True)
 class FeatureRow:
-    """One feature.
+    """A row of the table: a feature of the path, or a banned one.
 
     Attributes
     ----------
     rank : int or None
-        The k with which it is in the model; None for a banned feature.
+        Number of features k at which the feature enters the model; None for a banned feature.
     feature_id : int
         1-based.
     name : str
     weight : float
-        In the chosen model; NaN where it is not in it.
+        Weight in the shown model; NaN if the model does not have the feature.
     gain : float
-        How much the criterion per document fell when it came in; NaN for a method that takes all at once.
+        Reduction of the criterion per document when the feature was selected; NaN if several features were
+        selected at once.
     after : float
-        The measure on the validation part after it came in; NaN where that is not known.
+        Measure on the validation part after the feature was selected; NaN if it is unknown.
     chosen : bool
-        Whether it is in the model that is shown.
+        Whether the feature is in the shown model.
     pinned, banned : bool
     margin : float
-        How far the next candidate was behind it, as a share of the score; NaN where that is not known.
+        Lead over the next candidate, as a share of the score; NaN if it is unknown.
     group : str
-        With which it is taken or left; "" for none.
+        Name of the group with which the feature is selected; "" without a group.
     is_choice : bool
-        Whether the chosen model ends with it, while another one is inspected.
+        Whether the chosen model ends with this feature, while another model is inspected.
     """
 
     rank: int | None
@@ -101,27 +102,27 @@ def path_rows(
     arrivals: Arrivals | None = None,
     groups: Groups | None = None,
 ) -> tuple[FeatureRow, ...]:
-    """Return the features of a path in the order in which they came, the banned ones at the end.
+    """Return the features of a path in the order of selection, followed by the banned features.
 
     Parameters
     ----------
     path : PathResult
     feature_ids, names : sequence of length n
-        Of the dataset's columns.
+        Ids and names of the dataset's columns.
     measure : str
-        Which validation measure to show.
+        Validation measure to show.
     position : int
-        Of the chosen model among the path's steps.
+        Position of the shown model among the path's steps.
     arrivals : Arrivals, optional
-        What is known of the path from the last time, when it was shorter.
+        Arrivals of the same path from an earlier call, when the path was shorter.
     groups : Mapping of str to tuple of int, optional
-        Of features, by their ids, with which the path was made; pins and bans are of groups as a whole.
+        Groups of features of the path, given by ids; they are pinned and banned as a whole.
 
     Returns
     -------
     tuple of FeatureRow
-        Where several features come with one step (a ranker takes all at once), the greatest weight comes
-        first, and only the last of them has a gain and a measure. Of very many, the first thousand are shown.
+        Features that are selected by one step are sorted by absolute weight, and only the last of them has a
+        gain and a measure. At most the first thousand features of a step are returned.
     """
     parameters = path.unit.parameters
     groups = groups or {}
@@ -139,33 +140,33 @@ def path_rows(
             order = np.argsort(-sizes, kind="stable")[:_MAX_FEATURES_OF_STEP]
             new = np.array(new)[order].tolist()  # noqa: PLW2901
         for column in new:
-            last = column == new[-1]
+            is_last = column == new[-1]
             rank = len(rows) + 1
-            inside = column in chosen
+            is_in_model = column in chosen
             rows.append(
                 FeatureRow(
                     rank=rank,
                     feature_id=int(feature_ids[column]),
                     name=names[column],
-                    weight=float(weights[column]) if inside else nan,
-                    gain=path.steps.gains[index] / path.divisor if last else nan,
-                    after=float(after[index]) if after is not None and last else nan,
-                    chosen=inside,
+                    weight=float(weights[column]) if is_in_model else nan,
+                    gain=path.steps.gains[index] / path.divisor if is_last else nan,
+                    after=float(after[index]) if after is not None and is_last else nan,
+                    chosen=is_in_model,
                     pinned=int(feature_ids[column]) in pinned,
                     group=group_of.get(int(feature_ids[column]), ""),
                 )
             )
-    places = np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
-    name_of = {int(feature_ids[column]): names[column] for column in places}
+    banned_columns = np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
+    name_of = {int(feature_ids[column]): names[column] for column in banned_columns}
     rows += [
         FeatureRow(
-            None,
-            i,
-            name_of.get(i, tr("feature {i}").format(i=i)),
-            nan,
-            nan,
-            nan,
-            False,
+            rank=None,
+            feature_id=i,
+            name=name_of.get(i, tr("feature {i}").format(i=i)),
+            weight=nan,
+            gain=nan,
+            after=nan,
+            chosen=False,
             banned=True,
             group=group_of.get(i, ""),
         )
@@ -175,51 +176,55 @@ def path_rows(
 
 
 def has_own_values(rows: Sequence[FeatureRow], key: str, *, by_majority: bool = False) -> bool:
-    """Return whether rows have a gain or a measure of their own, and not just the model as a whole.
+    """Return whether at least two rows have a gain or a measure: a single value is that of the whole model.
 
     Parameters
     ----------
     rows : sequence of FeatureRow
     key : {"gain", "after"}
     by_majority : bool
-        Whether more than half of them have to.
+        Whether more than half of the rows must have a value.
     """
     n_known = sum(not isnan(value) for value in map(attrgetter(key), rows))
-    ranked = sum(row.rank is not None for row in rows)
-    return n_known >= min(2, ranked) and (not by_majority or 2 * n_known > ranked)
+    n_ranked = sum(row.rank is not None for row in rows)
+    return n_known >= min(2, n_ranked) and (not by_majority or 2 * n_known > n_ranked)
 
 
 class Arrivals:
-    """New columns of each model of a path; of a growing path only new steps are examined.
+    """The columns that each step of a path adds, remembered while the path grows.
 
-    Examining all columns of all steps took a second for two thousand steps, each time one was added.
+    Only the steps since the last call are examined: examining all columns of all steps took a second for two
+    thousand steps, each time one was added.
     """
 
     def __init__(self) -> None:
-        self._last: Step | None = None
+        self._last_step: Step | None = None
         self._forget()
 
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
-        """Return the place of each model among the steps, with the columns that are in none before it."""
-        if path.step_kind is StepKind.ITERATIONS:  # only the last one is a model
+        """Return the position of each model among the steps, with the columns that no earlier model has."""
+        if path.step_kind is StepKind.ITERATIONS:  # only the last iteration is a model
             return [
                 (position, [*path.steps[position].selected])
                 for position in range(len(path.steps))[path.models]
             ]
-        n_known = len(self._found)
-        if n_known > len(path.steps) or (n_known and path.steps[n_known - 1] is not self._last):
+        n_known = len(self._arrivals)
+        is_other_path = n_known > len(path.steps) or (
+            n_known > 0 and path.steps[n_known - 1] is not self._last_step
+        )
+        if is_other_path:
             n_known = 0
             self._forget()
         for index in range(n_known, len(path.steps)):
-            new = [column for column in path.steps.added(index) if column not in self._seen]
-            self._seen.update(new)
-            self._found.append((index, new))
-        self._last = path.steps[-1] if path.steps else None
-        return self._found
+            new_columns = [column for column in path.steps.added(index) if column not in self._seen_columns]
+            self._seen_columns.update(new_columns)
+            self._arrivals.append((index, new_columns))
+        self._last_step = path.steps[-1] if path.steps else None
+        return self._arrivals
 
     def _forget(self) -> None:
-        self._found: list[tuple[int, list[int]]] = []
-        self._seen: set[int] = set()
+        self._arrivals: list[tuple[int, list[int]]] = []
+        self._seen_columns: set[int] = set()
 
 
 def _row_tone(row: FeatureRow) -> str:
@@ -229,14 +234,17 @@ def _row_tone(row: FeatureRow) -> str:
 
 
 def _row_hint(row: FeatureRow, weight: str = tr("weight")) -> str:
-    state = tr("pinned: in every model") if row.pinned else tr("banned: never selected") if row.banned else ""
-    worth = "" if isnan(row.weight) else f"{weight} {significant(row.weight, 4)}"
-    group = (
-        tr("part of the group {group}, which is selected as a whole").format(group=row.group)
-        if row.group
-        else ""
-    )
-    return "\n".join(filter(None, (f"{row.feature_id} {row.name}", worth, group, state)))
+    """Return the tooltip of a feature; ``weight`` is the word for its weight."""
+    state = ""
+    if row.pinned:
+        state = tr("pinned: in every model")
+    elif row.banned:
+        state = tr("banned: never selected")
+    weight_text = "" if isnan(row.weight) else f"{weight} {significant(row.weight, 4)}"
+    group = ""
+    if row.group:
+        group = tr("part of the group {group}, which is selected as a whole").format(group=row.group)
+    return "\n".join(filter(None, (f"{row.feature_id} {row.name}", weight_text, group, state)))
 
 
 def _row_name(row: FeatureRow) -> str:
@@ -291,7 +299,7 @@ _COLUMNS = (
 
 
 def as_importance(column: Column) -> Column:
-    """Return the column of weights for a model that has none, but tells how much it uses each feature."""
+    """Return a column for a model without weights, such as trees: importances take the place of weights."""
     if column.key == "name":
         return replace(column, hint=partial(_row_hint, weight=tr("importance")))
     if column.key != "weight":
@@ -328,39 +336,40 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
     Parameters
     ----------
     measure : str
-        The measure that is shown.
+        Validation measure to show.
     with_margin : bool
-        Whether there are margins.
+        Whether there is a column of margins.
     digits : int
-        Most digits of an id or a place on the path.
+        Number of digits of the greatest id.
     """
     width = 62 if len(measure) < 6 else 82
     tooltip = tr("Validation {measure} after it was selected").format(measure=measure)
     after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_row_tone)
-    room = digits * _DIGIT_WIDTH + 2 * PAD + 2
-    numbers = (replace(column, width=max(column.width, room)) for column in _COLUMNS[:2])
+    number_width = digits * _DIGIT_WIDTH + 2 * PAD + 2
+    # The first two columns are the rank and the id.
+    numbers = (replace(column, width=max(column.width, number_width)) for column in _COLUMNS[:2])
     visible = (*numbers, *_COLUMNS[2:], after)
     return (*visible, _MARGIN_COLUMN) if with_margin else visible
 
 
 class FeaturesPanel(Panel):
-    """The features of one path in the order of selection; features beyond the chosen k are muted.
+    """A table of the features of one path in the order of selection; features beyond the shown k are muted.
 
-    A click or the arrow keys inspect the model that ends with a row, a double click or Enter chooses it; P
-    pins and B bans the feature of the row, and takes either back.
+    A click or the arrow keys inspect the model that ends with a row, and a double click or Enter chooses it.
+    P pins and B bans the feature of the row, or frees it again.
 
     Attributes
     ----------
     picked : Signal(int)
-        k, when the user moved to another row.
+        The user moved to another row: number of features k of the model that ends with it.
     confirmed : Signal()
         The user chooses the model that was picked last.
     inspected : Signal(int)
-        Id of the feature in that row.
+        The user moved to another row: id of its feature.
     toggled : Signal(str, int)
-        "pinned" or "banned", and the id of the feature to pin or ban, or to take that back.
+        "pinned" or "banned", and the id of the feature that the user pins, bans or frees.
     offered : callable
-        Returns what else the menu of a row offers, by its feature's id.
+        Returns further actions for the menu of a row, by the id of its feature.
     """
 
     picked = Signal(int)
@@ -376,11 +385,11 @@ class FeaturesPanel(Panel):
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
-        self._held: int | None = None
+        self._held_feature: int | None = None  # whose row stays marked
         self._margins: Mapping[int, float] = {}
         self._with_margin = False
-        self._of: PathResult | None = None
-        self._stepwise = True
+        self._shown_path: PathResult | None = None
+        self._rows_are_models = True  # whether a model ends with each row
         self.table = TableView(
             theme,
             columns(self._measure),
@@ -398,7 +407,7 @@ class FeaturesPanel(Panel):
         self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
         self._pin = self._tool("pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)"))
         self._ban = self._tool("ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)"))
-        self._pins = False  # whether the path's method knows pinned and banned features
+        self._pins = False  # whether the path's method supports pinned and banned features
         self._lay_out()
         self.table.chosen.connect(self._on_chosen)
         self.table.cellClicked.connect(self._on_clicked)
@@ -420,28 +429,28 @@ class FeaturesPanel(Panel):
         ----------
         path : PathResult
         feature_ids, names : sequence of length n
-            Of the dataset's columns.
+            Ids and names of the dataset's columns.
         measure : str
-            The validation measure to show.
+            Validation measure to show.
         position : int
-            Of the model among the path's steps.
+            Position of the shown model among the path's steps.
         groups : Mapping of str to tuple of int, optional
-            Of features, by their ids, with which the path was made.
+            Groups of features of the path, given by ids.
         choice : int, optional
-            Size of the chosen model, where another one of this path is shown.
+            Size of the chosen model, if another model of this path is shown.
         """
         linear = path.steps[position].linear
-        digits = len(str(int(np.max(feature_ids, initial=0))))  # a tenth of the time of max, for 200,000
+        # For 200,000 ids, np.max takes a tenth of the time of max.
+        digits = len(str(int(np.max(feature_ids, initial=0))))
         if (measure, linear, digits) != (self._measure, self._linear, self._digits):
             self._measure = measure
             self._linear = linear
             self._digits = digits
             self._show_columns()
             self._make_room()
-        # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
-        self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
-        if path is not self._of:
-            self._of = path
+        self._rows_are_models = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
+        if path is not self._shown_path:
+            self._shown_path = path
             self._margins = {}
         path_features = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
         path_features = tuple(
@@ -463,18 +472,18 @@ class FeaturesPanel(Panel):
         self._update_tools()
 
     def show_margins(self, path: PathResult, margins: Mapping[int, float], note: str) -> None:
-        """Show how far each feature was ahead of the next candidate.
+        """Show the lead of each feature over the next candidate.
 
         Parameters
         ----------
         path : PathResult
-            Whose margins they are: those of a path that is shown no more are ignored.
+            Path of the margins. Margins of a path that is no longer shown are ignored.
         margins : mapping of int to float
-            Shares by the id of the feature; empty for a method that compares none.
+            Share of the score by the id of the feature; empty for a method that compares no candidates.
         note : str
-            A sentence on what they are.
+            A sentence that defines the margins.
         """
-        if path is not self._of:
+        if path is not self._shown_path:
             return
         if bool(margins) is not self._with_margin:
             self._with_margin = bool(margins)
@@ -496,13 +505,13 @@ class FeaturesPanel(Panel):
         self._mark(self.table.rows())
 
     def hold(self, feature: int | None) -> None:
-        """Keep the mark on a feature wherever the next paths have it; None lets it be on row k again.
+        """Keep the mark on a feature when the path changes; None moves the mark back to row k.
 
-        Who pins a feature and thinks better of it presses the same key twice.
+        A user can then take a pin back by the same key, although the path has changed.
         """
-        released = feature is None and self._held is not None
-        self._held = feature
-        if released:
+        is_released = feature is None and self._held_feature is not None
+        self._held_feature = feature
+        if is_released:
             self._mark(self.table.rows())
 
     def show_test(
@@ -514,7 +523,7 @@ class FeaturesPanel(Panel):
         ----------
         measures : mapping of str to float
         convention : str
-            Label of the convention they follow.
+            Label of the measures' convention.
         baseline : Baseline, optional
             The best single feature, to compare the model with.
         """
@@ -535,7 +544,7 @@ class FeaturesPanel(Panel):
         self._test.setToolTip(plain("\n".join(lines)) if text else "")
 
     def say_untested(self, reason: str) -> None:
-        """Show in place of the test measures why there are none."""
+        """Show a reason in place of missing test measures."""
         self._covered.hide()
         self._test.setText(reason)
         self._test.setToolTip("")
@@ -552,15 +561,22 @@ class FeaturesPanel(Panel):
         self.table.viewport().update()
 
     def set_title(self, title: str) -> None:
-        """Show another title, and link what it calls the list."""
+        """Show a title, and link its word "Weights" or "Path" to the glossary."""
         super().set_title(title)
         weights = tr("Weights")
         self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
 
     def clear(self, reason: str = NO_PATH, title: str = "", measure: str = "") -> None:
-        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given.
+        """Show a sentence instead of a path.
 
-        ``measure`` is that of the column which a path would have.
+        Parameters
+        ----------
+        reason : str
+            The sentence.
+        title : str
+            Title of the panel; "" for *Path*.
+        measure : str
+            Measure in the header of the table; "" keeps the present one.
         """
         self.set_title(title or tr("Path"))
         if measure not in ("", self._measure):
@@ -568,7 +584,7 @@ class FeaturesPanel(Panel):
             self._show_columns()
         self.table.placeholder = reason
         self._k = 0
-        self._held = None
+        self._held_feature = None
         self.table.set_rows(())
         self.set_caption("")
         self.show_test({})
@@ -602,9 +618,12 @@ class FeaturesPanel(Panel):
         return button
 
     def _mark(self, rows: Sequence[FeatureRow]) -> None:
-        """Mark the held feature's row, else the last one of the chosen model."""
-        held_row = next((row for row in rows if row.feature_id == self._held), None)
-        rank = self._k if self._stepwise else 1
+        """Mark the held feature's row; without one, the last row of the shown model.
+
+        If the rows are not models, the first row is marked instead.
+        """
+        held_row = next((row for row in rows if row.feature_id == self._held_feature), None)
+        rank = self._k if self._rows_are_models else 1
         row = held_row or next((row for row in rows if row.rank == rank), None)
         self.table.select(row, scroll=row is None or row.rank is not None)
 
@@ -612,40 +631,40 @@ class FeaturesPanel(Panel):
         """Hide columns without a value, and columns whose room the names need."""
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
-        # Trees bring several features at once: a column of dashes would not say more than none.
-        rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
-        out = {key for key in ("gain", "after") if not has_own_values(rows, key, by_majority=rounds)}
+        # A tree adds several features at once, so that most rows of these columns would be empty.
+        has_rounds = self._shown_path is not None and self._shown_path.step_kind is StepKind.ROUNDS
+        hidden = {key for key in ("gain", "after") if not has_own_values(rows, key, by_majority=has_rounds)}
         if self.width() < scaled(_MARGIN_ROOM):
-            out.add("margin")
+            hidden.add("margin")
         widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
         widths["bars"] = WEIGHT_BAR + PAD
-        longest = str(max((row.feature_id for row in rows), default=0))
-        of_id = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
-        widths["feature_id"] = max(widths["feature_id"], of_id)
-        room = (
-            self.width() - _SCROLL_BAR_WIDTH - sum(width for key, width in widths.items() if key not in out)
-        )
+        longest_id = str(max((row.feature_id for row in rows), default=0))
+        id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
+        widths["feature_id"] = max(widths["feature_id"], id_width)
+        visible_width = sum(width for key, width in widths.items() if key not in hidden)
+        room = self.width() - _SCROLL_BAR_WIDTH - visible_width  # for the names
         names_width = self._width_of_names()
-        for key in _GIVING_WAY if self._stepwise else _GIVING_WAY_TO_WEIGHTS:
-            if room < names_width and key not in out and key in widths:
-                out.add(key)
+        for key in _GIVING_WAY if self._rows_are_models else _GIVING_WAY_TO_WEIGHTS:
+            if room < names_width and key not in hidden and key in widths:
+                hidden.add(key)
                 room += widths[key]
         if room < scaled(_MIN_NAME_WIDTH):
-            out.add("feature_id")
+            hidden.add("feature_id")
         for number, column in enumerate(columns):
-            self.table.setColumnHidden(number, column.key in out)
+            self.table.setColumnHidden(number, column.key in hidden)
             if column.key == "feature_id":
                 self.table.setColumnWidth(number, widths["feature_id"])
             if column.key == "weight":
-                self.table.setColumnWidth(number, widths["weight"] + (0 if "bars" in out else widths["bars"]))
+                bars_width = 0 if "bars" in hidden else widths["bars"]
+                self.table.setColumnWidth(number, widths["weight"] + bars_width)
 
     def _width_of_names(self) -> int:
-        """Return with which width neither the header nor a name is cut, or only a very long one."""
+        """Return the width at which neither the header nor a name is cut, except very long names."""
         model = self.table.rows_model
         metrics = self.table.fontMetrics()
         number = next(n for n, column in enumerate(model.columns) if column.key == "name")
-        # Of thousands the longest are measured, as each takes 10 µs, and this is asked for at every change.
+        # Measuring a name takes 10 µs, and there may be thousands: only the longest names are measured.
         longest = nlargest(_N_MEASURED_NAMES, set(map(_row_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
@@ -669,20 +688,20 @@ class FeaturesPanel(Panel):
     def _on_chosen(self, row: FeatureRow) -> None:
         self._update_tools()
         self.inspected.emit(row.feature_id)
-        if self._stepwise and row.rank is not None and row.rank != self._k:
-            self._k = row.rank  # the row is where the user found it: it need not be brought into sight
+        if self._rows_are_models and row.rank is not None and row.rank != self._k:
+            self._k = row.rank  # so that the path of this model does not scroll the table
             self.picked.emit(row.rank)
 
     @Slot(object)
     def _on_confirmed(self, row: FeatureRow) -> None:
         """Choose the model that ends with a row."""
-        if self._stepwise and row.rank is not None:
+        if self._rows_are_models and row.rank is not None:
             self._on_clicked(row)
             self.confirmed.emit()
 
     @Slot(object)
     def _on_clicked(self, row: FeatureRow) -> None:
-        """Choose the row that is marked already, but not because it is the chosen one."""
+        """Inspect the model of a clicked row, if the row was marked without being that of the shown model."""
         if row.rank != self._k:
             self._on_chosen(row)
 
@@ -693,19 +712,19 @@ class FeaturesPanel(Panel):
 
 
 def _measures_text(measures: Mapping[str, float]) -> str:
-    """Return measures in a line, in which a name stays beside its value where the line breaks."""
+    """Return measures as a line of text that does not break between a name and its value."""
     return " · ".join(f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items())
 
 
 def _path_caption(path: PathResult, position: int, measure: str) -> str:
-    """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"; of scores the last."""
+    """Return size and measure of the shown model: "k = 8 of 46 · MAP 0.4559"; given scores have no size."""
     value = float(path.validation[measure][position]) if measure in path.validation else nan
-    measured = "" if isnan(value) else f"{measure} {value:.4f}"
+    measure_text = "" if isnan(value) else f"{measure} {value:.4f}"
     if not path.steps[position].learned:
-        return measured
-    rounds = path.step_kind is StepKind.ROUNDS
-    size = tr("k = {sizes} · round {x_values}") if rounds else tr("k = {sizes} of {most}")
-    size = size.format(
+        return measure_text
+    has_rounds = path.step_kind is StepKind.ROUNDS
+    template = tr("k = {sizes} · round {x_values}") if has_rounds else tr("k = {sizes} of {most}")
+    size_text = template.format(
         sizes=int(path.sizes[position]), x_values=int(path.x_values[position]), most=int(path.sizes.max())
     )
-    return " · ".join(filter(None, (size, measured)))
+    return " · ".join(filter(None, (size_text, measure_text)))

@@ -1,4 +1,4 @@
-"""One feature closely: its density by relevance, how it ranks alone, what it resembles."""
+"""The panel of one feature: its density by relevance, its ranking alone, and similar features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankstudio.plugins.features.feature_profile import FeatureProfile, SelectedCorrelation
 
 SELECT = tr("Select a feature in the table to see its values by relevance.")
-_NBSP = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
+_NBSP = "\N{NO-BREAK SPACE}"  # keeps a number and its sign on one line
 _ALONE_HELP = tr(
     "Measures of the ranking by this feature alone on each part, in the direction that is better on the "
     "training part"
@@ -49,9 +49,9 @@ _EXPLAINED_LABEL = tr("all of them, R²")
 _EXPLAINED_HELP = tr(
     "Share of its variance within queries explained by a linear function of all selected features"
 )
-_MAX_ROWS = 60  # a row takes 0.2 ms of the window, and a ranker with all features has thousands
-_MIN_HEIGHT = 96  # pixels
-_MIN_PLOT_HEIGHT = 52
+_MAX_ROWS = 60  # rows of a table: each takes 0.2 ms, and a ranker with all features would have thousands
+_MIN_HEIGHT = 96  # pixels of the tables
+_MIN_PLOT_HEIGHT = 52  # pixels
 VALUES = "values"
 CANDIDATES = "candidates"
 """Views of a feature: its values, or its rank among the candidates of a step."""
@@ -59,15 +59,18 @@ _VIEWS = ((VALUES, tr("values")), (CANDIDATES, tr("candidates")))
 
 
 class InspectorPanel(Panel):
-    """Shows a `FeatureProfile`.
+    """Shows one feature in detail: a plot of its densities, facts, and why it is in the model or not.
+
+    A link in the facts leads to the most similar feature.
 
     Parameters
     ----------
     theme : Theme
     name : str
-        For the program and its tests.
+        Beginning of the object name.
     tables : bool
-        Whether there is room for its numbers on each part, and beside those of a model's features.
+        Whether the panel has tables with the feature's measures on each part, and with its correlations with
+        the features of a model; otherwise these are among the facts.
 
     Attributes
     ----------
@@ -80,15 +83,16 @@ class InspectorPanel(Panel):
     def __init__(self, theme: Theme, name: str = "inspector", *, tables: bool = False) -> None:
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
-        self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)  # less than other plots: the facts come first
-        facts = WrappedLabel(text_format=Qt.TextFormat.RichText)
-        self.facts = named(facts, "inspector-facts", tr("Facts about the feature"), role="caption")
+        # The minimum is less than that of other plots, so that there is room for the facts.
+        self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)
+        facts_label = WrappedLabel(text_format=Qt.TextFormat.RichText)
+        self.facts = named(facts_label, "inspector-facts", tr("Facts about the feature"), role="caption")
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.definition = named(ElidedLabel(), "inspector-definition", role="caption")
         self.why_title = named(PlainLabel(), "why-title", role="title")
-        label = WrappedLabel(keeps=False)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.why = named(label, "why-sentences", tr("Why the feature is or is not in the model"))
+        why_label = WrappedLabel(keeps=False)
+        why_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.why = named(why_label, "why-sentences", tr("Why the feature is or is not in the model"))
         fill(self.body, (self.plot, 1), self.facts, self.definition, self.why_title, self.why, spacing=4)
         self.tables = ProfileTables() if tables else None
         if self.tables is not None:
@@ -103,24 +107,24 @@ class InspectorPanel(Panel):
         self.clear()
 
     def add_candidates(self, view: QWidget) -> None:
-        """Add the candidates of the current step, among which the feature was one."""
+        """Add a view of the candidates of the current step, which the user can switch to."""
         self._candidates = view
         self.body.addWidget(view, 1)
         self.offer_candidates(False)
 
     @Slot(bool)
     def offer_candidates(self, offered: bool) -> None:
-        """Let the user see them, where the method compares any."""
+        """Show or hide the switch to the view of candidates."""
         self.switch.setVisible(offered)
         self._show_view()
 
     @Slot()
     def _show_view(self) -> None:
-        compared = not self.switch.isHidden() and self.switch.value() == CANDIDATES
+        shows_candidates = not self.switch.isHidden() and self.switch.value() == CANDIDATES
         for widget in (self.plot, self.facts):
-            widget.setVisible(not compared)
+            widget.setVisible(not shows_candidates)
         if self._candidates is not None:
-            self._candidates.setVisible(compared)
+            self._candidates.setVisible(shows_candidates)
 
     def show_feature(self, profile: FeatureProfile) -> None:
         """Show a feature."""
@@ -133,7 +137,7 @@ class InspectorPanel(Panel):
         )
         if self.tables is not None:
             self.tables.show_feature(profile)
-        self._say(facts(profile, with_measures=self.tables is None))
+        self._show_facts(facts(profile, with_measures=self.tables is None))
         self.facts.setToolTip(
             tr(
                 "Measures of the ranking by this feature alone on the training part, by the {label} "
@@ -142,7 +146,7 @@ class InspectorPanel(Panel):
         )
 
     def define(self, feature_set: FeatureSet | None, feature: int) -> None:
-        """Show the definition of the feature in a search engine's feature set, where it is in one."""
+        """Show the definition of the feature in a search engine's feature set, if the set has it."""
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
             self.tables.define(tr(LABELS[feature_set.engine]) if feature_set is not None else "", text)
@@ -166,18 +170,18 @@ class InspectorPanel(Panel):
         if self.tables is not None:
             self.tables.clear()
         self.define(None, 0)
-        self._say("")
+        self._show_facts("")
         self.explain(None)
 
-    def _say(self, text: str) -> None:
-        """Show facts; the keyboard goes to them only where they have a link."""
+    def _show_facts(self, text: str) -> None:
+        """Show facts as rich text, which gets the keyboard focus only if it has a link."""
         self.facts.setText(text)
-        linked = Qt.FocusPolicy.StrongFocus if "<a " in text else Qt.FocusPolicy.NoFocus
-        self.facts.setFocusPolicy(linked)
+        focus_policy = Qt.FocusPolicy.StrongFocus if "<a " in text else Qt.FocusPolicy.NoFocus
+        self.facts.setFocusPolicy(focus_policy)
 
     @Slot()
     def _restyle(self) -> None:
-        """Read the rich text anew: a link takes its colour from the palette when it is read."""
+        """Set the rich text again: a link takes its color from the palette when the text is set."""
         text = self.facts.text()
         self.facts.clear()
         self.facts.setText(text)
@@ -188,9 +192,9 @@ class InspectorPanel(Panel):
 
 
 def facts(profile: FeatureProfile, *, with_measures: bool = True) -> str:
-    """Return the facts on a feature beside its densities, as rich text with a link to the closest one.
+    """Return the facts on a feature as rich text, with a link to the most similar feature.
 
-    ``with_measures`` tells whether its measures alone are part of it.
+    The measures and the importance of the feature are included if ``with_measures``.
     """
     parts = []
     if profile.constant:
@@ -214,35 +218,36 @@ def facts(profile: FeatureProfile, *, with_measures: bool = True) -> str:
 
 
 class ProfileTables(ColumnArea):
-    """Shows the numbers of a `FeatureProfile` as two tables, one under the other."""
+    """Shows the numbers of a `FeatureProfile` as tables, and the feature's definition in a search engine.
+
+    The tables are, one below the other: the measures of the feature alone on each part, its importance, its
+    correlations with the features of a model, and bounds; those that do not apply are left out.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         named(self, "profile-tables", tr("The feature in numbers"))
         self.setMinimumHeight(_MIN_HEIGHT)
         self._texts: tuple[tuple[str, ...], ...] = ()
-        self._tables: list[tuple[list[tuple[str, ...]], str]] = []
-        self._defined = ("", "")
+        self._tables: list[tuple[list[tuple[str, ...]], str]] = []  # rows and tooltip of each table
+        self._definition = ("", "")  # name of the search engine, and definition
 
     def texts(self) -> tuple[tuple[str, ...], ...]:
-        """Return the rows of both tables as texts."""
+        """Return the rows of all tables as texts, and the definition."""
         return self._texts
 
     def show_feature(self, profile: FeatureProfile) -> None:
         """Show a feature."""
-        alone_rows = _alone_rows(profile)
-        together = _together_rows(profile)
-        self._tables = (
-            [(alone_rows, _ALONE_HELP), (together, _CORRELATION_HELP)]
-            if together
-            else [(alone_rows, _ALONE_HELP)]
-        )
+        self._tables = [(_alone_rows(profile), _ALONE_HELP)]
         if profile.importance:
-            rows: list[tuple[str, ...]] = [
+            importance_rows: list[tuple[str, ...]] = [
                 (tr("how the method weighs it"), "s"),
                 (tr("importance"), _importance_text(profile)),
             ]
-            self._tables.insert(1, (rows, _IMPORTANCE_HELP))
+            self._tables.append((importance_rows, _IMPORTANCE_HELP))
+        correlation_rows = _correlation_rows(profile)
+        if correlation_rows:
+            self._tables.append((correlation_rows, _CORRELATION_HELP))
         if profile.bounds is not None:
             self._tables.append((_bound_rows(profile.bounds), _BOUNDS_HELP))
         self._show()
@@ -250,13 +255,13 @@ class ProfileTables(ColumnArea):
     def clear(self) -> None:
         """Show no feature."""
         self._tables = []
-        self._defined = ("", "")
+        self._definition = ("", "")
         self._show()
 
     def define(self, engine: str, definition: str) -> None:
         """Show the definition of the feature in a search engine; "" for none."""
-        if (engine, definition) != self._defined:
-            self._defined = engine, definition
+        if (engine, definition) != self._definition:
+            self._definition = engine, definition
             self._show()
 
     def _show(self) -> None:
@@ -265,9 +270,12 @@ class ProfileTables(ColumnArea):
         lines = fill(QVBoxLayout(page), margins=(0, 4, 4, 0), spacing=10)
         for rows, tip in self._tables:
             lines.addWidget(_table_widget(rows, tip))
-        engine, definition = self._defined
-        defined = [(tr("definition in {engine}").format(engine=engine), _indented_definition(definition))]
-        for head, text in defined if definition else []:
+        self._texts = tuple(row for rows, _ in self._tables for row in rows)
+        engine, definition = self._definition
+        if definition:
+            head = tr("definition in {engine}").format(engine=engine)
+            text = _indented_definition(definition)
+            self._texts += ((head, text),)
             lines.addWidget(named(PlainLabel(head), role="caption"))
             label = named(
                 WrappedLabel(), "profile-definition", tr("Definition of the feature"), role="caption"
@@ -277,8 +285,6 @@ class ProfileTables(ColumnArea):
             lines.addWidget(label)
         lines.addStretch(1)
         show_in(self, page)
-        self._texts = tuple(row for rows, _ in self._tables for row in rows)
-        self._texts += tuple(defined) if definition else ()
         self.setAccessibleDescription(plain("\n".join(" ".join(row) for row in self._texts)))
         self.setVisible(bool(self._tables))
 
@@ -296,12 +302,13 @@ def _short_definition(definition: str) -> str:
     if not definition.startswith("{"):
         return definition
     values = json.loads(definition)
-    means = values.get("template", values.get("params", ""))
-    return f"{values['name']}: {means if isinstance(means, str) else json.dumps(means, ensure_ascii=False)}"
+    details = values.get("template", values.get("params", ""))
+    text = details if isinstance(details, str) else json.dumps(details, ensure_ascii=False)
+    return f"{values['name']}: {text}"
 
 
 def _alone_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
-    """Return a row for each part with its measures, after a header."""
+    """Return a header, and a row for each part with the measures of the feature alone."""
     rows = [(tr(name), *map(_number_or_dash, part.values())) for name, part in profile.parts.items()]
     return [(tr("alone"), *profile.alone), *rows]
 
@@ -310,8 +317,8 @@ def _number_or_dash(value: float) -> str:
     return "–" if isnan(value) else f"{value:.4f}"
 
 
-def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
-    """Return the correlations with the selected features, after a header; nothing where none is selected."""
+def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
+    """Return a header, and a row for each correlation with a selected feature; nothing if there is none."""
     if not profile.with_selected:
         return []
     listed = profile.with_selected
@@ -340,7 +347,7 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
 
 
 def _similarity_cells(correlation: SelectedCorrelation) -> tuple[str, ...]:
-    """Return the similarity by which the method penalises a pair; nothing for one without."""
+    """Return the cell with the similarity by which the method penalises a pair; () if it uses none."""
     return () if isnan(correlation.similarity) else (f"{correlation.similarity:.2f}",)
 
 
@@ -353,7 +360,7 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 
 
 def _importance_text(profile: FeatureProfile) -> str:
-    """Return the importance of a feature, and that of its negative where it is another number."""
+    """Return the importance of a feature, and the importance of its negative if the two differ."""
     importance, negative = profile.importance
     return f"{importance:.3g}" if importance == negative else f"{importance:.3g}, −: {negative:.3g}"
 

@@ -28,7 +28,7 @@ from rankstudio.ui.widgets import Panel
 
 
 class FeaturesPage(FeaturesController):
-    """Lays the panels of the features out, on three pages.
+    """The Features page: lays out its panels, some of which are on the Select and the Data page.
 
     Attributes
     ----------
@@ -70,10 +70,10 @@ class FeaturesPage(FeaturesController):
         self._models.current.changed.connect(self._hide_without_features)
 
     def _hide_without_features(self) -> None:
-        """Hide path and inspector of a ranking that was given: there are no features behind it."""
-        sized = not self._models.current.shown.plan.entry.featureless
+        """Hide the panels of features for given scores, which have no features."""
+        has_features = not self._models.current.shown.plan.entry.featureless
         for panel in (self.features, self.inspector, self.profile, self.substitutes.panel):
-            panel.setVisible(sized)
+            panel.setVisible(has_features)
 
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
         return (self.features, lambda: True), (self.path, lambda: True)
@@ -84,14 +84,14 @@ class FeaturesPage(FeaturesController):
     def palette_entries(self) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
         dataset = self._session.dataset
         if dataset is not None:
-            places = range(min(dataset.n_features, MOST_LISTED))
-            yield from found_features(dataset, places, self._inspect_found)
+            columns = range(min(dataset.n_features, MOST_LISTED))
+            yield from found_features(dataset, columns, self._inspect_found)
 
     def asked_for(self, typed: str) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
         dataset = self._session.dataset
         if dataset is not None:
-            places = asked_for(dataset.feature_ids, dataset.feature_names, typed)
-            yield from found_features(dataset, places, self._inspect_found)
+            columns = asked_for(dataset.feature_ids, dataset.feature_names, typed)
+            yield from found_features(dataset, columns, self._inspect_found)
 
     def _inspect_found(self, feature: int) -> None:
         self.pageAsked.emit("features")
@@ -104,7 +104,7 @@ class FeaturesPage(FeaturesController):
 def found_features(
     dataset: FoldedDataset, places: Sequence[int], inspect: Callable[[int], object]
 ) -> Iterator[PaletteEntry]:
-    """Yield the features at some places; one that is chosen is inspected, by its id."""
+    """Yield palette entries for features, given by columns; an entry calls ``inspect`` with the id."""
     for index, feature in zip(places, dataset.feature_ids[places].tolist(), strict=True):
         yield PaletteEntry(
             tr("feature"), dataset.feature_names[index], partial(inspect, feature), str(feature)

@@ -39,9 +39,9 @@ from rankstudio.ui.widgets.layout import fill, named, show_in
 if TYPE_CHECKING:
     from rankstudio.plugins.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
 
-_NAMED = 5  # features of a cluster that are named beside the selected ones
-_DECIMALS = 4
-_MIN_CHANGE = 1e-9  # of a change: what is less is none
+_NAMED = 5  # unselected features of a cluster that are named; the others are counted
+_DECIMALS = 4  # minimum number of decimals of a change
+_MIN_CHANGE = 1e-9  # smaller changes of the criterion count as none
 _NOTHING_LIKE = tr("No unselected feature is similar.")
 _NOTHING_LIKE_THESE = tr("No unselected feature is similar to {features}.")
 _ALL_SELECTED = tr("{features} have no substitutes because all features are selected.")
@@ -51,10 +51,10 @@ NO_MODEL = tr("Run a method to see substitutes of the selected features.")
 LIST = "list"
 CORRELATION = "correlation"
 RUNS = "runs"
-"""Views of the substitutes: sentences, or a map."""
+"""Views of the panel: sentences, a map of correlations, or a map of the features that runs selected."""
 _OPTIONS = ((LIST, tr("list")), (CORRELATION, tr("correlation")), (RUNS, tr("runs × folds")))
 _NO_RUNS = tr("The features selected by each run on each fold appear here after the first finished fold.")
-_SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are looked for
+_SETTLED_MILLISECONDS = 150  # pause after a change of the model before its substitutes are computed
 
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see their substitutes.")
 _LOOKING = tr("Computing substitutes …")
@@ -67,18 +67,18 @@ _TOO_MANY = tr(
 
 @dataclass(frozen=True)
 class SubstituteSentence:
-    """A sentence on some features.
+    """A title and sentences on substitutes for some features.
 
     Attributes
     ----------
     title : str
-        Which they are: "LMIR.DIR of body (39), 23 or 40".
+        The features: "LMIR.DIR of body (39), 23 or 40".
     text : str
-        How similar they are, and what a swap costs, in whole sentences.
+        How similar the features are, and what a swap costs, in whole sentences.
     hint : str
-        All of them by name.
-    feature : int
-        Id of the selected one, for inspection.
+        Tooltip with the names of all features.
+    feature : int or None
+        Id of the selected feature, for inspection.
     """
 
     title: str
@@ -89,12 +89,12 @@ class SubstituteSentence:
 
 @dataclass(frozen=True, eq=False)
 class _FeatureNames:
-    """Names of columns: "BM25 of body (23)".
+    """Returns the name of a column when called: "BM25 of body (23)".
 
     Attributes
     ----------
     ids, names : of length n
-        Of the data's columns.
+        Ids and names of the data's columns.
     """
 
     ids: Ints
@@ -107,26 +107,28 @@ class _FeatureNames:
         return str(self.ids[column])
 
     def listed(self, columns: Iterable[int]) -> str:
-        """Return columns below each other."""
+        """Return ids and names of columns, one per line."""
         return "\n".join(f"{self.ids[column]} {self.names[column]}" for column in columns)
 
 
 def substitute_sentences(
     model_substitutes: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
 ) -> tuple[SubstituteSentence, ...]:
-    """Return a sentence for each group, those first with a swap that would make the model better.
+    """Return a sentence for each cluster, in order of the improvement by its best swap.
+
+    Clusters of a single feature without substitutes share a sentence.
 
     Parameters
     ----------
     model_substitutes : Substitutes
     ids, names : of length n
-        Of the data's columns.
+        Ids and names of the data's columns.
     groups : Mapping of str to tuple of int, optional
-        Of features, by their ids.
+        Groups of features, given by ids.
     """
     feature_names = _FeatureNames(ids, names)
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
-    combined = lonely if len(lonely) > 1 else []
+    combined = lonely if len(lonely) > 1 else []  # clusters that share a sentence
     better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
     ranked = [(_greatest_fall(better), _improvements_sentence(better, feature_names))] if better else []
     ranked += [
@@ -140,15 +142,15 @@ def substitute_sentences(
         (_greatest_fall([swap]), _group_swap_sentence(swap, feature_names, groups or {}))
         for swap in model_substitutes.group_swaps
     ]
-    # The order is stable where none falls.
-    ordered = [sentence for _, sentence in sorted(ranked, key=lambda scored: scored[0])]
+    # Sentences without an improvement keep their order, as the sort is stable.
+    ordered = [sentence for _, sentence in sorted(ranked, key=lambda fall_and_sentence: fall_and_sentence[0])]
     if model_substitutes.why_no_swaps:
         ordered.append(SubstituteSentence("", tr(model_substitutes.why_no_swaps)))
     return tuple(ordered)
 
 
 def _greatest_fall(swaps: Iterable[Swap | GroupSwap]) -> float:
-    """Return by how much the best of some swaps lowers the criterion, as a negative number; 0 for none."""
+    """Return the change of the criterion by the best swap if it is lowered, or 0."""
     least = min((swap.change for swap in swaps if not isnan(swap.change)), default=0.0)
     return least if least <= -_MIN_CHANGE else 0.0
 
@@ -166,11 +168,12 @@ def swap_sentence(change: float, added: str, removed: str) -> str:
 
 def _size_text(change: float) -> str:
     """Return the size of a change without its sign, with as many decimals as it needs: "0.0004"."""
-    return f"{abs(change):.{max(_DECIMALS, -floor(log10(max(abs(change), _MIN_CHANGE))))}f}"
+    first_decimal = -floor(log10(max(abs(change), _MIN_CHANGE)))  # that is not 0
+    return f"{abs(change):.{max(_DECIMALS, first_decimal)}f}"
 
 
 def _group_sentence(group: SubstituteGroup, feature_names: _FeatureNames) -> SubstituteSentence:
-    """Return the sentence on a group: which features are alike, and what its swaps cost."""
+    """Return the sentence on a cluster: which features are similar, and what its swaps cost."""
     chosen = together([feature_names(column) for column in group.selected])
     title = either([chosen, *(feature_names.id(column) for column in group.others[:_NAMED])])
     n_more = len(group.others) - _NAMED
@@ -186,15 +189,15 @@ def _group_sentence(group: SubstituteGroup, feature_names: _FeatureNames) -> Sub
 
 
 def _is_lonely(group: SubstituteGroup) -> bool:
-    """Return whether it is one feature of which only can be said that no other one is like it."""
-    unlike = all(abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps)
-    return len(group.selected) == 1 and not group.others and unlike
+    """Return whether a cluster is a single feature without similar features and without known swaps."""
+    has_no_substitute = all(abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps)
+    return len(group.selected) == 1 and not group.others and has_no_substitute
 
 
 def _lonely_sentence(groups: Sequence[SubstituteGroup], feature_names: _FeatureNames) -> SubstituteSentence:
     """Return the sentence on the features without substitutes."""
     columns = [group.selected[0] for group in groups]
-    has_unselected = any(group.swaps for group in groups)  # features to compare the selected ones with
+    has_unselected = any(group.swaps for group in groups)  # otherwise all features are selected
     join_words = either if has_unselected else together
     column_ids = join_words([feature_names.id(column) for column in columns])
     title = tr("{n_columns} features without substitutes").format(n_columns=len(columns))
@@ -208,10 +211,13 @@ def _lonely_sentence(groups: Sequence[SubstituteGroup], feature_names: _FeatureN
 
 
 def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> list[str]:
-    """Return sentences on a group's swaps, one for a feature that is nearest to several selected ones."""
+    """Return the sentences on the swaps of a cluster.
+
+    A feature that is most similar to several selected features gets the same sentence for each of them.
+    """
     sentences = []
     for swap in group.swaps:
-        assert swap.added is not None  # of a group of features, never leaving out
+        assert swap.added is not None  # the swaps of a cluster are no removals
         if not isnan(swap.change):
             sentences.append(
                 swap_sentence(swap.change, feature_names(swap.added), feature_names.id(swap.removed))
@@ -234,7 +240,7 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
 
 
 def _group_swap_sentence(swap: GroupSwap, feature_names: _FeatureNames, groups: Groups) -> SubstituteSentence:
-    """Return the sentence on the swap of a group of features for another group."""
+    """Return the sentence on the swap of a whole group of features, or of a feature for a group."""
     name_of_feature = group_names(groups)
 
     def group_text(columns: tuple[int, ...]) -> str:
@@ -279,7 +285,11 @@ def _rounded_down(value: float) -> str:
 
 
 class SubstitutesPanel(Panel):
-    """Sentences about the features, or a map of them in the order of their clusters."""
+    """Shows substitutes for the features of a model, in one of three views that the user switches.
+
+    The views are a list of sentences, a map of the correlations between features in the order of their
+    clusters, and a map of the features that each run selected on its folds.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Substitutes"))
@@ -312,19 +322,19 @@ class SubstitutesPanel(Panel):
         ----------
         substitutes : Substitutes
         ids, names : of length n
-            Of the data's columns.
+            Ids and names of the data's columns.
         groups : Mapping of str to tuple of int, optional
-            Of features, by their ids: they are swapped as a whole.
+            Groups of features, given by ids, which are swapped as a whole.
         """
         self._found = substitutes
         self._ids = ids
         self._names = tuple(names)
-        self._say(substitute_sentences(substitutes, ids, names, groups))
+        self._show_sentences(substitute_sentences(substitutes, ids, names, groups))
         self._draw()
 
     @property
     def shows_substitutes(self) -> bool:
-        """Whether there is a model of which they are shown."""
+        """Whether substitutes of a model are shown."""
         return self._found is not None
 
     def show_runs(self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]) -> None:
@@ -333,11 +343,11 @@ class SubstitutesPanel(Panel):
         Parameters
         ----------
         ranks : ndarray of shape (n, F)
-            By column of the data; NaN where a fold did not select the feature.
+            Rank at which each fold selected each feature of the data; NaN for features it did not select.
         folds : sequence of int of length F
-            Their numbers.
+            Numbers of the folds.
         groups : sequence of ColumnGroup
-            Which of them belong to which run.
+            The run of each successive group of folds.
         """
         self._ranks = ranks
         self._folds = tuple(folds)
@@ -346,9 +356,9 @@ class SubstitutesPanel(Panel):
             self._draw()
 
     def clear(self, reason: str = NO_MODEL) -> None:
-        """Show no model, but a sentence."""
+        """Show a sentence instead of substitutes."""
         self._found = None
-        self._say(())
+        self._show_sentences(())
         self.set_caption("")
         self.plot.show_nothing(reason)
         self._show_view()
@@ -361,9 +371,9 @@ class SubstitutesPanel(Panel):
     @Slot()
     def _show_view(self) -> None:
         """Show the list or a map."""
-        listed = self.switch.value() == LIST and self._found is not None
-        self._scroll.setVisible(listed)
-        self.plot.setVisible(not listed)
+        shows_list = self.switch.value() == LIST and self._found is not None
+        self._scroll.setVisible(shows_list)
+        self.plot.setVisible(not shows_list)
 
     @Slot()
     def _draw(self) -> None:
@@ -377,11 +387,11 @@ class SubstitutesPanel(Panel):
             MapFeature(int(self._ids[column]), self._names[column], rank.get(column, 0))
             for column in substitutes.columns
         ]
-        correlation = self.switch.value() != RUNS
+        has_correlations = self.switch.value() != RUNS  # the map is ready also while the list is shown
         self.plot.setAccessibleName(
-            tr("Correlation of features") if correlation else tr("Features by run and fold")
+            tr("Correlation of features") if has_correlations else tr("Features by run and fold")
         )
-        if correlation:
+        if has_correlations:
             text = tr("{n_columns} features, by correlation within queries")
             if substitutes.n_features > len(substitutes.columns):
                 text = tr("{n_columns} of {n_features} features, by correlation within queries")
@@ -400,14 +410,14 @@ class SubstitutesPanel(Panel):
         r = substitutes.correlations
         texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
         return MapValues(
-            np.abs(r),
-            tuple(f"{feature.name} ({feature.feature_id})" for feature in features),
-            ("",) * len(features),
-            (0.0, 1.0),
-            "|r|",
-            tuple((value, f"{value:g}") for value in (0.0, 0.25, 0.5, 0.75, 1.0)),
-            texts,
-            tr("the same features"),
+            values=np.abs(r),
+            columns=tuple(f"{feature.name} ({feature.feature_id})" for feature in features),
+            ticks=("",) * len(features),
+            limits=(0.0, 1.0),
+            title="|r|",
+            bar=tuple((value, f"{value:g}") for value in (0.0, 0.25, 0.5, 0.75, 1.0)),
+            texts=texts,
+            x_label=tr("the same features"),
             square=True,
         )
 
@@ -417,39 +427,39 @@ class SubstitutesPanel(Panel):
         runs = [group.label for group in self._groups for _ in range(group.size)]
         greatest = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
         middle = (1 + greatest) // 2
-        marks = sorted({1, middle, greatest})
+        marks = sorted({1, middle, greatest})  # ranks written beside the color bar
         return MapValues(
-            ranks,
-            tuple(
+            values=ranks,
+            columns=tuple(
                 tr("fold {fold} of {run}").format(fold=fold, run=run)
                 for fold, run in zip(self._folds, runs, strict=True)
             ),
-            tuple(map(str, self._folds)),
-            (float(greatest), 1.0),
-            tr("chosen as"),
-            tuple((float(mark), ordinal(mark)) for mark in marks),
-            tuple(
+            ticks=tuple(map(str, self._folds)),
+            limits=(float(greatest), 1.0),
+            title=tr("chosen as"),
+            bar=tuple((float(mark), ordinal(mark)) for mark in marks),
+            texts=tuple(
                 tuple(
                     tr("not selected") if np.isnan(v) else tr("selected as {v}").format(v=ordinal(int(v)))
                     for v in row
                 )
                 for row in ranks
             ),
-            tr("fold"),
-            self._groups,
+            x_label=tr("fold"),
+            groups=self._groups,
         )
 
-    def _say(self, sentences: Sequence[SubstituteSentence]) -> None:
-        """Write the sentences."""
-        written = named(QWidget(), role="page")
-        lines = fill(QVBoxLayout(written), margins=(0, 0, 4, 0), spacing=2)
+    def _show_sentences(self, sentences: Sequence[SubstituteSentence]) -> None:
+        """Show the sentences in the list."""
+        page = named(QWidget(), role="page")
+        lines = fill(QVBoxLayout(page), margins=(0, 0, 4, 0), spacing=2)
         for sentence in sentences:
             if sentence.title:
                 lines.addWidget(_text_line(sentence.title, sentence.hint))
             lines.addWidget(_text_line(sentence.text, sentence.hint, "caption"))
             lines.addSpacing(8)
         lines.addStretch(1)
-        show_in(self._scroll, written)
+        show_in(self._scroll, page)
         self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
 
 
@@ -458,13 +468,13 @@ def _text_line(text: str, hint: str, role: str = "") -> PlainLabel:
 
 
 class SubstitutesController(Controller):
-    """Feeds the panel of substitutes.
+    """Feeds the panel of substitutes while it is visible.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        What is shown, and where substitutes are found.
+        The shown model, the runs, and the worker that computes substitutes.
     tasks : FeatureTasks
     """
 
@@ -510,7 +520,7 @@ class SubstitutesController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Find the current model's substitutes, if the panel is visible and shows those of another model."""
+        """Find the current model's substitutes, if the panel is visible and does not show them yet."""
         self.refresh()
         self._substitutes.update()
 
@@ -552,7 +562,7 @@ class SubstitutesController(Controller):
         )
 
     def _records(self) -> list[RunRecord]:
-        """Return the runs of the open data that selected among their features on a fold at least."""
+        """Return the runs of the open data that selected some but not all features on at least one fold."""
         dataset = self._session.dataset
         n_features = dataset.n_features if dataset is not None else 0
         return [

@@ -1,4 +1,4 @@
-"""Why these features: the map of candidates, the densities they were judged by, and the controllers."""
+"""The panel on why features were selected: the map of candidates, their densities, and the controller."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from rankstudio.ui.widgets.panel import ElidedLabel
 if TYPE_CHECKING:
     from rankstudio.plugins.features.compared_densities import ComparedDensities
 
-_NEXT_CHOICE = -1  # of the choice that follows the feature on the left
+_NEXT_CHOICE = -1  # data of the item "next on the path", in place of a column
 _WAITING_TEXT = tr("Estimating the densities …")
 _ONE_VALUE_TEXT = tr("Fewer than two values other than 0 in the validation part: nothing to draw.")
 _X_LABEL = tr("validation value")
@@ -56,19 +56,23 @@ _UNKNOWN_SCORES_TEXT = tr("This run has no stored candidate scores. Run it again
 SCORES = "scores"
 RANKS = "ranks"
 DENSITIES = "densities"
-"""The ways of showing it."""
+"""The views of the panel."""
 
 _MAP_CHOICES = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
 Picture = tuple[CandidateMap | None, dict[int, Margin]]
+"""The map of candidates, and the margin of each selected column."""
 
 
 class DensitiesView(QWidget):
-    """Two features' `ComparedDensities`: the inspected one, and another one.
+    """Plots of the densities by which a method compared two features, side by side.
+
+    The left plot shows the inspected feature. The user chooses the feature of the right plot, by default the
+    next one on the path. A sentence for each feature shows how its score is composed.
 
     Attributes
     ----------
     otherChosen : Signal(object)
-        Column of the feature to show at the right; None for the one that came next.
+        Column of the feature that the user chose for the right plot; None for the next one on the path.
     """
 
     otherChosen = Signal(object)
@@ -108,25 +112,24 @@ class DensitiesView(QWidget):
             plot.set_densities(())
 
     def show_choices(self, columns: Sequence[int], names: Sequence[str], chosen: int | None) -> None:
-        """Offer other features.
+        """Offer features for the right plot.
 
         Parameters
         ----------
         columns : sequence of int
-            In the order in which they are offered.
+            Columns of the features, in the order in which they are offered.
         names : sequence of str
-            Of all columns.
+            Names of all columns.
         chosen : int or None
-            The column that is shown; None for the one that came next.
+            Column of the shown feature; None for the next one on the path.
         """
         with QSignalBlocker(self.choice):
             self.choice.clear()
             self.choice.addItem(tr("next on the path"), _NEXT_CHOICE)
             for column in columns:
                 self.choice.addItem(names[column], column)
-            self.choice.setCurrentIndex(
-                max(0, self.choice.findData(_NEXT_CHOICE if chosen is None else chosen))
-            )
+            index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
+            self.choice.setCurrentIndex(max(0, index))  # -1 if the chosen feature is not offered
 
     def show_densities(self, compared_features: Sequence[ComparedDensities], names: Sequence[str]) -> None:
         """Show one feature, or two; ``names`` are those of all columns."""
@@ -179,12 +182,16 @@ def _score_sentence(densities: ComparedDensities, name: str) -> str:
 
 
 class WhyPanel(Panel):
-    """Shows a `CandidateMap`, as scores or as ranks, or densities for a method that compares such.
+    """A panel that shows why features were selected, in one of three views that the user switches.
+
+    The first two views are a map of the candidates that the method compared at each step, by their scores or
+    by their ranks. The third one is offered only for methods that compare the densities of features: plots of
+    these densities.
 
     Attributes
     ----------
     densitiesAsked : Signal()
-        The densities came to be seen.
+        The user has switched to the densities.
     """
 
     densitiesAsked = Signal()
@@ -204,11 +211,11 @@ class WhyPanel(Panel):
 
     @property
     def shows_densities(self) -> bool:
-        """Whether densities are shown rather than the map."""
+        """Whether the panel shows densities instead of the map."""
         return self.switch.value() == DENSITIES
 
     def offer_densities(self, offered: bool) -> None:
-        """Let the user choose densities too, or no longer."""
+        """Add the view of densities to those that the user can choose, or remove it."""
         options = (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         if len(self.switch.options()) == len(options):
             return
@@ -239,35 +246,36 @@ class WhyPanel(Panel):
         self.plot.redraw()
 
     def mark(self, feature: int | None, step_position: int | None) -> None:
-        """Mark the inspected feature (its column) and the chosen step (its place in the path)."""
+        """Mark the inspected feature, by its column, and the inspected step, by its position on the path."""
         self.plot.mark(feature, step_position)
 
     @Slot(object)
-    def _on_switched(self, way: object) -> None:
-        self.densities.setVisible(way == DENSITIES)
-        self.plot.setVisible(way != DENSITIES)
-        if way == DENSITIES:
+    def _on_switched(self, view: object) -> None:
+        self.densities.setVisible(view == DENSITIES)
+        self.plot.setVisible(view != DENSITIES)
+        if view == DENSITIES:
             self.densitiesAsked.emit()
         else:
-            self.plot.set_ranked(way == RANKS)
+            self.plot.set_ranked(view == RANKS)
 
 
 class WhyController(Controller):
-    """Explains the current model's path while the Features page is seen.
+    """Explains the selections of the inspected model's path while the Features page is visible.
 
-    For methods that judge features by densities it has those of the inspected feature, and of the one beside
-    it, estimated as the method did.
+    It shows the map of candidates, the margin of each feature in the path panel, and sentences on the
+    inspected feature in the profile panel. For methods that score features by densities, it estimates the
+    densities of the inspected feature and of another one as the method did.
 
     Parameters
     ----------
     theme : Theme
     models : Models
     inspect : FeaturesController
-        Whose path and profile get margins and sentences.
+        Controller whose path and profile panels get the margins and sentences.
     """
 
     offered = Signal(bool)
-    """Whether the method compares candidates, so that there is a panel."""
+    """The panel is shown or hidden: whether the method compares candidates."""
 
     def __init__(
         self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
@@ -281,9 +289,9 @@ class WhyController(Controller):
         self._inspect = inspect
         self._tasks = inspect.tasks
         self._absence = models.absence
-        self._leads: dict[int, Margin] = {}
-        self._other: int | None = None  # column of the feature beside the inspected one
-        self._offered: PathResult | None = None  # whose features can stand there
+        self._margins: dict[int, Margin] = {}  # of each selected column
+        self._other_column: int | None = None  # that the user chose for the right plot of densities
+        self._path_of_choices: PathResult | None = None  # whose features are offered for this plot
         self.panel = WhyPanel(theme)
         self.panels = (self.panel,)
         self.panel.plot.cellPicked.connect(self._on_picked)
@@ -292,27 +300,38 @@ class WhyController(Controller):
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
         path_panel = inspect.path
-        fail = self.failed.emit
-        self._compared = OnDemand(
-            self,
-            worker,
-            self._compared_key,
-            self._compare,
-            fail,
+        self._map_demand = OnDemand(
+            parent=self,
+            worker=worker,
+            key=self._map_key,
+            compute=self._compare,
+            failed=self.failed.emit,
             slot="why",
             panel=path_panel,
             clear=self._clear,
         )
-        self._explained = OnDemand(
-            self, worker, self._explained_key, self._explain, fail, slot="explanation", panel=path_panel
+        self._explanation_demand = OnDemand(
+            parent=self,
+            worker=worker,
+            key=self._explanation_key,
+            compute=self._explain,
+            failed=self.failed.emit,
+            slot="explanation",
+            panel=path_panel,
         )
-        self._estimated = OnDemand(
-            self, worker, self._estimated_key, self._estimate, fail, slot="densities", panel=path_panel
+        self._densities_demand = OnDemand(
+            parent=self,
+            worker=worker,
+            key=self._densities_key,
+            compute=self._estimate,
+            failed=self.failed.emit,
+            slot="densities",
+            panel=path_panel,
         )
         session.datasetChanged.connect(self._forget_densities)
         for signal in (current.changed, current.inspected, self._absence.changed):
             signal.connect(self.update)
-        session.inspected.connect(self._look)
+        session.inspected.connect(self._explain_inspected)
 
     @Slot()
     def update(self) -> None:
@@ -320,55 +339,55 @@ class WhyController(Controller):
         if not self._inspect.path.isVisible():
             return
         model = self._current.shown.inspected
-        offered = model is None or model.plan.candidate_score is not None
-        if self.panel.isHidden() is offered:
-            self.panel.setVisible(offered)
-            self.offered.emit(offered)
-        self._compared.update()
-        if model is not None and self._leads:
+        is_offered = model is None or model.plan.candidate_score is not None
+        if self.panel.isHidden() is is_offered:
+            self.panel.setVisible(is_offered)
+            self.offered.emit(is_offered)
+        self._map_demand.update()
+        if model is not None and self._margins:
             self._show_margins(model)
-        self._look()
+        self._explain_inspected()
 
     @Slot()
-    def _look(self) -> None:
-        """Explain the inspected feature."""
+    def _explain_inspected(self) -> None:
+        """Mark and explain the inspected feature."""
         model = self._current.shown.inspected
         if model is not None and self._inspect.path.isVisible() and self._is_compared(model):
             self._mark(model)
-        self._explained.update()
+        self._explanation_demand.update()
         self._show_densities()
 
     def _is_compared(self, model: SelectedModel) -> bool:
-        """Return whether the method of a model compares candidates."""
+        """Return whether the method of a model compares candidates, and the data are open."""
         return self._session.dataset is not None and model.plan.candidate_score is not None
 
-    def _compared_key(self) -> Key | None:
+    def _map_key(self) -> Key | None:
         model = self._current.shown.inspected
         return (model.path,) if model is not None and self._is_compared(model) else None
 
     def _compare(self) -> Computation | None:
-        """Return the computation of the map of candidates and their margins."""
+        """Return the computation of the map of candidates and the margins."""
         model = self._current.shown.inspected
-        assert model is not None and model.plan.candidate_score is not None  # as the key says
-        self._leads = {}
+        assert model is not None and model.plan.candidate_score is not None  # the key is None otherwise
+        self._margins = {}
         path = model.path
         score = model.plan.candidate_score
         candidates = self._candidates(model)
         path_ids = self._session.dataset.feature_ids if self._session.dataset is not None else ()
 
         def show(picture: Picture) -> None:
-            visible, leads = picture
-            steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
-            self.panel.show_map(visible, candidates.names, score, steps, path_ids)
+            scores_map, path_margins = picture
+            step_name = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
+            self.panel.show_map(scores_map, candidates.names, score, step_name, path_ids)
             model = self._current.shown.inspected
             if model is not None:
                 self._mark(model)
-                self._leads = leads
+                self._margins = path_margins
                 self._show_margins(model)
 
         return computation(tr("Comparing candidates"), show, _map_and_margins, path, score, candidates)
 
-    def _explained_key(self) -> Key | None:
+    def _explanation_key(self) -> Key | None:
         model = self._current.shown.inspected
         column = self._inspect.column
         if model is None or column is None or not self._is_compared(model):
@@ -403,37 +422,44 @@ class WhyController(Controller):
         ids = dataset.feature_ids
         candidates = self._candidates(model)
         shares = {
-            int(ids[member]): lead.share
-            for column, lead in self._leads.items()
-            if lead.rival is not None
+            int(ids[member]): margin.share
+            for column, margin in self._margins.items()
+            if margin.rival is not None
             for member in candidates.members(column)
         }
-        chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
-        note = _margin_note(chosen, candidates.names, model.path)
+        of_model = {
+            column: self._margins[column] for column in model.step.selected if column in self._margins
+        }
+        note = _margin_note(of_model, candidates.names, model.path)
         self._inspect.path.show_margins(model.path, shares, note)
 
     def _mark(self, model: SelectedModel) -> None:
         column = self._inspect.column
-        standing = None if column is None else self._candidates(model).members(column)[0]
-        self.panel.mark(standing, model.position)
+        # The row of a group is that of its first feature.
+        row_column = None if column is None else self._candidates(model).members(column)[0]
+        self.panel.mark(row_column, model.position)
 
     def _candidates(self, model: SelectedModel) -> CandidateGroups:
-        """Return the groups of features, and the features of none, among which the model's method chose."""
+        """Return the candidates of the model's method: groups of features, and the ungrouped features."""
         dataset = self._session.dataset
         assert dataset is not None
         return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan))
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
-        """Return the path with the other ones of its run."""
+        """Return the path of a model, with the other paths of its run if it is of a run."""
         score = model.plan.candidate_score
         dataset = self._session.dataset
         record = self._current.shown.record
         if score is None or dataset is None:
             return None
         if record is None or not isinstance(model.key, int):
-            names = dataset.feature_names
-            groups = self._candidates(model)
-            return ChoiceContext(model.path, model.position, score, names, groups=groups)
+            return ChoiceContext(
+                path=model.path,
+                position=model.position,
+                score=score,
+                names=dataset.feature_names,
+                groups=self._candidates(model),
+            )
         axes = record.plan.axes
         fold = model.fold.number
         key = model.key
@@ -450,10 +476,16 @@ class WhyController(Controller):
             for (number, position), path in sorted(record.paths.items())
             if position == key and number != fold
         ]
-        names = dataset.feature_names
-        axis = only_axis.label if only_axis else "combination"
-        groups = self._candidates(model)
-        return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
+        return ChoiceContext(
+            path=model.path,
+            position=model.position,
+            score=score,
+            names=dataset.feature_names,
+            axis=only_axis.label if only_axis else "combination",
+            combinations=combinations,
+            folds=folds,
+            groups=self._candidates(model),
+        )
 
     @Slot(int, int)
     def _on_picked(self, column: int, position: int) -> None:
@@ -461,14 +493,15 @@ class WhyController(Controller):
         dataset = self._session.dataset
         if model is None or dataset is None:
             return
-        grows = model.path.step_kind is not StepKind.ITERATIONS
-        size = int(model.path.x_values[position]) if grows else None
+        # The steps of iterations have no models of their own.
+        has_models = model.path.step_kind is not StepKind.ITERATIONS
+        size = int(model.path.x_values[position]) if has_models else None
         self._inspect.show_at(int(dataset.feature_ids[column]), size)
 
     def _clear(self) -> None:
-        self._leads = {}
+        self._margins = {}
         model = self._current.shown.inspected
-        self._explained.forget()
+        self._explanation_demand.forget()
         self.panel.show_map(None, (), None)
         self.panel.explain(self._absence.model(NO_CANDIDATES))
         self._inspect.profile.explain(None)
@@ -484,22 +517,20 @@ class WhyController(Controller):
             return
         model = self._current.shown.inspected
         dataset = self._session.dataset
-        can_compare = (
-            model is not None and model.plan.entry.compares_densities and self._session.has_documents
-        )
-        self.panel.offer_densities(can_compare)
+        compares = model is not None and model.plan.entry.compares_densities
+        self.panel.offer_densities(compares and self._session.has_documents)
         if not self.panel.shows_densities or model is None or dataset is None or self._inspect.column is None:
             return
-        if model.path is not self._offered:
-            self._offered = model.path
+        if model.path is not self._path_of_choices:
+            self._path_of_choices = model.path
             order = model.path.steps[-1].selected
-            self.panel.densities.show_choices(order, dataset.feature_names, self._other)
-        self._estimated.update()
+            self.panel.densities.show_choices(order, dataset.feature_names, self._other_column)
+        self._densities_demand.update()
 
-    def _estimated_key(self) -> Key | None:
+    def _densities_key(self) -> Key | None:
         model = self._current.shown.inspected
         column = self._inspect.column
-        return None if model is None or column is None else (model.path, column, self._other)
+        return None if model is None or column is None else (model.path, column, self._other_column)
 
     def _estimate(self) -> Computation | None:
         """Return the computation of the densities of the inspected feature and another one."""
@@ -510,7 +541,9 @@ class WhyController(Controller):
         dataset = self._session.dataset
         if model is None or column is None or dataset is None:
             return None
-        other = self._other if self._other not in (None, column) else next_best(model.path, column)
+        other = self._other_column
+        if other is None or other == column:
+            other = next_best(model.path, column)
         columns = [column] if other is None else [column, other]
         names = dataset.feature_names
 
@@ -529,13 +562,14 @@ class WhyController(Controller):
 
     @Slot(object)
     def _on_other(self, column: int | None) -> None:
-        self._other = column
+        self._other_column = column
         self._show_densities()
 
     @Slot()
     def _forget_densities(self) -> None:
-        self._other = self._offered = None
-        self._estimated.forget()
+        self._other_column = None
+        self._path_of_choices = None
+        self._densities_demand.forget()
         self.panel.densities.clear()
 
 
@@ -557,11 +591,11 @@ _CLOSEST_TEXTS = {
         tr("It is smallest for {name}, which trailed {rival} by {share}."),
     ),
 }
-"""Sentences on the closest choice, by the sign of its lead: with one feature a step, and without."""
+"""Sentences on the closest choice by the sign of its lead: with one feature per step, and for other paths."""
 
 
 def _margin_note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
-    """Define the margins, with the closest one as the example where it is a near tie."""
+    """Return a definition of the margins, with the closest choice as an example if it is a near tie."""
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:
         return ""
@@ -573,13 +607,14 @@ def _margin_note(leads: dict[int, Margin], names: tuple[str, ...], path: PathRes
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return definition
     sign = (close.share > 0) - (close.share < 0)
-    example = _CLOSEST_TEXTS[sign][path.step_kind is not StepKind.FEATURES]
-    near = example.format(
+    with_step, without_step = _CLOSEST_TEXTS[sign]
+    template = with_step if path.step_kind is StepKind.FEATURES else without_step
+    example = template.format(
         name=names[close.feature],
         rival=names[close.rival],
         step=close.number,
         share=percent(abs(close.share)),
     )
     return tr("{definition} Less than 1 % is a near tie. {example}").format(
-        definition=definition, example=near
+        definition=definition, example=example
     )

@@ -1,4 +1,4 @@
-"""Effect of each feature of A on the queries: A is trained again without it, while the page is visible."""
+"""The panel of the effect of each feature of A on the queries, and the feeder that trains A without it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.plugins.queries.feature_ablation import AblatedQueries, FeatureAblation
 
-_NUMBER_WIDTH = 62  # pixels
-_MIN_BAR_WIDTH = 22
+_NUMBER_WIDTH = 62  # pixels of a number beside its bar
+_MIN_BAR_WIDTH = 22  # pixels
 
 
 @dataclass(frozen=True)
 class AblationRow:
-    """A feature with its id and name, and the effect of leaving it out."""
+    """A row of the table: a feature with its id and name, and the effect of leaving it out."""
 
     feature: int
     name: str
@@ -46,12 +46,12 @@ class AblationRow:
 
     @property
     def fall(self) -> float:
-        """With it less without it."""
+        """Mean measure with the feature minus mean measure without it."""
         return self.found.fall
 
     @property
     def changed(self) -> str:
-        """How many queries are worse and better without it, as a text."""
+        """Numbers of queries that are worse and better without the feature, as a text."""
         return f"{count_text(self.found.n_worse)} / {count_text(self.found.n_better)}"
 
     @property
@@ -61,14 +61,14 @@ class AblationRow:
 
 
 class AblationPanel(Panel):
-    """A row a feature.
+    """A table with the effect of leaving out each feature of model A, and a button that starts the training.
 
     Attributes
     ----------
     button : QPushButton
-        Pressed where the models are to be learned.
+        Button to train the models.
     inspected : Signal(int)
-        Id of the feature that the user moved to.
+        The user moved to another feature: its id.
     table : TableView
     """
 
@@ -76,8 +76,8 @@ class AblationPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Effect of each feature"), padding=0, name="query-ablation-panel")
-        self._shown = ("", False)
-        self._largest = 0.0
+        self._shown_columns = ("", False)  # the measure, and whether there is a column of folds
+        self._largest_end = 0.0  # of the intervals: the end of the scale of all bars
         about = tr("Effect of retraining A without each feature.")
         self.table = TableView(
             theme,
@@ -109,7 +109,7 @@ class AblationPanel(Panel):
         self.clear("")
 
     def clear(self, reason: str) -> None:
-        """Show nothing, and say why."""
+        """Show a reason instead of results."""
         self._offer.hide()
         self.table.show()
         self.table.placeholder = reason
@@ -118,7 +118,7 @@ class AblationPanel(Panel):
         self.sentence.clear()
 
     def offer(self, n_models: int) -> None:
-        """Offer to learn the models."""
+        """Show the button to train some models."""
         self.clear("")
         text = trn("Train {n:,} model", "Train {n:,} models", n_models)
         self.button.setText(text.format(n=n_models))
@@ -140,23 +140,23 @@ class AblationPanel(Panel):
         Parameters
         ----------
         rows : sequence of AblationRow
-            The greatest fall first.
+            Results, the greatest fall first.
         name : str
-            Of the measure.
+            Name of the measure.
         part : str
-            As it is called: "validation".
+            Name of the part: "validation".
         progress : pair of int
-            Models learned, and all.
+            Number of trained models, and of all models.
         unchanged : int
-            Queries that change with none of the features.
+            Number of queries that no left-out feature changes.
         several_folds : bool
-            Whether some features are in the models of some folds only.
+            Whether there is a column of folds, because some features are only in the models of some folds.
         """
         n_done, n_total = progress
         self._offer.hide()
-        self._largest = largest_end(rows)
-        if (name, several_folds) != self._shown:
-            self._shown = name, several_folds
+        self._largest_end = largest_end(rows)
+        if (name, several_folds) != self._shown_columns:
+            self._shown_columns = name, several_folds
             self.table.set_columns(self._columns(name, several_folds=several_folds))
         self.table.set_rows(rows)
         self.table.placeholder = tr("Training A without each of its features …")
@@ -179,8 +179,9 @@ class AblationPanel(Panel):
 
     def _columns(self, name: str, *, several_folds: bool) -> tuple[Column, ...]:
         """Return the columns of the table of features and the effect of leaving each out."""
-        sign = 1.0 if measure(name).higher_is_better else -1.0
-        word = tr("fall") if sign > 0 else tr("change")
+        higher_is_better = measure(name).higher_is_better
+        sign = 1.0 if higher_is_better else -1.0
+        title = tr("fall") if higher_is_better else tr("change")
         folds = Column(
             "folds",
             tr("folds"),
@@ -199,7 +200,7 @@ class AblationPanel(Panel):
             ),
             Column(
                 "fall",
-                word,
+                title,
                 "right",
                 partial(signed, decimals=3),
                 stretch=True,
@@ -225,21 +226,24 @@ class AblationPanel(Panel):
     def _paint(
         self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float
     ) -> QRect:
+        """Draw the fall as a bar with its interval, if there is room; the number follows."""
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
-            paint_difference(painter, bar, colors, row.fall, self._largest, better=row.fall * sign > 0)
-            paint_interval(painter, bar, colors, row.found.low, row.found.high, self._largest)
+            paint_difference(painter, bar, colors, row.fall, self._largest_end, better=row.fall * sign > 0)
+            paint_interval(painter, bar, colors, row.found.low, row.found.high, self._largest_end)
         return room
 
 
 def largest_end(rows: Sequence[AblationRow]) -> float:
-    """Return how far the intervals reach from zero at most."""
+    """Return the largest absolute end of the intervals; 0 without any."""
     ends = (abs(end) for row in rows for end in (row.found.low, row.found.high))
     return max((end for end in ends if not isnan(end)), default=0.0)
 
 
 class AblationFeeder(QObject):
-    """Feeds the panel. Each model is a job of its own, so that whatever else is asked for comes in between.
+    """Trains model A without each of its features, and feeds the panel.
+
+    Each training is a job of its own, so that other jobs of the worker can run in between.
 
     Parameters
     ----------
@@ -252,148 +256,155 @@ class AblationFeeder(QObject):
         super().__init__(parent)
         self._panel = panel
         self._tasks = tasks
-        self._asked: QueryRequest | None = None
+        self._request: QueryRequest | None = None
         self._plan: Plan | None = None
         self._models: ChosenModels = {}
-        self._left: list[tuple[int, int]] = []
-        self._n = 0
-        self._found: dict[int, list[AblatedQueries]] = defaultdict(list)
+        self._waiting_models: list[tuple[int, int]] = []  # fold, and column of the feature to leave out
+        self._n_models = 0
+        self._ablations_of: dict[int, list[AblatedQueries]] = defaultdict(list)  # by column
         self._rows: list[AblationRow] = []
-        self._unchanged = 0
-        self._begun = False
-        self._demand = OnDemand(self, worker, self._key, self._compute, self._fail)
-        panel.button.clicked.connect(self._begin_asked)
+        self._n_unchanged = 0
+        self._is_begun = False
+        self._demand = OnDemand(
+            parent=self, worker=worker, key=self._key, compute=self._compute, failed=self._fail
+        )
+        panel.button.clicked.connect(self._begin_training)
 
     def begin(self, request: QueryRequest, plan: Plan, models: ChosenModels) -> None:
-        """Leave out each feature of some models from now on; :meth:`go_on` has the first one learned.
+        """Prepare to leave out each feature of the models, and offer the training to the user.
 
         Parameters
         ----------
         request : QueryRequest
-            What is compared.
+            Request of the comparison.
         plan : Plan
-            With which the models were learned.
+            Plan with which the models were trained.
         models : dict of int to Chosen
-            By the fold's number.
+            Models by the number of the fold.
         """
         self._demand.forget()
-        self._asked = request
+        self._request = request
         self._plan = plan
         self._models = models
-        self._found.clear()
+        self._ablations_of.clear()
         self._rows = []
-        self._unchanged = 0
-        self._begun = False
+        self._n_unchanged = 0
+        self._is_begun = False
+        # A dict keeps the order of the columns, without repetitions.
         columns = {column: None for chosen in models.values() for column in chosen.step.selected}
-        self._left = [
+        self._waiting_models = [
             (fold, column)
             for column in columns
             for fold, chosen in models.items()
             if column in chosen.step.selected
         ]
-        self._n = len(self._left)
-        if not self._left:
+        self._n_models = len(self._waiting_models)
+        if not self._waiting_models:
             self._panel.clear(tr("These models have no features to leave out."))
         elif plan.entry.given:
             self._panel.clear(
                 tr("These models were read from files, so they cannot be trained again without a feature.")
             )
         else:
-            self._panel.offer(self._n)
+            self._panel.offer(self._n_models)
 
     def stop(self) -> None:
-        """Learn no more for now."""
+        """Stop the training for now."""
         self._demand.stop()
 
     def go_on(self) -> None:
-        """Go on, where something is left."""
+        """Continue the training, if it has begun and is not complete."""
         self._demand.update()
 
     @Slot()
-    def _begin_asked(self) -> None:
-        self._show_begun()
-        self.go_on()
-
-    def _show_begun(self) -> None:
-        self._begun = True
+    def _begin_training(self) -> None:
+        self._is_begun = True
         self._panel.clear("")
         self._show()
+        self.go_on()
 
-    def _next(self) -> tuple[int | None, int] | None:
-        """Return fold and column to learn without; no fold for a column whose folds are to be summed up."""
-        if not self._begun:
+    def _next_task(self) -> tuple[int | None, int] | None:
+        """Return the fold to train on and the column to leave out; None if nothing is to be done.
+
+        The fold is None if all models without the column are trained, and their effects are to be combined.
+        """
+        if not self._is_begun:
             return None
-        waiting = {column for _, column in self._left} | {row.found.column for row in self._rows}
-        complete = next((column for column in self._found if column not in waiting), None)
-        if complete is not None:
-            return None, complete
-        return self._left[0] if self._left else None
+        unfinished_columns = {column for _, column in self._waiting_models}
+        shown_columns = {row.found.column for row in self._rows}
+        for column in self._ablations_of:
+            if column not in unfinished_columns and column not in shown_columns:
+                return None, column
+        return self._waiting_models[0] if self._waiting_models else None
 
     def _key(self) -> Key | None:
-        following = self._next()
-        return None if following is None else (self._asked, *following)
+        task = self._next_task()
+        return None if task is None else (self._request, *task)
 
     def _compute(self) -> Computation | None:
-        """Return the computation of the next fold and feature, or of a feature's sum over the folds."""
-        request = self._asked
+        """Return the computation for the next fold and feature, or of a feature's effect over all folds."""
+        request = self._request
         plan = self._plan
-        following = self._next()
-        if request is None or plan is None or following is None:
+        task = self._next_task()
+        if request is None or plan is None or task is None:
             return None
-        fold, column = following
+        fold, column = task
         if fold is None:
-            all_ablated = tuple(ablated for of_column in self._found.values() for ablated in of_column)
+            all_ablations = tuple(
+                ablated for ablations in self._ablations_of.values() for ablated in ablations
+            )
             return computation(
                 tr("Measuring the effect of each feature"),
-                self._add,
+                self._add_row,
                 self._tasks.sum_up,
-                tuple(self._found[column]),
-                all_ablated,
+                tuple(self._ablations_of[column]),
+                all_ablations,
                 request.measure,
             )
         title = tr("Leaving out {column}").format(column=self._name(column))
         work = self._tasks.leave_out(request, plan, fold, self._models[fold], column)
-        return Computation(title, work, self._take)
+        return Computation(title, work, self._add_ablation)
 
-    def _take(self, ablated: AblatedQueries) -> None:
-        self._left.pop(0)
-        self._found[ablated.column].append(ablated)
+    def _add_ablation(self, ablated: AblatedQueries) -> None:
+        self._waiting_models.pop(0)
+        self._ablations_of[ablated.column].append(ablated)
         self._show()
         self.go_on()
 
     def _fail(self, reason: str) -> None:
-        self._left = []
-        self._begun = False
+        self._waiting_models = []
+        self._is_begun = False
         self._panel.clear(reason)
 
-    def _add(self, update: tuple[FeatureAblation, int]) -> None:
-        row, self._unchanged = update
-        request = self._asked
+    def _add_row(self, update: tuple[FeatureAblation, int]) -> None:
+        """Add a row for a feature, and sort all rows, the greatest fall first and undefined ones last."""
+        ablation, self._n_unchanged = update
+        request = self._request
         if request is None:
             return
-        feature = int(request.dataset.feature_ids[row.column])
-        self._rows.append(AblationRow(feature, self._name(row.column), row))
+        feature = int(request.dataset.feature_ids[ablation.column])
+        self._rows.append(AblationRow(feature, self._name(ablation.column), ablation))
         sign = 1.0 if measure(request.measure).higher_is_better else -1.0
-        self._rows.sort(key=lambda listed_row: -sign * listed_row.fall if not isnan(listed_row.fall) else inf)
+        self._rows.sort(key=lambda row: -sign * row.fall if not isnan(row.fall) else inf)
         self._show()
         self.go_on()
 
     def _show(self) -> None:
         """Show the features whose effect is known, and how much work is done."""
-        request = self._asked
+        request = self._request
         if request is not None:
-            summing_up = len(self._rows) < len(self._found)
-            n_done = self._n - max(len(self._left), int(summing_up))
-            part = PART_NAMES[request.part]
+            # While the effects of a trained feature are not combined, the last model does not count as done.
+            lacks_rows = len(self._rows) < len(self._ablations_of)
+            n_done = self._n_models - max(len(self._waiting_models), int(lacks_rows))
             has_fewer_folds = any(len(row.found.folds) < len(self._models) for row in self._rows)
             self._panel.show_rows(
                 self._rows,
-                request.measure,
-                part,
-                (n_done, self._n),
-                self._unchanged,
+                name=request.measure,
+                part=PART_NAMES[request.part],
+                progress=(n_done, self._n_models),
+                unchanged=self._n_unchanged,
                 several_folds=has_fewer_folds,
             )
 
     def _name(self, column: int) -> str:
-        return self._asked.dataset.feature_names[column] if self._asked is not None else ""
+        return self._request.dataset.feature_names[column] if self._request is not None else ""

@@ -9,5 +9,5 @@ from rankstudio.ui.style.colors import Colors
 
 
 def loss_and_gain(colors: Colors) -> tuple[QColor, QColor]:
-    """Return the two ends of the pair of colours: where B is worse, and where it is better."""
+    """Return the colors of queries in which B is worse, and in which B is better."""
     return palettes.category(colors, 2).color, palettes.category(colors, 0).color

@@ -1,4 +1,4 @@
-"""A against B: a point each query, or the differences sorted, and what they say together."""
+"""The panel of model A against model B: a plot of all queries, with a sentence on all of them."""
 
 from __future__ import annotations
 
@@ -37,24 +37,30 @@ if TYPE_CHECKING:
 SCATTER = "scatter"
 SORTED = "sorted"
 LENGTH = "length"
-"""The ways of drawing."""
-BAR = 8.0  # pixels: how high a bar in a cell is
-_HIT_DISTANCE = 10.0  # pixels from a point in which the mouse means it
-_MIN_DRAG_DISTANCE = 5.0  # pixels that a drag is wide or high at least
+"""The kinds of plot: B against A, sorted differences, and differences by number of documents."""
+BAR = 8.0  # pixels: height of a bar in a cell
+_HIT_DISTANCE = 10.0  # pixels between the mouse and a point that it hits
+_MIN_DRAG_DISTANCE = 5.0  # pixels: minimum width or height of a drag
 _MIN_CORNER_DISTANCE = 2.0  # pixels between two corners of a line drawn by hand
-_MAX_STRAIGHT_RATIO = (
-    1.08  # lengths of the way between its ends that a straight line has at most; a quarter circle: 1.11
-)
-_POINT_SIZE = 6.0
+# A drawn line is straight if it is at most this much longer than the distance of its ends. For a quarter of a
+# circle, the ratio is 1.11.
+_MAX_STRAIGHT_RATIO = 1.08
+_POINT_SIZE = 6.0  # pixels
 _RING_RADIUS = 7.0
 _FADED_OPACITY = 0.12
 _POINT_OPACITY = 0.55
 PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("training")}
-"""Parts of a fold, as they are called."""
+"""Names of the parts of a fold."""
 
 
 class QueryPlot(Plot):
-    """One point a query: A to the right, B upwards; or B less A, the greatest loss first or by length.
+    """A plot of the queries of a comparison, in one of three kinds.
+
+    In the scatter plot, a query is a point with the measure of A as x and that of B as y. The other two kinds
+    show B - A, as bars sorted from the greatest loss, or as points by the number of documents.
+
+    A click picks a query. A drag selects queries, by a free line around points or across them, or by a band
+    over sorted differences. Esc cancels the drag, or selects all queries again.
 
     Parameters
     ----------
@@ -63,12 +69,11 @@ class QueryPlot(Plot):
     Attributes
     ----------
     picked : Signal(int)
-        Position of the query, in the comparison's order, that was clicked or moved to by the arrow keys.
+        The user clicked a query or moved to it by an arrow key: its position in the comparison's order.
     brushed : Signal(object)
-        Positions of the queries that a drag selected, ascending (a tuple); empty for all. A drag draws a free
-        line around points or across them, or a band over differences; Esc gives it up, or lists all again.
+        The user selected queries: their positions, ascending (a tuple); empty for all queries.
     kept : ndarray of bool
-        Which queries are listed; the others fade.
+        Whether each query is listed; the others are faded.
     """
 
     picked = Signal(int)
@@ -80,8 +85,8 @@ class QueryPlot(Plot):
         self.chosen: int | None = None
         self.kept: Bools = np.zeros(0, dtype=np.bool_)
         self.outline: QPolygonF | None = None
-        self._known: Ints = np.zeros(0, dtype=np.int64)
-        self._anchor: int | None = None
+        self._known: Ints = np.zeros(0, dtype=np.int64)  # positions of the queries with a value
+        self._anchor: int | None = None  # position at which a selection with Shift began
         super().__init__(theme, Axes())
         self.add_layer(partial(draw_points, self), 0.0)
         self.add_layer(partial(draw_differences, self), 0.0)
@@ -89,9 +94,12 @@ class QueryPlot(Plot):
         self.add_layer(partial(draw_outline, self), 3.0)
 
     def set_comparison(self, comparison: QueryComparison | None) -> None:
-        """Show other queries; None for none."""
+        """Show the queries of a comparison; None shows an empty plot."""
         self.comparison = comparison
-        self.chosen = self.under_mouse = self.outline = self._anchor = None
+        self.chosen = None
+        self.under_mouse = None
+        self.outline = None
+        self._anchor = None
         n = len(comparison.queries) if comparison else 0
         self.kept = np.ones(n, dtype=np.bool_)
         self._known = np.flatnonzero(~np.isnan(comparison.gain)) if comparison else self._known[:0]
@@ -100,51 +108,51 @@ class QueryPlot(Plot):
 
     @Slot(object)
     def set_mode(self, mode: str) -> None:
-        """Draw in the other way."""
+        """Show another kind of plot."""
         self.mode = mode
-        self.under_mouse = self.outline = None
+        self.under_mouse = None
+        self.outline = None
         self.box.silence()
         self._name_axes()
 
     def keep(self, is_listed: Bools) -> None:
-        """Let the queries fade that are not listed."""
+        """Fade the queries that are not listed."""
         self.kept = is_listed
         self.mark_dirty()
 
     def select(self, position: int | None) -> None:
-        """Ring a query; None takes the ring away."""
+        """Draw a ring around a query; None removes the ring."""
         self.chosen = position
         self.mark_dirty()
 
     @property
     def points(self) -> tuple[Floats, Floats]:
-        """Where the queries lie in the present plot type; NaN for one without a value."""
+        """X and y values of the queries in the present kind of plot; NaN for a query without a value."""
         comparison = self.comparison
         if comparison is None:
             return np.zeros(0), np.zeros(0)
         if self.mode == SCATTER:
             return comparison.a, comparison.b
+        differences = comparison.b - comparison.a
         if self.mode == LENGTH:
-            return np.array(
-                [float(query.n_documents) for query in comparison.queries]
-            ), comparison.b - comparison.a
-        return np.arange(1.0, comparison.a.size + 1), comparison.b - comparison.a
+            return np.array([float(query.n_documents) for query in comparison.queries]), differences
+        return np.arange(1.0, comparison.a.size + 1), differences
 
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return for the scatter one range for both axes; else all queries, and zero."""
+        """Return the ranges of x and y, which are equal for the scatter plot; otherwise y includes zero."""
         xs, ys = (values[self._known] for values in self.points)
         if self.mode == SCATTER:
             low = min(xs.min(), ys.min(), 0.0)
             high = max(xs.max(), ys.max())
             span = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
             return span, span
-        far = float(np.abs(ys).max()) or 1.0
+        largest = float(np.abs(ys).max()) or 1.0
         first = xs.min() - 0.5 if self.mode == LENGTH else 0.5
-        return (float(first), float(xs.max()) + 0.5), padded(
-            float(min(ys.min(), -far / 10)), float(max(ys.max(), far / 10))
-        )
+        x_range = (float(first), float(xs.max()) + 0.5)
+        # On both sides of zero, at least a tenth of the largest difference is visible.
+        return x_range, padded(float(min(ys.min(), -largest / 10)), float(max(ys.max(), largest / 10)))
 
     def is_empty(self) -> bool:
         """Return whether there is no query with a value."""
@@ -153,15 +161,15 @@ class QueryPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return the queries as points, or their differences as bars."""
         xs, ys = (floats(values[self._known]) for values in self.points)
-        scatter = self.mode == SCATTER
-        bars = self.mode == SORTED
-        series = Series(self.axes.title if bars else "", xs, ys, kind="bars" if bars else "points")
-        x = FigureAxis(self.axes.x_label, whole=not scatter)
+        is_scatter = self.mode == SCATTER
+        has_bars = self.mode == SORTED
+        series = Series(self.axes.title if has_bars else "", xs, ys, kind="bars" if has_bars else "points")
+        x = FigureAxis(self.axes.x_label, whole=not is_scatter)
         y = FigureAxis(self.axes.title)
-        return CurvesFigure("figure", tr("A against B"), "", x, y, (series,), square=scatter)
+        return CurvesFigure("figure", tr("A against B"), "", x, y, (series,), square=is_scatter)
 
     def numbers(self) -> Numbers:
-        """Return one row a query: its fold, id, and both models' measures."""
+        """Return a row per query: fold, id, numbers of documents, and the measures of both models."""
         comparison = self.comparison
         header = ["fold", "query", "documents", "relevant", "A", "B", "B - A"]
         if comparison is None:
@@ -173,8 +181,8 @@ class QueryPlot(Plot):
         return header, rows
 
     def readout(self, position: int) -> list[Line]:
-        """Describe the query of a point, and both models' measures there."""
-        assert self.comparison is not None  # else nothing is under the mouse
+        """Return lines on a query: the measures of both models, and the number of documents."""
+        assert self.comparison is not None  # in an empty plot, no query is under the mouse
         query = self.comparison.queries[position]
         lines = [
             Line(
@@ -186,12 +194,12 @@ class QueryPlot(Plot):
             Line("B", f"{query.b:.4f}"),
             Line(trn("{n} document", "{n} documents", query.n_documents).format(n=query.n_documents)),
         ]
-        n_others = len(self._at(position)) - 1
+        n_others = len(self._queries_at_point_of(position)) - 1
         text = trn("and {n} more query here", "and {n} more queries here", n_others).format(n=n_others)
         return [*lines, Line(text)] if n_others else lines
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the position of the query nearest to a pixel; None far from any."""
+        """Return the position of the query nearest to a pixel; None if no query is near."""
         if self.is_empty() or self.comparison is None:
             return None
         xs, ys = self.points
@@ -202,32 +210,40 @@ class QueryPlot(Plot):
             position = round(frame.x_at(point.x())) - 1
             return int(self._known[min(max(0, position), self._known.size - 1)])
         nearest = frame.nearest([(xs[self._known], ys[self._known])], point, _HIT_DISTANCE)
-        return int(self._known[nearest[1]]) if nearest else None
+        if nearest is None:
+            return None
+        _, index = nearest
+        return int(self._known[index])
 
     def click(self, point: QPointF) -> None:
-        """Pick the query under the mouse, the next one where several lie there; on the ground list all."""
+        """Pick the query under the mouse; without one, select all queries.
+
+        If several queries lie at the same point, repeated clicks pick one after the other.
+        """
         position = self.hit_test(point)
         if position is None:
             self.brushed.emit(())
             return
-        positions = self._at(position)
-        following = positions.index(self.chosen) + 1 if self.chosen in positions else 0
-        self.picked.emit(positions[following % len(positions)])
+        positions = self._queries_at_point_of(position)
+        next_index = positions.index(self.chosen) + 1 if self.chosen in positions else 0
+        self.picked.emit(positions[next_index % len(positions)])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from query to query by the arrow keys, the greatest loss first; with Shift select them."""
+        """Move from query to query by the arrow keys, in the comparison's order; with Shift select them."""
         if event.key() == Qt.Key.Key_Escape and self._has_selection:
-            self._give_up()
+            self._cancel_selection()
             event.accept()
             return
         move = ARROWS.get(event.key())
         if move is None or self.is_empty():
             event.ignore()
             return
-        row = int(np.searchsorted(self._known, self.chosen)) + sum(move) if self.chosen is not None else 0
-        position = int(self._known[min(max(0, row), self._known.size - 1)])
+        # Right and down move forward, left and up backward.
+        index = int(np.searchsorted(self._known, self.chosen)) + sum(move) if self.chosen is not None else 0
+        position = int(self._known[min(max(0, index), self._known.size - 1)])
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self._anchor = self.chosen if self._anchor is None else self._anchor
+            if self._anchor is None:
+                self._anchor = self.chosen
             low, high = sorted((position, position if self._anchor is None else self._anchor))
             self.brushed.emit(tuple(range(low, high + 1)))
         else:
@@ -241,29 +257,26 @@ class QueryPlot(Plot):
         """Draw the outline while the left button is down."""
         super().mouseMoveEvent(event)
         if self._pressed is not None and not self.is_empty():
-            self._extend(self._pressed, event.position())
+            self._extend_outline(self._pressed, event.position())
             self.redraw()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Select the points within the outline.
-
-        An outline that ends where it began is no click.
-        """
+        """Select the queries inside the outline, if the mouse was dragged."""
         if self._pressed is not None and not self.is_empty():
-            self._extend(self._pressed, event.position())
+            self._extend_outline(self._pressed, event.position())
         outline = self.outline
         self.outline = None
-        drawn = outline is not None and self._is_wide(outline.boundingRect())
-        if drawn:
-            self._pressed = None
+        is_drag = outline is not None and self._is_wide(outline.boundingRect())
+        if is_drag:
+            self._pressed = None  # so that a drag that ends where it began is not also a click
         super().mouseReleaseEvent(event)
-        event.accept()  # also where Esc has ended the drag, and no click is to come of it
-        if drawn and outline is not None:
+        event.accept()  # also after a drag that Esc has ended
+        if is_drag and outline is not None:
             self.brushed.emit(self.caught(closed(outline)))
         self.redraw()
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc, which stops runs, for giving up a selection where there is one."""
+        """Use Esc, which otherwise stops runs, to cancel a selection if there is one."""
         is_shortcut = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
         if is_shortcut and event.key() == Qt.Key.Key_Escape and self._has_selection:  # type: ignore[attr-defined]
             event.accept()
@@ -271,7 +284,7 @@ class QueryPlot(Plot):
         return bool(super().event(event))
 
     def caught(self, outline: QPolygonF) -> tuple[int, ...]:
-        """Return the positions of the queries inside an outline in pixels."""
+        """Return the positions of the queries inside an outline, which is in pixels."""
         xs, ys = self.points
         px, py = self.frame().pixels(xs, ys)
         corners = np.array([(corner.x(), corner.y()) for corner in outline.toList()])
@@ -282,31 +295,32 @@ class QueryPlot(Plot):
         return self.outline is not None or not bool(self.kept.all())
 
     def _is_wide(self, room: QRectF) -> bool:
-        """Return whether it is a drag, and no click whose mouse shook."""
-        return room.width() >= _MIN_DRAG_DISTANCE or (
-            self.mode == SCATTER and room.height() >= _MIN_DRAG_DISTANCE
-        )
+        """Return whether an outline is large enough for a drag; a smaller one is from an unsteady click."""
+        if room.width() >= _MIN_DRAG_DISTANCE:
+            return True
+        return self.mode == SCATTER and room.height() >= _MIN_DRAG_DISTANCE
 
-    def _give_up(self) -> None:
-        """Draw no outline any more, or list all queries again where none is drawn."""
+    def _cancel_selection(self) -> None:
+        """Cancel the drag; without a drag, select all queries again."""
         if self.outline is None:
             self.brushed.emit(())
-        self.outline = self._pressed = None
+        self.outline = None
+        self._pressed = None
         self.redraw()
 
-    def _extend(self, began: QPointF, to: QPointF) -> None:
-        """Let the outline reach to a pixel: a free line in the scatter, else a band from top to bottom."""
+    def _extend_outline(self, start: QPointF, end: QPointF) -> None:
+        """Extend the outline to a pixel: a free line in the scatter plot, otherwise a band of full height."""
         if self.mode != SCATTER:
             area = self.frame().area
-            left, right = sorted((began.x(), to.x()))
+            left, right = sorted((start.x(), end.x()))
             self.outline = QPolygonF(QRectF(left, area.top(), right - left, area.height()))
         elif self.outline is None:
-            self.outline = QPolygonF([began, to])
-        elif (self.outline.last() - to).manhattanLength() >= _MIN_CORNER_DISTANCE:
-            self.outline.append(to)
+            self.outline = QPolygonF([start, end])
+        elif (self.outline.last() - end).manhattanLength() >= _MIN_CORNER_DISTANCE:
+            self.outline.append(end)
 
-    def _at(self, position: int) -> list[int]:
-        """Return the queries that lie where one does; sorted ones lie apart."""
+    def _queries_at_point_of(self, position: int) -> list[int]:
+        """Return the positions of the queries at the same point as a query, including this query."""
         xs, ys = self.points
         return [int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))]
 
@@ -330,7 +344,7 @@ class QueryPlot(Plot):
         self.setAccessibleName(tr("A against B"))
 
     def summary(self) -> str:
-        """Return how many queries are better and worse, and which is lost most."""
+        """Return a description with the numbers of better and worse queries, and the largest loss."""
         comparison = self.comparison
         if comparison is None:
             return ""
@@ -351,15 +365,15 @@ class QueryPlot(Plot):
 def paint_difference(
     painter: QPainter, room: QRect, colors: Colors, value: float, largest: float, better: bool
 ) -> None:
-    """Draw a bar from zero, which is the middle, in the colour of loss or gain.
+    """Draw a bar from zero, which is in the middle of the room, in the color of a loss or a gain.
 
     Parameters
     ----------
     room : QRect
-        Half of it is ``largest`` long.
+        Rectangle of the cell; half of its width stands for ``largest``.
     value, largest : float
     better : bool
-        Whether it is a gain.
+        Whether the value is a gain.
     """
     middle = room.center().x() + 0.5
     top = room.center().y() - BAR / 2 + 1
@@ -382,36 +396,36 @@ def paint_interval(
     middle = room.center().x() + 0.5
     y = room.center().y() + 1.0
     unit = room.width() / 2 / largest
-    ends = [min(max(middle + value * unit, room.left()), room.right()) for value in (low, high)]
+    left, right = (min(max(middle + value * unit, room.left()), room.right()) for value in (low, high))
     painter.setPen(pen(colors.q("text"), 1.2))
-    painter.drawLine(QPointF(ends[0], y), QPointF(ends[1], y))
-    for x in ends:
+    painter.drawLine(QPointF(left, y), QPointF(right, y))
+    for x in (left, right):
         painter.drawLine(QPointF(x, y - 3), QPointF(x, y + 3))
 
 
 def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
-    """Return the masks of queries with their colours, faded queries first."""
+    """Return masks of queries with their colors, those of faded queries first."""
     assert plot.comparison is not None
     gain = plot.comparison.gain
-    loss, win = loss_and_gain(colors)
-    kinds = ((gain < 0, loss), (gain > 0, win), (gain == 0, colors.q("muted")))
-    shares = []
-    for mask, alpha in ((~plot.kept, _FADED_OPACITY), (plot.kept, _POINT_OPACITY)):
-        for kind, color in kinds:
+    loss_color, gain_color = loss_and_gain(colors)
+    outcomes = ((gain < 0, loss_color), (gain > 0, gain_color), (gain == 0, colors.q("muted")))
+    masks_and_colors = []
+    for is_shown, alpha in ((~plot.kept, _FADED_OPACITY), (plot.kept, _POINT_OPACITY)):
+        for has_outcome, color in outcomes:
             shade = QColor(color)
             shade.setAlphaF(alpha)
-            shares.append((kind & mask, shade))
-    return shares
+            masks_and_colors.append((has_outcome & is_shown, shade))
+    return masks_and_colors
 
 
 def draw_points(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the line on which both models are equal, and a point a query."""
+    """Draw the line on which both models are equal, and a point per query."""
     if plot.comparison is None or plot.is_empty() or plot.mode == SORTED:
         return
     low, high = frame.x_range
-    ends = (low, high) if plot.mode == SCATTER else (0.0, 0.0)
+    low_y, high_y = (low, high) if plot.mode == SCATTER else (0.0, 0.0)  # the diagonal, or zero
     painter.setPen(pen(colors.q("muted", 0.7), 1.0, (3.0, 3.0)))
-    painter.drawLine(frame.point(low, ends[0]), frame.point(high, ends[1]))
+    painter.drawLine(frame.point(low, low_y), frame.point(high, high_y))
     px, py = frame.pixels(*plot.points)
     for mask, color in _points_by_color(plot, colors):
         painter.setPen(
@@ -430,11 +444,11 @@ def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: C
     xs, ys = plot.points
     px, py = frame.pixels(xs, ys)
     zero = frame.y_px(0.0)
-    room = frame.area.width() / max(1, xs.size)
-    width = max(1.0, room * (0.85 if room > 4 else 1.05))
+    room = frame.area.width() / max(1, xs.size)  # of a bar
+    width = max(1.0, room * (0.85 if room > 4 else 1.05))  # narrow bars overlap a little, without gaps
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
     for mask, color in _points_by_color(plot, colors):
-        color.setAlphaF(min(1.0, color.alphaF() * 1.6))
+        color.setAlphaF(min(1.0, color.alphaF() * 1.6))  # unlike points, bars do not lie on each other
         bar = QPen(color, width)
         bar.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(bar)
@@ -444,7 +458,7 @@ def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: C
 
 
 def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Ring the chosen query, and write its id if there is room."""
+    """Draw a ring around the chosen query, with its id at the right, or at the left if there is no room."""
     if plot.comparison is None or plot.chosen is None:
         return
     xs, ys = plot.points
@@ -456,8 +470,9 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     painter.drawEllipse(center, _RING_RADIUS, _RING_RADIUS)
     text = tr("query {query_id}").format(query_id=plot.comparison.queries[plot.chosen].query_id)
     width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 8
-    right = center.x() + _RING_RADIUS + 4 + width <= frame.area.right()
-    left = center.x() + _RING_RADIUS + 4 if right else center.x() - _RING_RADIUS - 4 - width
+    left = center.x() + _RING_RADIUS + 4
+    if left + width > frame.area.right():
+        left = center.x() - _RING_RADIUS - 4 - width
     top = min(max(center.y() - 9, frame.area.top()), frame.area.bottom() - 18)
     box = QRectF(left, top, width, 18)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -469,7 +484,7 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
 
 
 def draw_outline(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the line of the drag, closed."""
+    """Draw the area that a drag encloses so far."""
     if plot.outline is not None:
         painter.setPen(pen(colors.q("accent"), 1.0))
         painter.setBrush(colors.q("accent", 0.12))
@@ -480,23 +495,23 @@ def draw_outline(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Color
 def closed(outline: QPolygonF) -> QPolygonF:
     """Return the area that a dragged line encloses.
 
-    A straight line is the diagonal of a rectangle, as in other programs.
+    A nearly straight line is the diagonal of a rectangle, as in other programs.
     """
     corners = outline.toList()
-    way = sum(QLineF(a, b).length() for a, b in pairwise(corners))
-    is_straight = way <= _MAX_STRAIGHT_RATIO * QLineF(corners[0], corners[-1]).length()
+    length = sum(QLineF(a, b).length() for a, b in pairwise(corners))
+    is_straight = length <= _MAX_STRAIGHT_RATIO * QLineF(corners[0], corners[-1]).length()
     return QPolygonF(outline.boundingRect()) if is_straight else outline
 
 
 def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
-    """Return which points lie inside a polygon, by the even-odd rule; a NaN is outside.
+    """Return whether each point lies inside a polygon, by the even-odd rule; points with NaN are outside.
 
     Parameters
     ----------
     xs, ys : array of shape (n,)
         The points.
     corners : array of shape (m, 2)
-        In the order of the outline, which closes from the last to the first and may cross itself.
+        Corners in the order of the outline, which is closed from the last to the first and may cross itself.
 
     Returns
     -------
@@ -505,14 +520,18 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     inside = np.zeros(xs.shape, dtype=np.bool_)
     ends = np.roll(corners, -1, axis=0)
     for (x1, y1), (x2, y2) in zip(corners.tolist(), ends.tolist(), strict=True):
-        if y1 != y2:  # an edge along the ray to the right is crossed by none
-            crossed = (ys < y1) != (ys < y2)
-            inside ^= crossed & (xs < x1 + (ys - y1) * (x2 - x1) / (y2 - y1))
+        # The ray from a point to the right crosses an edge if its two ends are on both sides of the ray and
+        # the intersection is right of the point. No ray crosses a horizontal edge.
+        if y1 != y2:
+            has_ends_on_both_sides = (ys < y1) != (ys < y2)
+            inside ^= has_ends_on_both_sides & (xs < x1 + (ys - y1) * (x2 - x1) / (y2 - y1))
     return inside & ~np.isnan(ys)
 
 
 class ComparisonPanel(Panel):
-    """The queries as points, as sorted differences, or by their numbers of documents.
+    """A plot of the queries with the measures of A and B, in one of three kinds that the user switches.
+
+    Above the plot is a legend of the models, below it a sentence on all queries.
 
     Attributes
     ----------
@@ -540,7 +559,7 @@ class ComparisonPanel(Panel):
         self.mode.chosen.connect(self.plot.set_mode)
 
     def show_comparison(self, comparison: QueryComparison) -> None:
-        """Show other queries."""
+        """Show the queries of a comparison."""
         self.plot.set_comparison(comparison)
         name = per_query_name(comparison.measure)
         self.plot.placeholder = tr("{measure} is undefined in all of these queries.").format(measure=name)
@@ -553,7 +572,7 @@ class ComparisonPanel(Panel):
         self.sentence.setText(comparison_sentence(comparison))
 
     def clear(self, reason: str) -> None:
-        """Show no queries, and say why."""
+        """Show a reason instead of queries."""
         self.plot.placeholder = reason
         self.plot.set_comparison(None)
         self.legend.show_models("", "")

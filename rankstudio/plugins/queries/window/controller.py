@@ -1,4 +1,4 @@
-"""The Queries page's controller: which models are compared, and what is computed of them when it is seen."""
+"""The Queries page's controller: compares two models query by query while the page is visible."""
 
 from __future__ import annotations
 
@@ -45,14 +45,16 @@ if TYPE_CHECKING:
 _NO_RUN_TEXT = tr("Run a method on these data to compare two models query by query.")
 _NO_DOCUMENTS_TEXT = tr("Open the data of this run to rank its queries.")
 _PAGE_OF_REMEDY = {_NO_RUN_TEXT: "select", _NO_DOCUMENTS_TEXT: "data"}  # keys of pages
-_MIN_STEPS = 10  # of the paths of some queries
+_MIN_STEPS = 10  # steps of a path on a group of queries
 _MAX_STEPS = 30
 _MEASURING_TEXT = tr("Measuring both models in every query …")
 _NO_QUERIES_TEXT = tr("The two models share no fold with queries of this part.")
 
 
 class QueriesController(PageController):
-    """Feeds the page. A is the run that the whole window shows, B any other or the best single feature.
+    """Compares two models A and B, and feeds the panels of the page.
+
+    A is the shown run of the window, and B another run or the best single feature.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ class QueriesController(PageController):
     """
 
     emptied = Signal(bool)
-    """Whether there is nothing that the panels could show."""
+    """The panels have something to show (False), or nothing (True)."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -76,14 +78,15 @@ class QueriesController(PageController):
         self._worker = worker
         self._absence = models.absence
         self._tasks = QueryTasks()
-        self._wanted_b: int | None = None
-        self._seen_b: int | None = None  # B since the page is seen: a run that ends elsewhere changes nothing
-        # What is shown, and what it was asked by: the next request may be of other folds and models.
+        self._wanted_b: int | None = None  # key of the run that the user chose as B
+        self._seen_b: int | None = None  # key of B while the page is visible: it stays when another run ends
+        # The shown comparison with its request, as the next request may be for other folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
-        self._query: tuple[int, int] | None = None  # that the user wants to see
-        self._some: tuple[int, tuple[int, ...]] | None = None  # that are to be listed alone
-        self._place = 0
-        self._data = ""  # what is open, as its plan names it
+        self._wanted_query: tuple[int, int] | None = None  # fold and position of the query the user chose
+        self._queries_to_list: tuple[int, tuple[int, ...]] | None = None  # a fold, and positions in its part
+        self._place = 0  # of the shown query, in the order of the comparison
+        self._data = ""  # name of the open data in their plan
+        # Best single features as models, by run and fold.
         self._singles: dict[tuple[int, int], Step] = {}
         self.bar = ModelBar()
         self.empty = EmptyPage()
@@ -95,16 +98,27 @@ class QueriesController(PageController):
         self.ablation = AblationPanel(theme)
         self.panels = self.comparison, self.list, self.documents, self.ablation
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
-        self._compared = OnDemand(
-            self, worker, self._compared_key, self._compare, self._fail, slot="queries", panel=self.head
+        self._comparison_demand = OnDemand(
+            parent=self,
+            worker=worker,
+            key=self._comparison_key,
+            compute=self._compare,
+            failed=self._fail,
+            slot="queries",
+            panel=self.head,
         )
         self._ranked = OnDemand(
-            self, worker, self._ranked_key, self._rank, self._fail, slot="query-documents"
+            parent=self,
+            worker=worker,
+            key=self._ranked_key,
+            compute=self._rank,
+            failed=self._fail,
+            slot="query-documents",
         )
         self._connect()
 
     def _connect(self) -> None:
-        """Connect the panels, and the changes of session and runs, to their actions."""
+        """Connect the signals of the panels, the session and the runs."""
         session = self._session
         runs = self._runs
         self.bar.a.activated.connect(self._look_at)
@@ -137,11 +151,14 @@ class QueriesController(PageController):
 
     @property
     def queries(self) -> tuple[ComparedQuery, ...]:
-        """The queries that are compared, the greatest loss first."""
-        return self._shown[1].queries if self._shown is not None else ()
+        """The compared queries, the greatest loss of B first."""
+        if self._shown is None:
+            return ()
+        _, comparison = self._shown
+        return comparison.queries
 
     def leave(self) -> None:
-        """Stop learning for a page that is hidden."""
+        """Stop training models for a page that is hidden."""
         self._feeder.stop()
 
     @Slot()
@@ -152,14 +169,19 @@ class QueriesController(PageController):
             self._seen_b = None
             return
         a, b = self._runs_compared()
-        self._seen_b = b.key if b is not None else SINGLE if a is not None else None
+        self._seen_b = None
+        if a is not None:
+            self._seen_b = b.key if b is not None else SINGLE
         self._show_choices(a, b)
         self._show_what_is_missing(self._why_nothing(a))
-        self._compared.update()
+        self._comparison_demand.update()
         self._feeder.go_on()
 
     def _compare(self) -> Computation | None:
-        """Return the computation of models A and B in each query; None, with a reason, if impossible."""
+        """Return the computation that compares A and B in each query.
+
+        If they cannot be compared, show the reason and return None.
+        """
         a, b = self._runs_compared()
         self._feeder.stop()
         reason = self._why_nothing(a)
@@ -168,7 +190,7 @@ class QueriesController(PageController):
             self._clear(reason or _NO_QUERIES_TEXT)
             return None
         if self._session.sealed and self._shown is not None and self._shown[0].part == "test":
-            self._clear("")  # no value of it is seen while those of the validation are computed
+            self._clear("")  # values of the sealed test part must not stay visible during the computation
         if self._shown is None:
             self._show_nothing(_MEASURING_TEXT)
         models = {fold: chosen for fold, chosen in self._models(a).items() if fold in request.folds}
@@ -177,42 +199,42 @@ class QueriesController(PageController):
         return computation(tr("Comparing two models query by query"), show, self._tasks.compare, request)
 
     def list_training(self, fold: int, positions: tuple[int, ...]) -> None:
-        """List some queries of a fold's training part alone, by their positions there."""
-        self._some = fold, positions
+        """List only some queries of a fold's training part, given by their positions in the part."""
+        self._queries_to_list = fold, positions
         self.bar.choose_part("train")
         self.bar.scope.select("one")
         self.update()
-        self._list_some()
+        self._list_wanted()
 
-    def _list_some(self) -> None:
-        """List the queries that were asked for, where they are among those that are compared."""
-        if self._some is None or self._shown is None or self._shown[0].part != "train":
+    def _list_wanted(self) -> None:
+        """List the queries that :meth:`list_training` asked for, once they are compared."""
+        if self._queries_to_list is None or self._shown is None or self._shown[0].part != "train":
             return
-        fold, positions = self._some
-        places = {(query.fold, query.position): index for index, query in enumerate(self.queries)}
-        listed = tuple(places[fold, position] for position in positions if (fold, position) in places)
+        fold, positions = self._queries_to_list
+        index_of = {(query.fold, query.position): index for index, query in enumerate(self.queries)}
+        listed = tuple(index_of[fold, position] for position in positions if (fold, position) in index_of)
         if listed:
-            self._some = None
+            self._queries_to_list = None
             self.list.brush(listed)
             self._pick(listed[0])
 
     def show_query(self, fold: int, position: int) -> None:
-        """Show a query, by its fold and its position in the part."""
-        self._query = fold, position
+        """Show a query, given by its fold and its position in the part."""
+        self._wanted_query = fold, position
         for index, query in enumerate(self.queries):
-            if (query.fold, query.position) == self._query:
+            if (query.fold, query.position) == self._wanted_query:
                 self._pick(index)
 
     @Slot()
     def select_for_listed(self) -> None:
-        """Select features for the listed queries alone, and for the others of their fold alone."""
+        """Select features for the listed queries alone, and for all other queries of their fold alone."""
         listed = self.list.listed()
         folds = {query.fold for query in listed}
         if self._shown is None or len(folds) != 1:
             self.failed.emit(tr("The listed queries are from several folds. Choose a single fold first."))
             return
         (fold,) = folds
-        request = self._shown[0]
+        request, _ = self._shown
         marked = tuple(query.position for query in listed)
         n_others = sum(query.fold == fold for query in self.queries) - len(marked)
         show = partial(self._show_paths, (len(marked), n_others))
@@ -230,34 +252,41 @@ class QueriesController(PageController):
         )
 
     def _greedy(self, fold: int) -> dict[str, Any]:
-        """Return the parameters of greedy RankRLS: those of A where it has them."""
+        """Return parameters of greedy RankRLS; λ and loss are those of A if A is greedy RankRLS."""
         a, _ = self._runs_compared()
         chosen = self._models(a).get(fold) if a is not None else None
-        chosen_parameters = chosen.unit.parameters if chosen is not None else {}
-        names = ("regularization", "cost", "ties", "weighting")
-        ours = a is not None and a.plan.method == GREEDY_RANKRLS.key
-        of_a = {name: chosen_parameters[name] for name in names if ours and name in chosen_parameters}
+        parameters_of_a: dict[str, Any] = {}
+        if chosen is not None and a is not None and a.plan.method == GREEDY_RANKRLS.key:
+            names = ("regularization", "cost", "ties", "weighting")
+            parameters = chosen.unit.parameters
+            parameters_of_a = {name: parameters[name] for name in names if name in parameters}
         size = len(chosen.step.selected) if chosen is not None else 0
         n = a.dataset.feature_ids.size if a is not None else 1
-        return {**of_a, "n_features_to_select": min(max(size, _MIN_STEPS), _MAX_STEPS, n)}
+        return {**parameters_of_a, "n_features_to_select": min(max(size, _MIN_STEPS), _MAX_STEPS, n)}
 
     def _show_paths(self, sizes: tuple[int, int], paths: QueryPaths) -> None:
         dataset = self._session.dataset
         if dataset is None or self._shown is None:
             return
-        named_ids = dataset.feature_ids.tolist()
-        names = dataset.feature_names
-        part = PART_NAMES[self._shown[0].part]
-        self.paths = QueryPathsDialog(self._theme, paths, sizes, named_ids, names, part, self.list.window())
+        request, _ = self._shown
+        self.paths = QueryPathsDialog(
+            self._theme,
+            paths,
+            sizes,
+            ids=dataset.feature_ids.tolist(),
+            names=dataset.feature_names,
+            part=PART_NAMES[request.part],
+            parent=self.list.window(),
+        )
         self.paths.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.paths.open()
 
     # What is compared
 
     def _runs_compared(self) -> tuple[RunRecord | None, RunRecord | None]:
-        """Return the runs A and B; no B for the best single feature.
+        """Return the runs A and B; B is None for the best single feature.
 
-        Unless another B is chosen, it is the last run with the most folds of A.
+        Unless the user has chosen B, it is the last run among those that share the most folds with A.
         """
         listed = comparable(self._runs, self._session.dataset)
         current = self._runs.shown
@@ -276,11 +305,15 @@ class QueriesController(PageController):
         dataset = self._session.dataset
         fold = self._session.fold
         listed = comparable(self._runs, dataset)
-        of_a = [(record.key, run_label(record)) for record in listed]
-        of_b = [(record.key, run_label(record)) for record in listed if record is not a]
+        options_a = [(record.key, run_label(record)) for record in listed]
+        options_b = [(record.key, run_label(record)) for record in listed if record is not a]
+        key_a: int | None = None
+        key_b: int | None = None
         if a is not None:
-            of_b.append((SINGLE, single_label(a)))
-        self.bar.set_options(of_a, of_b, a.key if a else None, (b.key if b else SINGLE) if a else None)
+            options_b.append((SINGLE, single_label(a)))
+            key_a = a.key
+            key_b = b.key if b else SINGLE
+        self.bar.set_options(options_a, options_b, key_a, key_b)
         folds = dataset.folds if dataset is not None else ()
         open_parts = ("vali", "train") if self._session.sealed else ("test", "vali", "train")
         parts = [part for part in open_parts if any(part in fold_data.parts for fold_data in folds)]
@@ -289,13 +322,13 @@ class QueriesController(PageController):
         self.bar.set_fold(fold, len(compared & set(b.folds) if b is not None else compared))
 
     def _show_what_is_missing(self, reason: str) -> None:
-        """Lead to the page of what is missing, in place of empty panels."""
+        """Show a reason and a button to the page that helps, in place of empty panels, unless it is ""."""
         is_empty = bool(reason) and reason != NOT_WHOLE
         self.empty.show_missing(reason if is_empty else "", _PAGE_OF_REMEDY.get(reason, ""))
         self.bar.setHidden(is_empty)
         self.emptied.emit(is_empty)
 
-    def _compared_key(self) -> Key:
+    def _comparison_key(self) -> Key:
         session = self._session
         scope = session.fold if self.bar.is_one_fold() else None
         request = (self.bar.part.value(), scope, session.measure, session.convention, session.choice)
@@ -305,6 +338,7 @@ class QueriesController(PageController):
         return (id(session.dataset), session.has_documents, runs, *request)
 
     def _why_nothing(self, a: RunRecord | None) -> str:
+        """Return the reason why there is nothing to compare; "" if there is something."""
         if a is None:
             return self._absence.any_run(_NO_RUN_TEXT)
         if not self._session.has_documents:
@@ -312,34 +346,34 @@ class QueriesController(PageController):
         return "" if self._models(a) else NOT_WHOLE
 
     def _models(self, record: RunRecord) -> ChosenModels:
-        """Return the models of a run: of the one that is shown those that are selected."""
+        """Return the models of a run; for the shown run, the models that the user has chosen."""
         choice = self._session.choice if record is self._runs.shown else None
         return chosen_models(record, self._measured.view(record), choice)
 
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
-        """Return the comparison of A and B on the shared folds of the chosen part; None without data."""
+        """Return the request to compare A and B on shared folds and the chosen part; None without data."""
         session = self._session
         dataset = self._session.dataset
         if dataset is None:
             return None
         part = str(self.bar.part.value())
-        of_a = {fold: chosen.step for fold, chosen in self._models(a).items()}
-        of_b = self._steps(b) if b is not None else {fold: self._single(a, fold) for fold in of_a}
+        models_a = {fold: chosen.step for fold, chosen in self._models(a).items()}
+        models_b = self._steps(b) if b is not None else {fold: self._single(a, fold) for fold in models_a}
         only_session_fold = self.bar.is_one_fold() and session.fold is not None
         folds = tuple(
             fold.number
             for fold in dataset.folds
-            if part in fold.parts and fold.number in of_a and fold.number in of_b
+            if part in fold.parts and fold.number in models_a and fold.number in models_b
             if not only_session_fold or fold.number == session.fold
         )
-        return QueryRequest(dataset, folds, part, of_a, of_b, session.measure, session.convention)
+        return QueryRequest(dataset, folds, part, models_a, models_b, session.measure, session.convention)
 
     def _steps(self, record: RunRecord) -> dict[int, Step]:
         models = chosen_models(record, self._measured.view(record))
         return {fold: chosen.step for fold, chosen in models.items()}
 
     def _chosen(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
-        """Return the model of each fold, as a key that changes with the comparison."""
+        """Return the model of each fold of a run as a part of the comparison's key."""
         models = chosen_models(record, self._measured.view(record))
         return tuple((fold, chosen.unit.position, chosen.step.number) for fold, chosen in models.items())
 
@@ -351,7 +385,7 @@ class QueriesController(PageController):
             self._singles[key] = baseline_step(record.folds[fold].baseline, ids)
         return self._singles[key]
 
-    # What came of it
+    # Results
 
     def _show(self, request: QueryRequest, comparison: QueryComparison) -> None:
         self._shown = request, comparison
@@ -361,20 +395,20 @@ class QueriesController(PageController):
         if not comparison.queries:
             self._clear(_NO_QUERIES_TEXT)
             return
-        places = {(query.fold, query.position): index for index, query in enumerate(comparison.queries)}
-        self._pick(places.get(self._query or (0, 0), 0))
-        self._list_some()
+        index_of = {(query.fold, query.position): index for index, query in enumerate(comparison.queries)}
+        self._pick(index_of.get(self._wanted_query or (0, 0), 0))
+        self._list_wanted()
 
     @Slot(int)
     def _on_picked(self, position: int) -> None:
-        """Show a query that the user wants, and that one again when other models are compared."""
+        """Show a query that the user picked; it is shown again when other models are compared."""
         if self._shown is not None:
             query = self.queries[position]
-            self._query = query.fold, query.position
+            self._wanted_query = query.fold, query.position
             self._pick(position)
 
     def _pick(self, position: int) -> None:
-        """Show the documents of a query, of its place in the comparison."""
+        """Show the documents of a query, given by its position in the comparison."""
         if self._shown is not None:
             self._place = position
             self.comparison.plot.select(position)
@@ -387,14 +421,14 @@ class QueriesController(PageController):
     def _rank(self) -> Computation | None:
         if self._shown is None:
             return None
-        compared_request, comparison = self._shown
+        request, comparison = self._shown
         query = comparison.queries[self._place]
 
         def show(ranked_query: RankedQuery) -> None:
-            self.documents.show_query(query, ranked_query, compared_request.measure)
+            self.documents.show_query(query, ranked_query, request.measure)
 
         title = tr("Ranking query {query_id}").format(query_id=query.query_id)
-        return computation(title, show, self._tasks.rank, compared_request, query)
+        return computation(title, show, self._tasks.rank, request, query)
 
     def _clear(self, reason: str) -> None:
         self._shown = None
@@ -403,7 +437,7 @@ class QueriesController(PageController):
         self.ablation.clear("")
 
     def _show_nothing(self, reason: str) -> None:
-        """Show no query, and say why."""
+        """Show a reason instead of queries."""
         self._ranked.forget()
         self.comparison.clear(reason)
         self.list.clear("")
@@ -429,25 +463,25 @@ class QueriesController(PageController):
     def _forget_run(self, key: int) -> None:
         if self._wanted_b == key:
             self._wanted_b = None
-        self._singles = {run_fold: step for run_fold, step in self._singles.items() if run_fold[0] != key}
+        self._singles = {(run, fold): step for (run, fold), step in self._singles.items() if run != key}
 
     @Slot()
     def _forget_choices(self) -> None:
-        """Forget the choices among the queries of other data: part, query, and filter of the list."""
+        """Forget part, query and filter of the list when other data are opened."""
         if self._session.plan.data != self._data:
             self._data = self._session.plan.data
-            self._query = None
-            self._some = None
+            self._wanted_query = None
+            self._queries_to_list = None
             self.bar.forget_part()
             self.list.forget_filter()
 
     @Slot()
     def _forget(self) -> None:
-        """Forget everything: in another study the same numbers are other runs."""
+        """Forget everything when all runs are removed: new runs have the same keys."""
         self._feeder.stop()
-        self._compared.forget()
+        self._comparison_demand.forget()
         self._wanted_b = None
         self._seen_b = None
-        self._query = None
+        self._wanted_query = None
         self._singles.clear()
         self.update()

@@ -1,4 +1,4 @@
-"""The documents of one query, ranked by both models, with A's scores split feature by feature."""
+"""The panel of a query's documents, ranked by both models, with A's scores split by feature."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_comparison import ComparedQuery
     from rankstudio.plugins.queries.ranked_query import RankedDocument, RankedQuery
 
-_CONTRIBUTIONS_COLUMN = 4  # the column of contributions
-_N_COLORS = 6  # features that have a colour of their own; the others share one
-_MIN_WIDTH_WITH_GAP = 3.0  # pixels of a part
-_MAX_FEATURES_IN_TOOLTIP = 12  # features in a tooltip
+_CONTRIBUTIONS_COLUMN = 4  # index of the column of contributions
+_N_COLORS = 6  # features with a color of their own; the others share one
+_MIN_WIDTH_WITH_GAP = 3.0  # pixels of a part of a bar; narrower parts have no gap after them
+_MAX_FEATURES_IN_TOOLTIP = 12  # features that are named; the others are counted
 _CLICK_HINT = tr("click a document to see why")
-_NAMES_PER_LINE = 3  # how many long names share a line, and pixels of one
-_MIN_NAME_WIDTH = 120
+_NAMES_PER_LINE = 3  # long names that share a line of the legend
+_MIN_NAME_WIDTH = 120  # pixels of a long name
 
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """A document, the contributions of the features to its score, and their description.
+    """A row of the table: a document, and the contributions of the features to its score by A.
 
     Attributes
     ----------
     position : int
-        Among the documents as A ranks them.
+        Position of the document in A's ranking.
     document : RankedDocument
     parts : tuple of float
-        In the order of the legend.
+        Contributions in the order of the legend.
     told : str
-        The same in words.
+        The contributions as a text, one per line.
     """
 
     position: int
@@ -61,17 +61,20 @@ class DocumentRow:
 
     @property
     def moved(self) -> int:
-        """How many places B puts it higher."""
+        """Number of ranks by which the document is higher in B than in A."""
         return self.document.rank_a - self.document.rank_b
 
     @property
     def good(self) -> bool:
-        """Whether that move is a good one: upwards for a relevant document."""
+        """Whether the move improves B: upwards for a relevant document, downwards for another."""
         return (self.moved > 0) == self.document.relevant
 
 
 class DocumentsPanel(Panel):
-    """A row a document.
+    """A table of a query's documents with their ranks by A and B, and A's scores as bars of contributions.
+
+    A legend names the features of the bars. A sentence explains the order of the documents that the user
+    selects.
 
     Attributes
     ----------
@@ -83,7 +86,7 @@ class DocumentsPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Query"), padding=0, name="query-documents-panel")
         self._query: RankedQuery | None = None
-        self._largest = 0.0
+        self._largest_sum = 0.0  # of the contributions to a document, drawn as the longest bar
         self._decimals = 3
         self.legend = FeatureLegend(theme)
         label = tr("Documents of the query")
@@ -101,16 +104,16 @@ class DocumentsPanel(Panel):
         self.body.addWidget(self.legend)
         self.set_content(self.table)
         self.body.addWidget(self.sentence)
-        self.table.selectionModel().selectionChanged.connect(self._say)
+        self.table.selectionModel().selectionChanged.connect(self._show_sentence)
         self.clear("")
 
     def show_query(self, row: ComparedQuery, ranked_query: RankedQuery, measure: str) -> None:
-        """Show another query.
+        """Show a query.
 
         Parameters
         ----------
         row : ComparedQuery
-            What both models measure in it.
+            The query with the measures of both models.
         ranked_query : RankedQuery
         measure : str
         """
@@ -138,32 +141,32 @@ class DocumentsPanel(Panel):
         ).format(number=number(ranked_query.offset))
         self.legend.set_names(legend.format(number=number(ranked_query.offset)), names, about)
         rows = []
+        strongest = ranked_query.by_influence[:_MAX_FEATURES_IN_TOOLTIP]
         for position, document in enumerate(ranked_query.documents):
-            above = ranked_query.above_least[position]
-            parts = [float(above[i]) for i in colored]
-            parts += [float(above[list(rest)].sum())] if rest else []
-            strongest = ranked_query.by_influence[:_MAX_FEATURES_IN_TOOLTIP]
-            tip = "\n".join(f"{ranked_query.names[i]}: {number(float(above[i]))}" for i in strongest)
+            contributions = ranked_query.above_least[position]
+            parts = [float(contributions[i]) for i in colored]
+            parts += [float(contributions[list(rest)].sum())] if rest else []
+            tip = "\n".join(f"{ranked_query.names[i]}: {number(float(contributions[i]))}" for i in strongest)
             if len(ranked_query.names) > _MAX_FEATURES_IN_TOOLTIP:
                 tip += f"\n{_others_text(len(ranked_query.names) - _MAX_FEATURES_IN_TOOLTIP)}"
             rows.append(DocumentRow(position, document, tuple(parts), tip))
-        self._largest = max((sum(r.parts) for r in rows), default=0.0)
+        self._largest_sum = max((sum(r.parts) for r in rows), default=0.0)
         self._decimals = decimals([document.score_a for document in ranked_query.documents])
         self.table.select(None)
         self.table.set_rows(())
         self.table.set_rows(rows)
         self.table.verticalScrollBar().setValue(0)
-        self._say()
+        self._show_sentence()
 
     def clear(self, reason: str) -> None:
-        """Show no query, and say why."""
+        """Show a reason instead of a query."""
         self._query = None
         self.set_title(tr("Query"))
         self.set_caption("")
         self.legend.set_names("", ())
         self.table.placeholder = reason
         self.table.set_rows(())
-        self._say()
+        self._show_sentence()
 
     def _columns(self) -> tuple[Column, ...]:
         """Return the columns of the table of documents, with the ranks by A and B."""
@@ -221,21 +224,24 @@ class DocumentsPanel(Panel):
         return f"{value:.{self._decimals}f}".replace("-", MINUS)
 
     def _paint_parts(self, painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
-        """Draw the parts one behind the other with a gap; the largest sum is as long as the room."""
-        if not self._largest:
+        """Draw the parts of a bar one after the other; the bar of the largest sum is as long as the room."""
+        if not self._largest_sum:
             return
         x = float(room.left())
         top = room.center().y() - BAR / 2 + 1
         painter.setPen(Qt.PenStyle.NoPen)
         for index, part in enumerate(row.parts):
-            width = room.width() * part / self._largest
+            width = room.width() * part / self._largest_sum
             painter.setBrush(_feature_color(colors, index))
             painter.drawRect(QRectF(x, top, width - 1 if width > _MIN_WIDTH_WITH_GAP else width, BAR))
             x += width
 
     @Slot()
-    def _say(self) -> None:
-        """Explain the order of two chosen documents, of one and the next, or of the first two."""
+    def _show_sentence(self) -> None:
+        """Explain the order of two documents.
+
+        These are the first two selected documents, the selected one and the next, or the first two of all.
+        """
         query = self._query
         if query is None:
             self.sentence.clear()
@@ -243,18 +249,22 @@ class DocumentsPanel(Panel):
         rows = self.table.selectionModel().selectedRows()
         positions = sorted(index.data(ROW_ROLE).position for index in rows)
         last = len(query.documents) - 1
-        pair = (positions or [0])[:2]
-        if len(pair) == 1:
-            pair = [pair[0], pair[0] + 1] if pair[0] < last else [pair[0] - 1, pair[0]]
+        first = positions[0] if positions else 0
+        if len(positions) > 1:
+            second = positions[1]
+        elif first < last:
+            second = first + 1
+        else:  # the last document is compared with the one before it
+            first, second = first - 1, first
         self.table.setColumnHidden(_CONTRIBUTIONS_COLUMN, not query.contributions.columns)
-        parts = [] if positions else [query_sentence(query)]
+        sentences = [] if positions else [query_sentence(query)]
         if last > 0:
-            parts.append(pair_sentence(query, *pair))
-        self.sentence.setText(" ".join(parts))
+            sentences.append(pair_sentence(query, first, second))
+        self.sentence.setText(" ".join(sentences))
 
 
 def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
-    """Draw a relevance label as a chip; that of a relevant document in the colour of its class."""
+    """Draw a relevance label as a chip, for a relevant document in the color of its label."""
     label = row.document.label
     relevant = row.document.relevant
     color = palettes.category(colors, min(max(0, int(label)), 6)).color if relevant else colors.q("bar")
@@ -268,7 +278,7 @@ def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRo
 
 
 def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
-    """Draw a rank and an arrow: how a document moves from A to B, upwards where it is higher in B."""
+    """Draw the rank in B and an arrow, upwards if it is higher than in A; a dot for equal ranks."""
     moved = row.moved
     name = "ok" if row.good else "error"
     color = colors.q(name if moved else "muted")
@@ -288,7 +298,7 @@ def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
 
 
 def _others_text(n: int) -> str:
-    """Return the name of features that are shown together."""
+    """Return the text for features that are not named."""
     return trn("{n} other", "{n} others", n).format(n=n)
 
 
@@ -303,12 +313,12 @@ def _auc_sentence(row: ComparedQuery, ranked_query: RankedQuery) -> str:
 
 
 def _feature_color(colors: Colors, position: int) -> QColor:
-    """Return the colour of a feature, of its place among those that tell the documents apart most."""
+    """Return the color of a feature, given by its position among the most discriminating features."""
     return palettes.category(colors, position).color if position < _N_COLORS else colors.q("bar")
 
 
 class FeatureLegend(Legend):
-    """Names of features in their colours.
+    """A legend with the names of the features that contribute to scores, beside their colors.
 
     Parameters
     ----------
@@ -322,13 +332,13 @@ class FeatureLegend(Legend):
         super().__init__(theme, "feature-legend", tr("Features that contribute to the score"))
 
     def set_names(self, title: str, names: Sequence[str], about: str = "") -> None:
-        """Show other features, in the order of their colours; ``about`` is the tooltip's first line."""
+        """Show features in the order of their colors; ``about`` is the first line of the tooltip."""
         self._show(title, names, about)
 
     def color(self, colors: Colors, position: int) -> QColor:
-        """Return the colour of a feature."""
+        """Return the color of a feature."""
         return _feature_color(colors, position)
 
     def most(self, room: float) -> float:
-        """Let long names share a line: the documents below need the room. The tooltip has them whole."""
+        """Return a width at which long names share a line; the tooltip has the whole names."""
         return max(_MIN_NAME_WIDTH, room / _NAMES_PER_LINE - BETWEEN)

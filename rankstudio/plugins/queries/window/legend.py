@@ -1,4 +1,4 @@
-"""Legends of coloured names, on as many lines as these need: of features, and of the models A and B."""
+"""Base of the page's legends, of features and of the models A and B: colored names on several lines."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
-_LINE_HEIGHT = 19  # logical pixels of an entry
+_LINE_HEIGHT = 19  # logical pixels of a line
 _SWATCH_SIZE = 9.0  # pixels
-_GAP = 5.0  # between a swatch and its name
+_GAP = 5.0  # pixels between a swatch and its name
 BETWEEN = 14.0
 """Pixels between two entries of a line."""
 
 
 class Legend(QWidget):
-    """A title and names beside swatches; it is hidden without names.
+    """A title and names beside color swatches, on as many lines as they need; hidden without names.
 
     Parameters
     ----------
     theme : Theme
     name, accessible_name : str
-        For the program, and what a screen reader calls it.
+        Object name, and name for screen readers.
     """
 
     pad = 0  # pixels at the left and at the right
-    radius = _SWATCH_SIZE / 2  # of the corners of a swatch
+    radius = _SWATCH_SIZE / 2  # radius of the corners of a swatch
 
     def __init__(self, theme: Theme, name: str, accessible_name: str) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Legend(QWidget):
         return self._names
 
     def _show(self, title: str, names: Sequence[str], about: str = "") -> None:
-        """Show other names; ``about`` is the first line of the tooltip."""
+        """Show a title and names; ``about`` is the first line of the tooltip, by default the title."""
         self._title = title
         self._names = tuple(names)
         self.setAccessibleDescription("; ".join(names))
@@ -60,15 +60,15 @@ class Legend(QWidget):
         self.update()
 
     def color(self, colors: Colors, position: int) -> QColor:
-        """Return the colour of a name."""
+        """Return the color of the swatch beside a name, given by its position."""
         raise NotImplementedError
 
     def most(self, room: float) -> float:
-        """Return the greatest width of an entry where a line has some room."""
+        """Return the maximum width of an entry on a line of a width."""
         return room
 
     def hasHeightForWidth(self) -> bool:
-        """Return True: a narrow legend is higher."""
+        """Return True: a narrow legend has more lines."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -81,16 +81,16 @@ class Legend(QWidget):
         return QSize(0, self.heightForWidth(max(200, self.width())))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same height: no line is cut off."""
+        """Return the size hint, so that no line is cut off."""
         return self.sizeHint()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Take other lines where the width has changed."""
+        """Fit the number of lines to a new width."""
         super().resizeEvent(event)
         self.updateGeometry()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Take the height of another text size."""
+        """Fit the height to a new text size."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
             self.updateGeometry()
@@ -104,25 +104,26 @@ class Legend(QWidget):
         texts = self._texts()
         n_titles = int(bool(self._title))
         for position, (text, box) in enumerate(zip(texts, self.boxes(self.width()), strict=True)):
-            room = box
-            if position >= n_titles:
+            text_box = box
+            is_title = position < n_titles
+            if not is_title:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(self.color(colors, position - n_titles))
                 painter.drawRoundedRect(self.swatch(box), self.radius, self.radius)
-                room = box.adjusted(_SWATCH_SIZE + _GAP, 0, 0, 0)
-            painter.setPen(colors.q("muted" if position < n_titles else "text"))
-            width = int(room.width() + 2)
+                text_box = box.adjusted(_SWATCH_SIZE + _GAP, 0, 0, 0)
+            painter.setPen(colors.q("muted" if is_title else "text"))
+            width = int(text_box.width() + 2)
             elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, width)
-            painter.drawText(room.adjusted(0, 0, 4, 0), LEFT, elided)
+            painter.drawText(text_box.adjusted(0, 0, 4, 0), LEFT, elided)
 
     @staticmethod
     def swatch(box: QRectF) -> QRectF:
-        """Return where the swatch of an entry stands."""
+        """Return the rectangle of the swatch in the box of an entry."""
         corner = QPointF(box.left() + 0.5, box.center().y() - _SWATCH_SIZE / 2)
         return QRectF(corner.x(), corner.y(), _SWATCH_SIZE, _SWATCH_SIZE)
 
     def boxes(self, width: int) -> list[QRectF]:
-        """Return where the title, if there is one, and the names stand in a width."""
+        """Return the boxes of the title, if there is one, and of the names in a legend of a width."""
         metrics = QFontMetricsF(font(SMALL))
         room = float(width - 2 * self.pad)
         n_titles = int(bool(self._title))
@@ -137,6 +138,7 @@ class Legend(QWidget):
         return [QRectF(self.pad + x, row * line, box_width, line) for (x, row), box_width in places]
 
     def _texts(self) -> tuple[str, ...]:
+        """Return the title, if there is one, and the names; () without names."""
         if not self._names:
             return ()
         return (self._title, *self._names) if self._title else self._names

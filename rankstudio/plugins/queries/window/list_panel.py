@@ -1,8 +1,9 @@
-"""The queries as a table: the greatest loss first, found by their ids."""
+"""The panel with a table of the compared queries, which the user filters and sorts."""
 
 from __future__ import annotations
 
 from functools import partial
+from math import isnan
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 _DRAG_HINT = tr("drag over points to list only those")
 _ORDER_AND_DRAG_HINT = tr("largest loss first · drag over points to list only those")
-_NUMBER_WIDTH = 62  # pixels for a difference
-_WINNER_BOX_LETTERS = 14  # characters of the choice of queries by who wins
+_NUMBER_WIDTH = 62  # pixels of the number of a difference, beside its bar
+_WINNER_BOX_LETTERS = 14  # minimum characters of the box that filters by the better model
 _ALL = "all"
 _BETTER = "better"
 _WORSE = "worse"
@@ -37,16 +38,19 @@ _EQUAL = "equal"
 
 
 class QueryListPanel(Panel):
-    """A row a query.
+    """A table of the compared queries with the measures of A and B, the greatest loss of B first.
+
+    The user filters the queries by id, by the better model, and by brushing points of the plot, and can
+    select features for the listed queries.
 
     Attributes
     ----------
     chosen : Signal(int)
-        Position of the query that the user moved to, in the comparison's order.
+        The user moved to another query: its position in the comparison's order.
     filtered : Signal(object)
-        Which queries are listed (ndarray of bool).
+        The filter has changed: whether each query of the comparison is listed (ndarray of bool).
     select_for : QPushButton
-        Pressed where features are to be selected for the listed queries alone.
+        Button to select features for the listed queries alone.
     table : TableView
     """
 
@@ -56,10 +60,12 @@ class QueryListPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Queries"), padding=0, name="query-list-panel")
         self._comparison: QueryComparison | None = None
-        self._brushed: tuple[int, ...] = ()
-        self._places: dict[tuple[int, int], int] = {}
-        self._marked: tuple[int, int] | None = None  # identity of the query that is shown
-        self._largest = 0.0
+        self._brushed_positions: tuple[int, ...] = ()
+        self._position_of: dict[
+            tuple[int, int], int
+        ] = {}  # in the comparison, by fold and position in the part
+        self._marked_query: tuple[int, int] | None = None  # fold and position in the part
+        self._largest_difference = 0.0
         self.all = named(
             QPushButton(tr("show all")),
             "query-show-all",
@@ -80,7 +86,7 @@ class QueryListPanel(Panel):
         self.field.setPlaceholderText(tr("query id"))
         self.field.setClearButtonEnabled(True)
         self.field.setFixedWidth(128)
-        self.field.textChanged.connect(self._list)
+        self.field.textChanged.connect(self._list_filtered)
         self.winner = named(
             choice_box(()),
             "query-winner",
@@ -88,7 +94,7 @@ class QueryListPanel(Panel):
             tr("Show only queries in which B is better, worse or equal"),
         )
         self.winner.setMinimumContentsLength(_WINNER_BOX_LETTERS)
-        self.winner.currentIndexChanged.connect(self._list)
+        self.winner.currentIndexChanged.connect(self._list_filtered)
         self.tools.addWidget(self.winner)
         self.tools.addWidget(self.select_for)
         self.tools.addWidget(self.all)
@@ -102,34 +108,34 @@ class QueryListPanel(Panel):
             shared=Shared("queries", tr("Queries"), tr("Measures of two models in every query.")),
         )
         self.set_content(self.table)
-        self.table.horizontalHeader().sortIndicatorChanged.connect(self._say)
-        self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_row_identity(row)]))
+        self.table.horizontalHeader().sortIndicatorChanged.connect(self._show_caption)
+        self.table.chosen.connect(lambda row: self.chosen.emit(self._position_of[_row_identity(row)]))
         self.clear("")
 
     def show_comparison(self, comparison: QueryComparison) -> None:
-        """List other queries."""
+        """List the queries of a comparison."""
         self._comparison = comparison
-        self._brushed = ()
+        self._brushed_positions = ()
         self._offer_winners(comparison)
-        self._places = {_row_identity(query): i for i, query in enumerate(comparison.queries)}
+        self._position_of = {_row_identity(query): i for i, query in enumerate(comparison.queries)}
         gains = comparison.gain[~np.isnan(comparison.gain)]
-        self._largest = float(np.abs(gains).max()) if gains.size else 0.0
+        self._largest_difference = float(np.abs(gains).max()) if gains.size else 0.0
         self.table.placeholder = tr("No query has this id.")
         header = self.table.horizontalHeader()
         sorted_section = header.sortIndicatorSection()
         sort_order = header.sortIndicatorOrder()
         n_columns = self.table.rows_model.columnCount()
         self.table.set_columns(self._columns(several_folds=len({q.fold for q in comparison.queries}) > 1))
-        if self.table.rows_model.columnCount() == n_columns:
+        if self.table.rows_model.columnCount() == n_columns:  # with the same columns, the order is kept
             self.table.sortByColumn(sorted_section, sort_order)
-        self._list()
+        self._list_filtered()
 
     def clear(self, reason: str) -> None:
-        """List nothing, and say why."""
+        """Show a reason instead of queries."""
         self._comparison = None
-        self._brushed = ()
-        self._places = {}
-        self._marked = None
+        self._brushed_positions = ()
+        self._position_of = {}
+        self._marked_query = None
         self.winner.hide()
         self.table.placeholder = reason
         self.all.hide()
@@ -138,58 +144,60 @@ class QueryListPanel(Panel):
         self.table.set_rows(())
 
     def brush(self, positions: tuple[int, ...]) -> None:
-        """List some of the queries, as far as the chosen model wins them; all where there is none."""
-        self._brushed = positions
+        """List only some queries, and of these only the ones that pass the other filters.
+
+        Without positions, all queries are listed, whichever model is better.
+        """
+        self._brushed_positions = positions
         if not positions:
             self.winner.setCurrentIndex(0)
-        self._list()
+        self._list_filtered()
 
     def forget_filter(self) -> None:
-        """List all queries again, as those of other data have other ids."""
-        self._brushed = ()
+        """Reset all filters, because the queries of other data have other ids."""
+        self._brushed_positions = ()
         self.winner.setCurrentIndex(0)
         self.field.clear()
 
     def listed(self) -> tuple[ComparedQuery, ...]:
-        """Return the queries that are listed."""
+        """Return the listed queries."""
         if self._comparison is None:
             return ()
-        return tuple(
-            q for q, is_listed in zip(self._comparison.queries, self._listed(), strict=True) if is_listed
-        )
+        is_listed = self._is_listed()
+        return tuple(q for q, passes in zip(self._comparison.queries, is_listed, strict=True) if passes)
 
     def select(self, position: int) -> None:
-        """Mark a query without a signal; list all queries if it is not listed."""
+        """Mark a query without a signal; reset all filters if it is not listed."""
         if self._comparison is None:
             return
-        if not self._listed()[position]:
-            self._brushed = ()
+        if not self._is_listed()[position]:
+            self._brushed_positions = ()
             self.winner.setCurrentIndex(0)
             self.field.clear()
-            self._list()
+            self._list_filtered()
         query = self._comparison.queries[position]
-        self._marked = _row_identity(query)
+        self._marked_query = _row_identity(query)
         self.table.select(query)
 
-    def _listed(self) -> Bools:
-        """Return which queries are listed."""
+    def _is_listed(self) -> Bools:
+        """Return whether each query of the comparison passes the filters."""
         assert self._comparison is not None  # callers have checked
         queries = self._comparison.queries
-        listed = np.ones(len(queries), dtype=np.bool_)
-        if self._brushed:
-            listed[:] = False
-            listed[list(self._brushed)] = True
+        is_listed = np.ones(len(queries), dtype=np.bool_)
+        if self._brushed_positions:
+            is_listed[:] = False
+            is_listed[list(self._brushed_positions)] = True
         gain = self._comparison.gain
-        won = {_BETTER: gain > 0, _WORSE: gain < 0, _EQUAL: gain == 0}.get(self.winner.currentData())
-        if won is not None:
-            listed &= won
+        has_outcome = {_BETTER: gain > 0, _WORSE: gain < 0, _EQUAL: gain == 0}.get(self.winner.currentData())
+        if has_outcome is not None:
+            is_listed &= has_outcome
         text = self.field.text().strip()
         if text:
-            listed &= np.array([text in query.query_id for query in queries], dtype=np.bool_)
-        return listed
+            is_listed &= np.array([text in query.query_id for query in queries], dtype=np.bool_)
+        return is_listed
 
     def _offer_winners(self, comparison: QueryComparison) -> None:
-        """Offer the queries that one of the two wins; what was chosen stays chosen."""
+        """Offer the filters by the better model, with their numbers of queries; the chosen one stays."""
         chosen = self.winner.currentIndex()
         counts = comparison.counts
         options = (
@@ -205,31 +213,34 @@ class QueryListPanel(Panel):
         self.winner.show()
 
     @Slot()
-    def _list(self) -> None:
+    def _list_filtered(self) -> None:
         """List the queries that pass the filters."""
         comparison = self._comparison
         if comparison is None:
             return
-        listed = self._listed()
-        self.table.set_rows([comparison.queries[i] for i in np.flatnonzero(listed).tolist()])
-        if self._marked in self._places:  # the query may be listed again
-            self.table.select(comparison.queries[self._places[self._marked]], scroll=False)
-        n = int(np.count_nonzero(listed))
-        self.all.setVisible(bool(self._brushed) or self.winner.currentIndex() > 0)
-        self.select_for.setVisible(2 <= n <= listed.size - 2)
-        self._say()
-        self.filtered.emit(listed)
+        is_listed = self._is_listed()
+        self.table.set_rows([comparison.queries[i] for i in np.flatnonzero(is_listed).tolist()])
+        if self._marked_query in self._position_of:  # the marked query may be listed again
+            self.table.select(comparison.queries[self._position_of[self._marked_query]], scroll=False)
+        n = int(np.count_nonzero(is_listed))
+        self.all.setVisible(bool(self._brushed_positions) or self.winner.currentIndex() > 0)
+        # A selection needs at least two queries in each of the two groups.
+        self.select_for.setVisible(2 <= n <= is_listed.size - 2)
+        self._show_caption()
+        self.filtered.emit(is_listed)
 
     @Slot()
-    def _say(self) -> None:
-        """Say how many are listed, else in which order."""
+    def _show_caption(self) -> None:
+        """Show the number of listed queries if some are filtered out, otherwise a hint."""
         n = len(self.table.rows())
-        size = len(self._places)
-        count = tr("{n:,} of {size:,}").format(n=n, size=size)
-        sorted_ = self.table.horizontalHeader().sortIndicatorSection() >= 0
-        self.set_caption(
-            "" if not size else count if n < size else _DRAG_HINT if sorted_ else _ORDER_AND_DRAG_HINT
-        )
+        n_all = len(self._position_of)
+        is_sorted_by_user = self.table.horizontalHeader().sortIndicatorSection() >= 0
+        caption = _DRAG_HINT if is_sorted_by_user else _ORDER_AND_DRAG_HINT
+        if not n_all:
+            caption = ""
+        elif n < n_all:
+            caption = tr("{n:,} of {size:,}").format(n=n, size=n_all)
+        self.set_caption(caption)
 
     def _columns(self, *, several_folds: bool) -> tuple[Column, ...]:
         """Return the columns of the table of queries, with the measures of A and B."""
@@ -237,13 +248,14 @@ class QueryListPanel(Panel):
         fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
         per_query = per_query_name(name) if self._comparison else name
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
-        wide = 104 if several_folds else 104 + fold.width  # so that no other column moves
+        # Without the column of folds, the ids take its width, so that the other columns do not move.
+        id_width = 104 if several_folds else 104 + fold.width
         return (
             Column(
                 "query_id",
                 tr("query"),
                 tooltip=tr("Id of the query in the file"),
-                width=wide,
+                width=id_width,
                 sort=_sorting_key,
             ),
             *([fold] if several_folds else []),
@@ -273,10 +285,11 @@ class QueryListPanel(Panel):
     def _paint(
         self, painter: QPainter, room: QRect, colors: Colors, row: ComparedQuery, *, sign: float
     ) -> QRect:
+        """Draw the difference as a bar, if it is defined and there is room; the number follows."""
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
-        if bar.width() > 2 * _NUMBER_WIDTH // 3 and row.difference == row.difference:
-            value = row.difference
-            paint_difference(painter, bar, colors, value, self._largest, better=value * sign > 0)
+        value = row.difference
+        if bar.width() > 2 * _NUMBER_WIDTH // 3 and not isnan(value):
+            paint_difference(painter, bar, colors, value, self._largest_difference, better=value * sign > 0)
         return room
 
 
@@ -303,7 +316,7 @@ def _row_identity(row: ComparedQuery) -> tuple[int, int]:
 
 
 def _sorting_key(row: ComparedQuery) -> tuple[int, int, str]:
-    """Return an id to sort by: numbers as numbers, then texts."""
+    """Return a key to sort query ids by: numbers by value, then texts."""
     text = row.query_id
     return (0, int(text), "") if text.isdecimal() else (1, 0, text)
 

@@ -1,4 +1,4 @@
-"""The top of the Queries page: which two models are compared, in which part, and what is missing."""
+"""The top of the Queries page: the choice of two models and a part, and a message if something is missing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from rankstudio.ui.widgets.layout import fill, named
 ChosenModels = dict[int, Chosen]
 """The model of each fold, by the fold's number."""
 SINGLE = 0
-"""The value of the entry that stands for the best single feature: runs are counted from 1."""
+"""Key of the best single feature in place of a run's key; keys of runs are counted from 1."""
 
 Options = Sequence[tuple[int, str]]
+"""Keys and labels of models."""
 _REMEDY_TEXTS = {"select": tr("Choose and run a method"), "data": tr("Open the data")}
 """Text of the button, by the page to which it leads."""
 
@@ -43,14 +44,15 @@ def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | Non
     ----------
     record : RunRecord
     measured : MeasuredRun
-        The run by the current measure, which may choose other models; other folds stay as they are.
+        The run measured by the current measure, which may choose other models on some folds.
     choice : Choice, optional
-        Other parameters or another size than validation chose, where the run has tried them.
+        Parameters or a size to use instead of those that validation chose, on folds on which the run has
+        tried them.
 
     Returns
     -------
     dict of int to Chosen
-        Without the folds whose model the study did not keep.
+        Models by fold, without the folds whose model the study did not store.
     """
     folds = {**record.folds, **measured.folds}
     models = {number: result.chosen for number, result in sorted(folds.items())}
@@ -62,9 +64,9 @@ def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | Non
 
 
 def _model_of_choice(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chosen:
-    """Return the model of a choice in a fold.
+    """Return the model of the user's choice on a fold, or the model that validation chose.
 
-    Without such a path in the run, it is the model that validation chose.
+    The latter is returned if the run has no path with the chosen parameters.
     """
     position = chosen.unit.position if choice.values is None else record.combination_of(choice.values)
     path = None if position is None else record.paths.get((fold, position))
@@ -90,7 +92,7 @@ def single_label(models: RunRecord) -> str:
 
 
 class ModelBar(QWidget):
-    """Choices of A and B, of the part, and of all folds or the current one.
+    """A bar in which the user chooses the models A and B, the part, and all folds or only the current one.
 
     Attributes
     ----------
@@ -131,10 +133,11 @@ class ModelBar(QWidget):
         ).addStretch(1)
 
     def set_options(self, a: Options, b: Options, of_a: int | None, of_b: int | None) -> None:
-        """Offer models, and mark A and B without a signal."""
+        """Offer models for A and B, and select those with the keys ``of_a`` and ``of_b`` without a signal."""
         for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
             box.blockSignals(True)
-            if [(box.itemData(i), box.itemText(i)) for i in range(box.count())] != list(options):
+            current_options = [(box.itemData(i), box.itemText(i)) for i in range(box.count())]
+            if current_options != list(options):
                 box.clear()
                 for key, text in options:
                     box.addItem(text, key)
@@ -143,7 +146,7 @@ class ModelBar(QWidget):
             box.blockSignals(False)
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """Offer parts; the chosen one stays chosen where it is there, except on other data."""
+        """Offer parts; the chosen part stays chosen if offered, unless :meth:`forget_part` was called."""
         _offer_options(self.part, parts)
         if parts and self._forgets_part:
             self._forgets_part = False
@@ -151,18 +154,18 @@ class ModelBar(QWidget):
         self.part.setVisible(len(parts) > 1)
 
     def choose_part(self, part: str) -> None:
-        """Choose a part, and emit no signal."""
+        """Choose a part without a signal."""
         self._forgets_part = False
         self.part.select(part)
 
     def forget_part(self) -> None:
-        """Choose the first of the parts that are offered next."""
+        """Choose the first part the next time that parts are offered."""
         self._forgets_part = True
 
     def set_fold(self, fold: int | None, n_folds: int) -> None:
-        """Name the current fold, and the number of folds that both models have.
+        """Show the current fold and the number of folds that both models have.
 
-        There is nothing to choose where there is one fold only.
+        The choice is hidden if there is only one fold, or no current fold.
         """
         self.scope.setVisible(n_folds > 1 and fold is not None)
         _offer_options(
@@ -185,7 +188,7 @@ class ModelBar(QWidget):
 
 
 def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
-    """Offer other values; the same ones are left alone, for the keyboard may be on them."""
+    """Offer values, keeping the current one; equal values are not set again, to keep the keyboard focus."""
     if choice.options() != list(options):
         current = choice.value()
         choice.set_options(options)
@@ -193,9 +196,9 @@ def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> Non
 
 
 class EmptyPage(QFrame):
-    """Message on missing data or runs, hidden without any.
+    """A message that data or runs are missing, with a button to the page that adds them.
 
-    It may have a button to the page that adds them.
+    It is hidden if nothing is missing.
 
     Attributes
     ----------
@@ -219,7 +222,7 @@ class EmptyPage(QFrame):
         self.hide()
 
     def show_missing(self, reason: str, page: str) -> None:
-        """Show why there is nothing ("": nothing is missing), and offer a page where one helps."""
+        """Show a reason, and a button to a page unless ``page`` is ""; hide the message for the reason ""."""
         self._page = page
         self.sentence.setText(reason)
         self.button.setText(_REMEDY_TEXTS.get(page, ""))

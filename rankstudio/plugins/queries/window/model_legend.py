@@ -1,4 +1,4 @@
-"""Legend of the models A and B, with the colour of queries that each ranks better."""
+"""The legend of the models A and B, with the color of the queries that each of them ranks better."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 class ModelLegend(Legend):
-    """The colour of queries that A ranks better with the model that is A, and the same of B.
+    """A legend with the names of A and B, beside the color of the queries that each of them ranks better.
 
     Parameters
     ----------
@@ -23,11 +23,11 @@ class ModelLegend(Legend):
         super().__init__(theme, "query-legend", tr("Models and their colours"))
 
     def show_models(self, a: str, b: str) -> None:
-        """Show the names of A and B; without names the legend is hidden."""
+        """Show the names of A and B; the legend is hidden if a name is empty."""
         better_in_a = tr("A better: {model}").format(model=a)
         better_in_b = tr("B better: {model}").format(model=b)
         self._show("", (better_in_a, better_in_b) if a and b else ())
 
     def color(self, colors: Colors, position: int) -> QColor:
-        """Return the colour of queries that a model ranks better."""
+        """Return the color of the queries that a model ranks better: 0 for A, 1 for B."""
         return loss_and_gain(colors)[position]

@@ -15,11 +15,11 @@ from rankstudio.ui.page.page_controller import PanelsOf
 from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.style.theme import Theme
 
-_MAX_FOUND_QUERIES = 5000
+_MAX_FOUND_QUERIES = 5000  # with more queries, the palette lists none
 
 
 class QueriesPage(QueriesController):
-    """Lays the panels of the queries out; they are hidden where there is nothing to compare."""
+    """The Queries page: lays out its panels, which are hidden if there is nothing to compare."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(theme, models, parent)
@@ -34,7 +34,7 @@ class QueriesPage(QueriesController):
         return content
 
     def palette_entries(self) -> Iterator[PaletteEntry]:
-        """Yield the queries that are compared, where they are not too many to look through."""
+        """Yield the compared queries, unless there are too many to search."""
         if len(self.queries) > _MAX_FOUND_QUERIES:
             return
         for query in self.queries:

@@ -1,4 +1,4 @@
-"""Selection by greedy RankRLS for some of the queries, beside its selection for the others."""
+"""The dialog with the selection by greedy RankRLS for a group of queries, and for all other queries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DIALOG_SIZE = 660, 460
 
 @dataclass(frozen=True)
 class PathsRow:
-    """Step k of two paths: that of the marked queries, and that of the others.
+    """A row of the table: step k of the path on the marked queries, and of the path on the other queries.
 
     Attributes
     ----------
@@ -43,30 +43,44 @@ class PathsRow:
 
 
 def paths_rows(paths: QueryPaths, ids: Sequence[int], names: Sequence[str]) -> list[PathsRow]:
-    """Return the rows of two paths; columns of the data are called by ``ids`` and ``names``."""
-    selected = [path[-1].selected if path else () for path in (paths.marked, paths.others)]
+    """Return the rows of two paths; ``ids`` and ``names`` are those of the data's columns."""
+    marked = paths.marked[-1].selected if paths.marked else ()
+    others = paths.others[-1].selected if paths.others else ()
+
+    def feature_text(column: int | None) -> str:
+        return "" if column is None else f"{ids[column]} {names[column]}"
+
     rows = []
-    for k in range(1, max(map(len, selected)) + 1):
-        shared = set(selected[0][:k]) & set(selected[1][:k])
-        columns = [(path[k - 1] if k <= len(path) else None) for path in selected]
-        marked, unmarked = ("" if c is None else f"{ids[c]} {names[c]}" for c in columns)
-        rows.append(PathsRow(k, marked, unmarked, columns[0] in shared, columns[1] in shared))
+    for k in range(1, max(len(marked), len(others)) + 1):
+        shared = set(marked[:k]) & set(others[:k])
+        marked_column = marked[k - 1] if k <= len(marked) else None
+        other_column = others[k - 1] if k <= len(others) else None
+        row = PathsRow(
+            k=k,
+            marked=feature_text(marked_column),
+            others=feature_text(other_column),
+            marked_shared=marked_column in shared,
+            others_shared=other_column in shared,
+        )
+        rows.append(row)
     return rows
 
 
 class QueryPathsDialog(QDialog):
-    """Two paths side by side; what is muted is in both by that step.
+    """A table of two paths side by side, on a group of queries and on all other queries.
+
+    A feature is muted at a step if both paths contain it by this step.
 
     Parameters
     ----------
     theme : Theme
     paths : QueryPaths
     sizes : tuple of int
-        Numbers of queries, marked and others.
+        Numbers of the marked and of the other queries.
     ids, names : sequence
-        Of the data's columns.
+        Ids and names of the data's columns.
     part : str
-        Of which part they are queries: "training".
+        Name of the part that has the queries: "training".
     parent : QWidget, optional
     """
 
@@ -84,17 +98,18 @@ class QueryPathsDialog(QDialog):
         named(self, "query-paths-dialog", tr("Selection for some queries"))
         self.setWindowTitle(tr("Selection for some queries"))
         rows = paths_rows(paths, ids, names)
+        n_marked, n_others = sizes
         columns = (
             Column("k", "k", "right", width=36, full_title="k"),
             Column(
                 "marked",
-                _with_query_count(tr("listed queries: {n}"), sizes[0]),
+                _with_query_count(tr("listed queries: {n}"), n_marked),
                 stretch=True,
                 tone=lambda row: "muted" if row.marked_shared else "text",
             ),
             Column(
                 "others",
-                _with_query_count(tr("other queries: {n}"), sizes[1]),
+                _with_query_count(tr("other queries: {n}"), n_others),
                 stretch=True,
                 tone=lambda row: "muted" if row.others_shared else "text",
             ),
@@ -103,19 +118,19 @@ class QueryPathsDialog(QDialog):
         self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k, accessible_name=title)
         self.table.set_rows(rows)
         about = named(WrappedLabel(), "query-paths-about", role="caption")
-        shared = len(set(paths.marked[-1].selected) & set(paths.others[-1].selected))
+        n_shared = len(set(paths.marked[-1].selected) & set(paths.others[-1].selected))
         text = tr(
             "Greedy RankRLS was trained on each of the two groups of {part} queries alone. Features that "
             "both paths contain by a step are grey."
         )
         sentence = tr("After {k} steps the two paths share no feature.")
-        if shared:
+        if n_shared:
             sentence = trn(
                 "After {k} steps the two paths share {n} feature.",
                 "After {k} steps the two paths share {n} features.",
-                shared,
+                n_shared,
             )
-        about.setText(f"{text.format(part=part)} {sentence.format(k=len(rows), n=shared)}")
+        about.setText(f"{text.format(part=part)} {sentence.format(k=len(rows), n=n_shared)}")
         self.close_button = named(QPushButton(tr("Close")), "query-paths-close")
         self.close_button.clicked.connect(self.reject)
         failure = named(WrappedLabel(), "query-paths-failure", role="error")

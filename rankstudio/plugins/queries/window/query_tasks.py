@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_paths import QueryPaths
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
-_MAX_STORED_SCORES = 40  # scores of a model on a part; of large data each takes some megabytes
-_MAX_TRAINING_PARTS = 10  # training parts, made ready to learn from
-_MAX_MODELS = 2000  # learned again without a feature
+_MAX_STORED_SCORES = (
+    40  # models whose scores on a part are kept; of large data, these take some megabytes each
+)
+_MAX_TRAINING_PARTS = 10  # training parts that are kept ready for training
+_MAX_MODELS = 2000  # models without a feature that are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +41,11 @@ class QueryRequest:
     ----------
     dataset : FoldedDataset
     folds : tuple of int
-        Numbers of the folds whose queries are meant.
+        Numbers of the folds whose queries are compared.
     part : str
+        Part of the folds: "test", "vali" or "train".
     a, b : Mapping of int to Step
-        Both models in each fold.
+        Models A and B in each fold.
     measure, convention : str
     """
 
@@ -60,11 +63,12 @@ class QueryRequest:
 
 
 class QueryTasks:
-    """Compares models, ranks queries and learns without a feature. It is called on one worker alone."""
+    """Compares models, ranks queries and trains models without a feature, all on one worker."""
 
     def __init__(self) -> None:
         self._scored = lru_cache(_MAX_STORED_SCORES)(_model_scores)
         self._train = lru_cache(_MAX_TRAINING_PARTS)(_training_data)
+        # Models without a feature, by the model and the column of the feature.
         self._models: OrderedDict[tuple[Step, int], Step] = OrderedDict()
 
     def compare(self, request: QueryRequest) -> QueryComparison:
@@ -77,7 +81,8 @@ class QueryTasks:
             for steps in (request.a, request.b)
         )
         comparison = compare_queries(folds, request.part, a, b, request.measure, request.convention)
-        _ = comparison.counts, comparison.mean_difference  # which takes a while: not in the window
+        # These properties are cached. Computing them takes a while, so they are computed here.
+        _ = comparison.counts, comparison.mean_difference
         return comparison
 
     def rank(self, request: QueryRequest, query: ComparedQuery) -> RankedQuery:
@@ -88,13 +93,13 @@ class QueryTasks:
         step = request.a[query.fold]
         a, b = (self._scored(model, fold, request.part) for model in (step, request.b[query.fold]))
         ranked = ranked_query(fold.parts[request.part], query.position, step, a, b, request.convention)
-        _ = ranked.above_least, ranked.by_influence
+        _ = ranked.above_least, ranked.by_influence  # computed here, on the worker, and cached
         return ranked
 
     def select_for(
         self, request: QueryRequest, fold: int, marked: Sequence[int], parameters: Mapping[str, Any]
     ) -> QueryPaths:
-        """Return the paths of greedy RankRLS on some queries of the part of a fold, and on all others."""
+        """Return the paths of greedy RankRLS on marked queries of a fold's part, and on its other queries."""
         from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - numba
         from rankstudio.plugins.queries.query_paths import query_paths  # noqa: PLC0415 - numba
@@ -105,7 +110,7 @@ class QueryTasks:
     def leave_out(
         self, request: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int
     ) -> Callable[[CancelFlag], Iterator[AblatedQueries]]:
-        """Make the job that learns A again in one fold without a feature, and measures it in every query."""
+        """Return the job that trains A again on a fold without a feature, and measures it in every query."""
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
             def follow(_: object) -> None:
@@ -125,7 +130,10 @@ class QueryTasks:
         column: int,
         follow: Callable[[object], None],
     ) -> AblatedQueries:
-        """Return the measures of a fold's queries with and without a feature, learning again if needed."""
+        """Return the measures of a fold's queries with and without a feature.
+
+        The model without the feature is trained unless it is kept from before.
+        """
         from rankstudio.plugins.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
 
         fold_data = request.fold(fold)
@@ -144,7 +152,7 @@ class QueryTasks:
     def sum_up(
         of_feature: Sequence[AblatedQueries], ablations: Sequence[AblatedQueries], measure: str
     ) -> tuple[FeatureAblation, int]:
-        """Combine the effects of a feature; count the queries that no left-out feature has changed so far."""
+        """Return the effect of a feature on all folds, and the number of queries that no ablation changes."""
         from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba
             feature_ablation,
             n_unchanged,
@@ -154,7 +162,7 @@ class QueryTasks:
 
 
 def _training_data(fold: Fold) -> TrainingData:
-    """Return a training part, made ready to learn from."""
+    """Return the training part of a fold, prepared for training."""
     from rankstudio.engine.experiment.units.fold_context import group_training  # noqa: PLC0415 - numba
 
     return group_training(fold)

@@ -1,4 +1,4 @@
-"""Sentences on two models and their documents, made of the values that are drawn."""
+"""Sentences on two models A and B, a query and its documents, for the panels of the Queries page."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_comparison import QueryComparison
     from rankstudio.plugins.queries.ranked_query import RankedDocument, RankedQuery
 
-_ROUNDING = 1e-9  # a score is a sum of contributions, added up in another order
-_MIN_TESTABLE_QUERIES = (
-    6  # queries: n signs can all be equal by chance with p = 2 / 2^n, which is over 5 % up to 5
-)
+_ROUNDING = 1e-9  # relative rounding of a sum of contributions, which are added in another order than a score
+# The n differences all have the same sign by chance with p = 2 / 2^n. Up to 5 queries, p exceeds 5 %.
+_MIN_TESTABLE_QUERIES = 6
 
 number = partial(significant, digits=3)
 
 
 def decimals(values: Sequence[float]) -> int:
-    """Return how many decimals tell values apart: three figures of the range that they span."""
+    """Return the number of decimals that show three significant digits of the range of some values.
+
+    It is at most 8, and 3 if all values are equal.
+    """
     span = max(values, default=0.0) - min(values, default=0.0)
     return min(8, max(0, 2 - floor(log10(span)))) if span > 0 else 3
 
 
 def comparison_sentence(comparison: QueryComparison) -> str:
-    """Return how two models compare over all queries."""
+    """Return the sentence on how two models compare over all queries; "" without queries."""
     if not comparison.queries:
         return ""
     counts = comparison.counts
@@ -60,64 +62,75 @@ def comparison_sentence(comparison: QueryComparison) -> str:
 
 
 def query_sentence(ranked_query: RankedQuery) -> str:
-    """Describe the change of rank in B of the relevant document that it moves most."""
+    """Return the sentence on the relevant document whose rank differs most between A and B."""
     relevant = [d for d in ranked_query.documents if d.relevant]
     if not relevant:
         return tr("No document of this query is relevant.")
     moved = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
     if moved.rank_a == moved.rank_b:
         return tr("A and B give the relevant documents of this query the same ranks.")
-    above = sum(d.rank_b < moved.rank_b and not d.relevant for d in ranked_query.documents)
+    n_above = sum(d.rank_b < moved.rank_b and not d.relevant for d in ranked_query.documents)
     template = trn(
         "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant document, and rank "
         "{rank_a} in A.",
         "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant documents, and rank "
         "{rank_a} in A.",
-        above,
+        n_above,
     )
-    if not above:
+    if not n_above:
         template = tr("{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A.")
     return template.format(
-        name=moved.name, label=moved.label, rank_b=moved.rank_b, n=above, rank_a=moved.rank_a
+        name=moved.name, label=moved.label, rank_b=moved.rank_b, n=n_above, rank_a=moved.rank_a
     )
 
 
 def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
-    """Return which feature decides between two documents, by their positions."""
+    """Return the sentences on the feature that decides between two documents in A, and on their ranks in B.
+
+    Parameters
+    ----------
+    ranked_query : RankedQuery
+    first, second : int
+        Positions of the documents in A's order.
+    """
     decisive = ranked_query.decisive_feature(first, second)
     better = ranked_query.documents[first]
     worse = ranked_query.documents[second]
-    if decisive is None and better.score_a != worse.score_a:  # scores that no features made
+    if decisive is None and better.score_a != worse.score_a:  # the scores do not come from features
         return ""
     if decisive is None:
         return tr("{name} and {name_2} have equal scores in A: the order of ties decides.").format(
             name=better.name, name_2=worse.name
         )
     position, part, lead = decisive
-    if lead < 0:
-        better, worse, part, lead = worse, better, -part, -lead
+    if lead < 0:  # the second document has the higher score
+        better, worse = worse, better
+        part = -part
+        lead = -lead
+    # Templates for a document at rank 1 of A, and for others.
     if abs(part - lead) <= _ROUNDING * max(1.0, lead):
-        on_top = tr("In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead.")
-        further = tr("In A, {one} is {lead} ahead of {other}; {feature} gives all of the lead.")
+        first_template = tr("In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead.")
+        other_template = tr("In A, {one} is {lead} ahead of {other}; {feature} gives all of the lead.")
     elif part < lead:
-        on_top = tr(
+        first_template = tr(
             "In A, {one} is first, {lead} ahead of {other}; {feature} gives {part} of the lead, more "
             "than any other feature."
         )
-        further = tr(
+        other_template = tr(
             "In A, {one} is {lead} ahead of {other}; {feature} gives {part} of the lead, more than any other "
             "feature."
         )
     else:
-        on_top = tr(
+        first_template = tr(
             "In A, {one} is first, {lead} ahead of {other}; {feature} gives {part}, but other "
             "features reduce the lead."
         )
-        further = tr(
+        other_template = tr(
             "In A, {one} is {lead} ahead of {other}; {feature} gives {part}, but other features reduce the "
             "lead."
         )
-    in_a = (on_top if better is ranked_query.documents[0] else further).format(
+    template = first_template if better is ranked_query.documents[0] else other_template
+    in_a = template.format(
         one=better.name,
         other=worse.name,
         feature=ranked_query.names[position],
