@@ -219,7 +219,7 @@ def _feature_ids(
 def _refuse_numbers(
     parsed: ParsedModel, used: Sequence[int], numbers: Mapping[int, int], dataset: FoldedDataset, path: Path
 ) -> None:
-    """Raise a DatasetError if a model without names uses no features, or a feature that the data do not have."""
+    """Raise a DatasetError if a model without names uses no features, or features not in the data."""
     ids = dataset.feature_ids.tolist()
     missing = next((number for number in used if number not in numbers), None)
     fields = {"file": shown_path(path), "program": parsed.program, "data": dataset.name, "n": len(ids)}

@@ -1,4 +1,4 @@
-"""Reads models in ONNX: ensembles of trees and linear regressors, as converters of other libraries write them."""
+"""Reads models in ONNX: ensembles of trees and linear regressors, as converters of libraries write them."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def _checked_split(
 
 
 def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
-    """Return the trees of a ``TreeEnsembleRegressor``, in which a node has the number of its tree and its own."""
+    """Return the trees of a ``TreeEnsembleRegressor``; a node has the number of its tree and its own."""
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
@@ -352,7 +352,7 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
 
 
 def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
-    """Return the trees of a ``TreeEnsemble``, in which all splits are in one array and all leaves in another."""
+    """Return the trees of a ``TreeEnsemble``, which has all splits in one array and all leaves in another."""
     _check_score(node, values, values.get("n_targets", 1), 0)
     kinds = {0: _AVERAGE, 1: _SUM}
     number = values.get("aggregate_function", 1)
@@ -399,7 +399,7 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
 
 
 def _summed_trees(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tuple[ScoreTree, ...]:
-    """Return trees whose leaves add up to the score: for an average, leaves are divided by the number of trees."""
+    """Return trees whose leaves add up to the score; for an average, divide leaves by the number of trees."""
     if kind not in (_SUM, _AVERAGE):
         text = tr("the attribute {name}").format(name="aggregate_function")
         raise refused(node, f"{text} {of_file(kind)}", f"{_SUM}, {_AVERAGE}")

@@ -87,7 +87,7 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
 
 
 def solr_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return a LinearModel or MultipleAdditiveTreesModel of Solr, whose normalizers are applied to the model."""
+    """Return a LinearModel or MultipleAdditiveTreesModel of Solr, with normalizers applied to the model."""
     try:
         names = tuple(str(feature["name"]) for feature in values["features"])
         numbers = {name: number for number, name in enumerate(names)}
@@ -108,7 +108,7 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
-    """Return the number that Solr subtracts from a value, and the number by which it divides the difference."""
+    """Return the number that Solr subtracts from a value, and the number by which it then divides."""
     if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
         return 0.0, 1.0
     parameters = norm.get("params", {})

@@ -1,4 +1,4 @@
-"""The analysis of judges: tables of their agreement, of selections under each judge and with flipped labels."""
+"""The analysis of judges: tables of agreement, of selections under each judge and with flipped labels."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
 
 
 def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
-    """Return a list of one table, of the n queries in which the judges agree least; [] without such queries."""
+    """Return a list with the table of the n queries in which the judges agree least; [] without queries."""
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (query, *(formatted(tau, "+.3f") for tau in (mean, *taus))) for query, mean, taus in agreed.least(n)
     )

@@ -1,4 +1,4 @@
-"""Models for the Learning to Rank plug-in of Elasticsearch and OpenSearch, with files of their feature sets."""
+"""Models for the Learning to Rank plug-in of Elasticsearch and OpenSearch, with their feature sets."""
 
 from __future__ import annotations
 

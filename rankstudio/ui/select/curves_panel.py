@@ -553,9 +553,9 @@ class CurvesPanel(Panel):
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
-        values = (
-            path.validation.get(self._left_out_name, []) if path and not self._shows_left_out_only else []
-        )
+        values: list[float] = []
+        if path is not None and not self._shows_left_out_only:
+            values = path.validation.get(self._left_out_name, [])
         xs: Sequence[float] = path.ks[: len(values)] if path else []
         if self.over is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over.curves[key], self._left_out_name)
