@@ -1,4 +1,4 @@
-"""The window. It knows Qt and computes nothing; what it shows comes from the engine."""
+"""The window, written with Qt. It computes nothing itself; all that it shows comes from the engine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 
 
 def _ignore_features() -> None:
-    """Have PySide take it that no module uses its other ways to write Qt: names in snake case and properties.
+    """Make PySide assume that no module uses its optional features, ``snake_case`` and ``true_property``.
 
-    To see whether a module uses them PySide has the source of each read that is imported, of NumPy and numba
-    too, and Python keeps the lines: 30 MB, and a good part of the time that it takes to import them.
+    To find out whether a module uses them, PySide reads the source of every imported module, also of NumPy
+    and numba. Python caches the lines, which takes 30 MB of memory and a large part of the time of the
+    imports.
     """
     try:
-        import shiboken6  # noqa: F401, PLC0415 - it brings the module along that is looked up
+        import shiboken6  # noqa: F401, PLC0415 - it imports the module that is changed below
     except ImportError:
         return
     features: Any = sys.modules.get("shibokensupport.feature")
@@ -21,4 +22,4 @@ def _ignore_features() -> None:
         features._mod_uses_pyside = lambda _: False
 
 
-_ignore_features()  # before anything of Qt, and what it comes with, is imported
+_ignore_features()  # before any module of Qt, or one that imports Qt, is imported

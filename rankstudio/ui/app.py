@@ -1,4 +1,4 @@
-"""Starting the window, in a fixed order: excepthook, identity, theme, window, first paint, what it shows."""
+"""Starts the window, in a fixed order: excepthook, identity, theme, window, first paint, and its content."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.icons import app_icon
 from rankstudio.ui.style.theme import Theme
 
-SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
+SWITCH_SECONDS = 0.001  # a worker holds the interpreter for at most this time while the window waits for it
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-LEAVE_SECONDS = 0.8  # after which the process ends whatever a worker is doing
+LEAVE_SECONDS = 0.8  # after this time, the process ends whatever a worker is doing
 
-CLOSE_SECONDS = 2.0  # that the study has to be closed in before
+CLOSE_SECONDS = 2.0  # before the process ends, the study has this time to be closed
 
-_MOST_MILLISECONDS = 1000  # after which a minimised window is not waited for
+_MAX_PAINT_MILLISECONDS = 1000  # the first paint is waited for at most this long; a minimized window has none
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] = ()) -> int:
     interrupts = Interrupts(window.close_unasked, window)
     interrupts.setObjectName("interrupts")
     if asks_for_sample(window, argv):
-        window.models.hold_work(True)  # it has its data opened
+        window.models.hold_work(True)  # opening the sample's data waits until the window is painted
         window.open_controller.show_sample_run()
 
     def go_on() -> None:
@@ -83,25 +83,26 @@ def main(argv: Sequence[str] = ()) -> int:
 
 
 def asks_for_sample(window: MainWindow, argv: Sequence[str]) -> bool:
-    """Return whether the window is to begin with the sample's run: as asked, or at the first start."""
+    """Return whether the window begins with the sample's run: with ``--sample``, or at the first start."""
     return argv == ["--sample"] or (not argv and window.open_controller.is_first_start)
 
 
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
-    """End the process where it stands, which there is no harm in while its window is still being built.
+    """End the process at once, which is harmless while its window is still being built.
 
-    An exception would leave widgets half built, and the end of the interpreter would take them apart in an
-    order in which Qt reads what is gone.
+    An exception would leave widgets half built, and the interpreter would then delete them in an order in
+    which Qt reads objects that are already deleted.
     """
     os.write(2, b"Interrupted.\n")
     os._exit(128 + signal.SIGINT)
 
 
 def leave_room_for_the_window() -> None:
-    """Keep one core for the window, and let it have the interpreter soon when it asks for it.
+    """Keep one core free for the window, and let threads hand over the interpreter quickly.
 
-    With all cores at work the engine is no faster on data that fit the screen, and the window waits.
-    What the user set in ``RANKSTUDIO_THREADS`` stays. Kernels are compiled in a process of their own.
+    On data of moderate size, the engine is not faster with all cores, and the window would have to wait. A
+    number of threads that the user set in ``RANKSTUDIO_THREADS`` stays. Kernels are compiled in a process of
+    their own.
     """
     compiler_process().wanted = True
     os.environ.setdefault(threads.VARIABLE, str(max(1, threads.available() - 1)))
@@ -109,16 +110,17 @@ def leave_room_for_the_window() -> None:
 
 
 def leave_in_time(close_study: Callable[[], None]) -> None:
-    """End the process soon, even where a worker cannot stop at once.
+    """End the process soon, even if a worker cannot stop at once.
 
-    Compiled kernels and imports cannot be interrupted. By now the state is kept, and what workers write,
-    the cache of data, takes its place as a whole or not at all. The study is closed between two of its
-    transactions; a log that stays beside it loses nothing, and would only look as if it were in use.
+    Compiled kernels and imports cannot be interrupted. By now the state is stored, and the only files that
+    workers write, those of the data cache, are replaced as a whole or not at all. The study is closed between
+    two of its transactions. If that does not succeed in time, nothing is lost, but the log file that remains
+    beside the study makes it look as if it were in use.
 
     Parameters
     ----------
     close_study : callable
-        Closes the study; it is called from another thread.
+        Closes the study; called on another thread.
     """
 
     def leave() -> None:
@@ -156,7 +158,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     elif files:
         window.open_path(files[0], run=runs)
     elif window.runs.records:
-        pass  # the sample's run, which is in the first picture
+        pass  # the sample's run is already shown
     elif asks_for_sample(window, argv):
         window.open_controller.load_sample()
     else:
@@ -168,7 +170,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
 
 
 class FirstPaint(QObject):
-    """Calls a function once, when a window has been painted.
+    """Calls a function once, when a window has been painted first or cannot be painted for a second.
 
     Parameters
     ----------
@@ -179,7 +181,7 @@ class FirstPaint(QObject):
     def __init__(self, window: QWidget, then: Callable[[], object]) -> None:
         super().__init__(window)
         self._window = window
-        self._timer = single_shot(_MOST_MILLISECONDS, then, self)
+        self._timer = single_shot(_MAX_PAINT_MILLISECONDS, then, self)
         self._timer.start()
         window.installEventFilter(self)
 
@@ -193,15 +195,15 @@ class FirstPaint(QObject):
 
 
 class Interrupts(QObject):
-    """Calls something on the GUI thread, between two events, when the process is asked to end.
+    """Calls a function on the GUI thread, between two events, when a signal asks the process to end.
 
-    Python's own way, an exception wherever the interpreter happens to be, would be thrown into the middle of
-    a paint event, which Qt does not survive.
+    Python itself would raise an exception wherever the interpreter happens to be. In the middle of a paint
+    event, that would crash Qt.
 
     Parameters
     ----------
     call : callable
-        Called at every such request.
+        Called at each of these signals.
     """
 
     def __init__(self, call: Callable[[], object], parent: QObject | None = None) -> None:
@@ -213,11 +215,11 @@ class Interrupts(QObject):
         self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_signal)
         for number in SIGNALS:
-            signal.signal(number, lambda *_: None)  # the number arrives through the socket
+            signal.signal(number, lambda *_: None)  # Python writes the number to the socket set below
         signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
 
     @Slot()
     def _on_signal(self) -> None:
-        numbers = self._read.recv(64)
+        numbers = self._read.recv(64)  # one byte for each signal
         if any(number in numbers for number in SIGNALS):
             self._call()

@@ -1,4 +1,4 @@
-"""The main window: toolbar, menus, sections and messages, wired to the models behind them."""
+"""The main window: toolbar, menus, pages and messages, connected to the models."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
 
-_ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
+_ASK_AFTER_SECONDS = 30.0  # closing the window asks for confirmation if an unstored run has worked this long
 
 
 class MainWindow(QMainWindow):
-    """The window.
+    """The main window: creates the models, the pages and the controllers, and connects them.
 
     Parameters
     ----------
     theme : Theme
     settings : Settings
     runner : callable
-        What carries out a plan; the engine's unless a test gives another.
+        Carries out a plan; the engine's function unless a test gives another.
     """
 
     crashed = Signal(str)
-    """Emitted from whatever thread with a sentence for the user."""
+    """An unexpected error was raised (a sentence); emitted on any thread."""
     closing = Signal()
-    """The window is going to close: everything is kept, and the workers are asked to stop."""
+    """The window is going to close: its state is stored, and the workers are about to be stopped."""
 
     def __init__(self, theme: Theme, settings: Settings, runner: Runner = engine_run) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
         self.chips = add_chips(self)
-        # The window is the parent of these four, which keeps them.
+        # These four need no attribute, as the window is their parent.
         ChoiceChip(self.current, self.session, self.chips.choice, self)
         FormChip(self.models, self.chips.form, self)
         BackendMenu(self.commands.submenus["backend"], self.models, self)
@@ -224,9 +224,8 @@ class MainWindow(QMainWindow):
 
     def _connect_messages(self) -> None:
         """Connect the messages and errors of controllers, pages and models to the status bar and notices."""
-        direct_children = (
-            Qt.FindChildOption.FindDirectChildrenOnly
-        )  # those of pages are heard through their page
+        # Controllers of pages are not direct children; their page emits their messages.
+        direct_children = Qt.FindChildOption.FindDirectChildrenOnly
         for controller in self.findChildren(Controller, options=direct_children):
             controller.failed.connect(self.say_error)
             controller.said.connect(self.status.say)
@@ -248,7 +247,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _connect_page(self, page: Page) -> None:
-        """Connect the messages and requests of a page, and warn of its parts that could not be made."""
+        """Connect the messages and requests of a page, and warn of plug-ins' parts that could not be made."""
         page.failed.connect(self.say_error)
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
@@ -317,7 +316,7 @@ class MainWindow(QMainWindow):
         self.method_files.busyChanged.connect(self._update)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
-        self.runs.changed.connect(self.refresh_timer.ask)  # a paused run has no more to deliver
+        self.runs.changed.connect(self.refresh_timer.ask)  # a paused run delivers nothing that would refresh
         self.runs.ended.connect(self._end_run)
         self.runs.removed.connect(self._show_removal)
         self.runs.restored.connect(self._show_return)
@@ -327,7 +326,7 @@ class MainWindow(QMainWindow):
     # Data and runs
 
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open a file, a folder, a plan, a study or ``"sample"``; with ``run`` run it when it is there."""
+        """Open a file, a folder, a plan, a study or ``"sample"``; with ``run``, then start a run."""
         self.open_controller.open_path(path, run=run)
 
     def open_guide(self, address: str) -> None:
@@ -335,7 +334,7 @@ class MainWindow(QMainWindow):
         self.help.open_guide(address)
 
     def restore(self) -> None:
-        """Open the study and the data of the last time."""
+        """Open the study and the data that were open when the program was closed, and the waiting runs."""
         self.open_controller.restore()
         self.study_files.restore()
         self.waiting.restore()
@@ -351,19 +350,19 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_workspace(self) -> None:
-        """Leave the welcome page when there is something to see."""
+        """Leave the welcome page once data are open."""
         if self.session.dataset is not None and self._pages.currentWidget() is not self.workspace:
             self._pages.setCurrentWidget(self.workspace)
             self.workspace.reopen_windows()
             self.setFocus()  # Tab goes to the Run button
 
     def _show_page(self, key: str) -> None:
-        """Show a page, from a command."""
+        """Show a page, as a command asks for."""
         self._show_workspace()
         self.workspace.show_page(key)
 
     def _open_palette(self) -> None:
-        """Open the field that finds everything."""
+        """Open the command palette."""
         entries = palette_entries(self.models, self.sections, self.commands, self.workspace)
         self.palette_dialog = CommandPalette(entries, self, self.sections.asked_for)
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -371,14 +370,14 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_analyses(self) -> None:
-        """Show the analyses."""
+        """Open the dialog of analyses."""
         self.analysis_dialog = AnalysisDialog(self._theme, self.models, analyses(), self)
         self.analysis_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.analysis_dialog.show()
 
     @Slot()
     def _show_sources(self) -> None:
-        """Show where data are to be had, and open what the user has got."""
+        """Open the dialog on sources of data; when it is accepted, ask for the data to open."""
         self.sources = DataSources(self._theme, self)
         self.sources.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.sources.accepted.connect(self.open_controller.ask)
@@ -386,7 +385,7 @@ class MainWindow(QMainWindow):
 
     @Slot(int)
     def _show_removal(self, key: int) -> None:
-        """Show that a run is gone, which may have been the one that worked."""
+        """Show that a run was removed from the list; it may have been the one that worked."""
         self.status.say(tr("Run {key} is removed").format(key=key))
         self._show_runs()
 
@@ -402,7 +401,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_progress(self) -> None:
-        """Show the run that works in the status bar, when the strip of runs shows it."""
+        """Show the progress of the run that works in the status bar."""
         waiting = sum(record.state is RunState.QUEUED for record in self.runs.records)
         self.status.show_run(self.runs.current, waiting)
 
@@ -432,7 +431,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _offer(self, record: RunRecord) -> None:
-        """Show that a run was left unfinished, with a button that goes on with it."""
+        """Show a notice that a run was left unfinished, with a button to resume it and the waiting runs."""
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:
@@ -444,14 +443,14 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _show_preparation(self, sentence: str) -> None:
-        """Show the code being compiled, and once it is done the run at work."""
+        """Show in the status bar that code is being compiled or, for "", the runs again."""
         self.status.show_preparation(sentence)
         if not sentence:
             self._show_runs()
 
     @Slot()
     def _update(self) -> None:
-        """Enable the possible commands, and name the window after the data."""
+        """Enable the commands that are possible now, and name the window after data and study."""
         session = self.session
         current = self.runs.current
         self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
@@ -465,32 +464,33 @@ class MainWindow(QMainWindow):
                 self.commands.rename(key, name)
             for key, checked in page.checked_commands().items():
                 self.commands[key].setChecked(checked)
-        self._close_notice.setEnabled(not self.commands["stop"].isEnabled())  # which Esc stops
+        # Esc is the shortcut of Stop; it closes notices only while there is nothing to stop.
+        self._close_notice.setEnabled(not self.commands["stop"].isEnabled())
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
         names = (session.dataset.name if session.dataset else "", self.study_files.name, "RankStudio")
         self.setWindowTitle(" – ".join(name for name in names if name))
 
     def files_read(self) -> list[Path]:
-        """Return the files that are open here, which no export may replace: of data, of plans, the study."""
+        """Return the files that exports must not replace: those of the data, of the plan, and the study."""
         dataset = self.session.dataset
         plan = self.session.plan
         study = self.models.study_store.path
         parts = [part for fold in dataset.folds for part in fold.parts.values()] if dataset else []
         sources = (part.source.path for part in parts if part.source is not None)
         ranking = plan.extension(GivenRanking)
-        paths = (ranking.path if ranking is not None else "", preferences_of(plan).get("path", ""))
+        plan_paths = (ranking.path if ranking is not None else "", preferences_of(plan).get("path", ""))
         return [
             *dict.fromkeys(sources),
-            *(Path(path) for path in paths if path),
+            *(Path(path) for path in plan_paths if path),
             *([study] if study else []),
         ]
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Keep the state, ask the workers to stop, and wait for them."""
+        """Store the state, stop the workers and wait for them; ask first if a long run would be lost."""
         run = self.runs.current
-        long_run = run is not None and run.clock.seconds > _ASK_AFTER_SECONDS and run.stored is None
-        if self._asks and long_run and not self._may_close():
+        would_lose_run = run is not None and run.clock.seconds > _ASK_AFTER_SECONDS and run.stored is None
+        if self._asks and would_lose_run and not self._may_close():
             event.ignore()
             return
         self.refresh_timer.stop()
@@ -507,7 +507,7 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
     def close_unasked(self) -> None:
-        """Close even where a run is not finished: the process was asked to end."""
+        """Close without asking, as the process was asked to end."""
         self._asks = False
         self.close()
 

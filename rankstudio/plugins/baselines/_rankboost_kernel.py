@@ -1,11 +1,12 @@
-"""Compiled inner loops of RankBoost, without a list of pairs.
+"""Compiled inner loops of RankBoost, which never list the pairs of documents.
 
-With H the scores so far, a pair is (x0, x1) with labels y(x0) < y(x1) of one query (Freund et al. 2003,
-section 3.2, for any number of labels):
+A pair (x0, x1) are two documents of one query with labels y(x0) < y(x1). With H the scores so far (Freund et
+al. 2003, section 3.2, extended to any number of labels):
 
-(1) D(x0, x1) = exp(H(x0) - H(x1)), the weight of a pair, is a product of terms of its documents
-(2) π(x) = Σ D(x0, x) - Σ D(x, x1) therefore needs sums over all lower and all higher labels alone
-(3) r(θ) = Σ π(x) over documents above a threshold; the weak ranker has the greatest |r|.
+(1) D(x0, x1) = exp(H(x0) - H(x1)) is the weight of a pair, the product of a term of x0 and a term of x1. (2)
+π(x) = Σ D(x0, x) - Σ D(x, x1), over pairs (x0, x) and (x, x1). Because of (1), the first sum only needs the
+    sum of terms over all documents with lower labels, and the second one over all with higher labels.
+(3) r(θ) = Σ π(x) over documents whose feature is above θ. The best weak ranker has the greatest |r(θ)|.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ Bins = NDArray[np.uint16]
 
 @kernel
 def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> float:
-    """Write π (2) to ``out`` (m,): the weight of the pairs a document should win less that of the others.
+    """Write π, (2) of the module's docstring, to ``out`` (m,), and return the sum of D over all pairs. O(m).
 
-    ``by_label`` has the documents of each query by ascending label. Returns the sum of D over pairs. O(m).
+    π of a document is the weight of the pairs in which it has the higher label, less the weight of those in
+    which it has the lower one. ``by_label`` has the documents of each query by ascending label.
     """
     total = 0.0
     for q in range(ptr.shape[0] - 1):
@@ -34,8 +36,8 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
         for i in range(begin, end):
             least = min(least, H[i])
             greatest = max(greatest, H[i])
-        middle = 0.5 * (least + greatest)  # of both exponentials neither is larger than it must be
-        below = 0.0
+        middle = 0.5 * (least + greatest)  # subtracted from the scores, so that exponentials do not overflow
+        below = 0.0  # sum of exp(H - middle) over documents with lower labels
         start = begin
         while start < end:
             stop = start
@@ -48,7 +50,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
                 stop += 1
             below += of_label
             start = stop
-        above = 0.0
+        above = 0.0  # sum of exp(middle - H) over documents with higher labels
         stop = end
         while stop > begin:
             start = stop
@@ -65,9 +67,10 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
 
 @kernel
 def add_to_bins(bins: Bins, starts: Ints, weights: Floats, first: int, last: int, out: Floats) -> None:
-    """Add the weights (m,) of the documents in each bin of features first … last - 1 to ``out``: O(m) each.
+    """Add the weights (m,) of documents to the sums of their bins, for features first … last - 1. O(m) each.
 
-    ``bins`` (n, m). Bin b of feature j is ``out[starts[j] + j + b]``: a feature has one more than thresholds.
+    ``bins`` (n, m) has the bin of each document by feature. The sum of bin b of feature j is
+    ``out[starts[j] + j + b]``: feature j has ``starts[j + 1] - starts[j]`` thresholds, and one bin more.
     """
     for j in range(first, last):
         begin = starts[j] + j
@@ -77,10 +80,11 @@ def add_to_bins(bins: Bins, starts: Ints, weights: Floats, first: int, last: int
 
 @kernel
 def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) -> None:
-    """Find the threshold θ of each feature with the greatest |r(θ)| (3).
+    """Find the threshold θ of each feature with the greatest |r(θ)|, (3) of the module's docstring. O(bins).
 
-    ``in_bins`` as of :func:`add_to_bins`. ``places`` gets the number of the threshold among those of the
-    feature, of equal ones the greatest θ, -1 where it has none. O(bins).
+    ``in_bins`` are the sums of π by bin, in the layout of ``out`` of :func:`add_to_bins`. ``gains`` receives
+    r(θ), and ``places`` the index of θ among the thresholds of the feature. Of thresholds with equal |r(θ)|,
+    the greatest one is taken. A feature without thresholds gets a gain of 0 and the index -1.
     """
     for j in range(places.shape[0]):
         gains[j] = 0.0

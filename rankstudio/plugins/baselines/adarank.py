@@ -23,15 +23,15 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 from rankstudio.plugins.baselines.entries import ADARANK
 
-_MIN_ERROR = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
+_MIN_ERROR = 1e-10  # least assumed error of a weak ranker, as a share of the queries' weight; keeps α finite
 
 
 @dataclass(eq=False, repr=False)
 class AdaRank(LinearRanker):
     """AdaRank boosts single features for a listwise measure (Xu & Li 2007, Figure 1).
 
-    With E(q, f) the measure of query q ranked by f, every round takes the feature with the largest sum_q P(q)
-    E(q, x_k), adds it with the weight
+    Let E(q, f) be the measure of query q ranked by f. Every round takes the feature x_k with the largest
+    sum_q P(q) E(q, x_k), adds it with the weight
 
         α = ½ ln( sum_q P(q) (1 + E(q, x_k)) / sum_q P(q) (1 - E(q, x_k)) ),
 
@@ -49,10 +49,10 @@ class AdaRank(LinearRanker):
     convention : str, default "standard"
         Convention of the measure; k of a cut-off is at most the number of documents of a query.
     repeats : bool, default False
-        Whether a feature may be used more than once. The paper does not exclude it, but after the first
+        Whether a feature may be used more than once. The paper does not exclude repeats, but after the first
         repetition neither the ranking nor the query weights change, and every later round selects the same
-        feature. On OHSUMED that happens after a few rounds, and averages equal those published in LETOR 3.0
-        only without repeats.
+        feature. On OHSUMED, a feature is repeated after a few rounds, and only without repeats do the
+        averages equal those published in LETOR 3.0.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class AdaRank(LinearRanker):
 
     Notes
     -----
-    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) per round. It stops early with
-    a model that ranks every query perfectly, or when every feature is used.
+    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) per round. The fit stops early
+    with a model that ranks every query perfectly, or when every feature is used.
 
     Examples
     --------
@@ -102,33 +102,40 @@ class AdaRank(LinearRanker):
         repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
-        order: dict[int, None] = {}
+        order: dict[int, None] = {}  # the features used so far, in the order of their first use
         with training_data(data).session(
-            StateWork(_Reached, (measure.name, objective(self.convention), signs))
+            StateWork(_QueryMeasures, (measure.name, objective(self.convention), signs))
         ) as session:
             rounds = _Rounds(session)
             yield from rounds.weigh(None)
             for number in range(1, min(n_rounds, n_rounds if repeats else n) + 1):
-                gains = np.array(rounds.gains)
+                gains = np.array(rounds.gains)  # of the weak rankers: all features by sign
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
                 best = int(np.argmax(gains))
-                gained = float(rounds.gains[best])
-                alpha = 0.5 * np.log((1.0 + gained) / max(1.0 - gained, _MIN_ERROR))
+                sign_index, feature = divmod(best, n)
+                gain = float(rounds.gains[best])
+                alpha = 0.5 * np.log((1.0 + gain) / max(1.0 - gain, _MIN_ERROR))
                 coef = coef.copy()
-                coef[best % n] += signs[best // n] * alpha
-                order.setdefault(best % n)
-                reached, perfect = yield from rounds.weigh(coef)
-                yield Step(number, tuple(order), coef, -reached, np.empty(0))
-                if perfect:
+                coef[feature] += signs[sign_index] * alpha
+                order.setdefault(feature)
+                mean_measure, is_perfect = yield from rounds.weigh(coef)
+                yield Step(number, tuple(order), coef, -mean_measure, np.empty(0))
+                if is_perfect:
                     return
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         self.value_ = -steps[-1].criterion
 
 
-class _Reached:
-    """The measure of every weak ranker in each query, shape (weak rankers, Q), and of any model."""
+class _QueryMeasures:
+    """Measures the queries of a shard: by every weak ranker once, and by any model.
+
+    Attributes
+    ----------
+    weak : ndarray of shape (weak rankers, Q)
+        Measure of each weak ranker in each query; weak rankers are all features by sign.
+    """
 
     def __init__(
         self,
@@ -146,21 +153,25 @@ class _Reached:
         for row, (sign, column) in zip(self.weak, rankers, strict=True):
             row[:] = evaluator.per_query(sign * column)[measure]
 
-    def of(self, data: QueryData, coef: Floats) -> Floats:
+    def of_model(self, data: QueryData, coef: Floats) -> Floats:
         """Return the measure of a model in each query, shape (Q,)."""
         scores = linear_scores(np.ascontiguousarray(data.X.T), coef[None, :])[0]
-        reached: Floats = self._evaluator(data).per_query(scores)[self._measure]
-        return reached
+        values: Floats = self._evaluator(data).per_query(scores)[self._measure]
+        return values
 
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
-        """Return the gains of weak rankers and, of the queries, weight, measure, number and how many fail."""
+        """Return the weighted gains of the weak rankers, and four sums over the queries.
+
+        The weights are those of the model ``message``; None for equal weights. The sums are: the weights, the
+        measure of the model, the number of queries, and the number of queries not ranked perfectly.
+        """
         n_queries = data.ptr.size - 1
         if message is None:
             return self.weak.sum(axis=1), np.array([n_queries, 0.0, n_queries, n_queries], dtype=np.float64)
-        reached = self.of(data, message)
-        weights = np.exp(-reached)
-        failed = np.count_nonzero(~(reached >= 1.0 - _MIN_ERROR))
-        return self.weak @ weights, np.array([weights.sum(), reached.sum(), n_queries, failed])
+        values = self.of_model(data, message)
+        weights = np.exp(-values)
+        n_imperfect = np.count_nonzero(~(values >= 1.0 - _MIN_ERROR))  # NaN counts as imperfect
+        return self.weak @ weights, np.array([weights.sum(), values.sum(), n_queries, n_imperfect])
 
     def _evaluator(self, data: QueryData) -> Any:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
@@ -174,6 +185,7 @@ class _Rounds:
     Attributes
     ----------
     gains : ndarray of shape (weak rankers,)
+        Weighted mean of the measure of each weak ranker over the queries.
     """
 
     gains: Floats
@@ -182,10 +194,11 @@ class _Rounds:
         self._session = session
 
     def weigh(self, coef: Floats | None) -> Waiting[tuple[float, bool]]:
-        """Weigh queries by a model, equally without one.
+        """Weight the queries by a model, or equally for None, and update `gains`.
 
-        Return what it reaches, and whether it ranks every query perfectly.
+        Return the mean measure of the model, and whether it ranks every query perfectly.
         """
-        gains, (weight, reached, count, failed) = yield from self._session.sum(coef, "measuring rankings")
+        gains, sums = yield from self._session.sum(coef, "measuring rankings")
+        weight, measure, n_queries, n_imperfect = sums
         self.gains = gains / weight
-        return float(reached / count), bool(failed == 0)
+        return float(measure / n_queries), bool(n_imperfect == 0)

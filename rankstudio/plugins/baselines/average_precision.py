@@ -1,6 +1,7 @@
-"""The loss of SVM-MAP: how much worse than a perfect ranking the most violated one is, and its slopes.
+"""The loss of SVM-MAP and its slopes.
 
-The kernels search for the ranking that the weights excuse least (Yue et al. 2007, Algorithm 2).
+The loss of a query is how far the margin of its most violated ranking is missed. The kernels search for that
+ranking (Yue et al. 2007, Algorithm 2).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from rankstudio.engine.support.work import Waiting
 
 @inlined
 def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
-    """Put the documents of ``order`` in descending order of score, and their scores in ``values``."""
+    """Sort the documents in ``order`` by descending score, and write their scores to ``values``."""
+    # The sort is ascending, so it gets negative scores.
     for k in range(order.size):
         values[k] = -scores[order[k]]
     sort_nearly_sorted(values, order)
@@ -36,16 +38,19 @@ def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
 
 @inlined
 def _interleave(relevant: Floats, irrelevant: Floats, harmonic: Floats, sums: Floats, above: Ints) -> None:
-    """Find how many relevant documents stand above each other one in the most violated ranking.
+    """Find for each irrelevant document how many relevant ones are above it in the most violated ranking.
 
-    Of H(y) = 1 - AP(y) + w'Ψ(y), the j-th other document (from 1) with k relevant ones above it has the share
+    The most violated ranking y maximizes H(y) = 1 - AP(y) + w'Ψ(y). The j-th irrelevant document (from 1)
+    with k relevant documents above it contributes to H(y), wherever the other documents are,
 
         sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) / (RN)
 
-    (the paper's δ_j), whatever the places of the rest. With harmonic numbers and sums of the scores this is,
-    times R and but for what does not depend on k, the value below: O(1). Each of the terms falls with j, so
-    the best k never does, and the best k of every other j bounds those between: O((R + N) log N) altogether,
-    where the paper tries every pair. ``above[j]`` is for the j-th, ``above[0]`` for none.
+    (the paper's δ_j). Multiplied by R, and without the terms that do not depend on k, this is ``value``
+    below. With harmonic numbers and cumulated scores, ``value`` takes O(1). Each term of the sum decreases
+    with j, so the best k never decreases with j. Therefore the best k of two documents bound the best k of
+    those between them, which takes O((R + N) log N) for all documents, while the paper tries every pair.
+
+    ``above[j]`` receives k for the j-th irrelevant document; ``above[0]`` is 0.
     """
     R = relevant.size
     N = irrelevant.size
@@ -54,9 +59,9 @@ def _interleave(relevant: Floats, irrelevant: Floats, harmonic: Floats, sums: Fl
         sums[i + 1] = sums[i] + relevant[i]
     above[0] = 0
     step = 1
-    while 2 * step <= N:
+    while 2 * step <= N:  # the greatest power of two up to N
         step *= 2
-    while step > 0:
+    while step > 0:  # fill in the documents halfway between those that are done
         for j in range(step, N + 1, 2 * step):
             score = irrelevant[j - 1]
             high = above[j + step] if j + step <= N else R
@@ -115,10 +120,10 @@ def most_violated(
         _sort_down(scores, order[begin:middle], values[:R])
         _sort_down(scores, order[middle:end], values[R : R + N])
         _interleave(values[:R], values[R : R + N], harmonic, sums, places)
-        pair = 2.0 / (R * N)
+        pair = 2.0 / (R * N)  # change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per unit of score
         for j in range(N):
             slopes[order[middle + j]] = pair * (R - places[j + 1])
-        higher = 0
+        higher = 0  # number of irrelevant documents above the relevant document i
         for i in range(R):
             while higher < N and places[higher + 1] <= i:
                 higher += 1
@@ -129,7 +134,8 @@ def most_violated(
 class AveragePrecisionLoss:
     """Mean over queries of max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*), a convex function of the scores Xw.
 
-    Ψ is that of :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ has scores instead of x.
+    Ψ is defined in :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ is the same with scores instead
+    of x.
 
     Parameters
     ----------
@@ -148,17 +154,18 @@ class AveragePrecisionLoss:
         self._queries = queries
         self._n_relevant = np.add.reduceat(relevant.astype(np.int64), queries.ptr[:-1])
         self.n_queries = int(((self._n_relevant > 0) & (self._n_relevant < sizes)).sum())
-        # Each query's relevant documents first. Calls leave both parts sorted: the next finds them nearly so.
+        # Each query's relevant documents first. Each call leaves both parts sorted by score, and the next
+        # call finds them nearly sorted.
         self._order = np.lexsort((~relevant, np.repeat(np.arange(sizes.size), sizes))).astype(np.int64)
         self._harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, sizes.max() + 1))))
 
     def tangent(self, scores: Floats) -> Tangent:
-        """Return the loss and its plane at some scores.
+        """Return the loss and its tangent plane at some scores.
 
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Scores, ideally centred within each query: the loss is the same and the sums round less.
+            Scores, ideally centered within each query, which leaves the loss the same and reduces rounding.
 
         Returns
         -------
@@ -172,10 +179,10 @@ class AveragePrecisionLoss:
         share = 1.0 / max(1, self.n_queries)
         slopes *= share
         offset *= share
-        return Tangent(offset + dot(slopes, scores), offset, slopes)
+        return Tangent(offset + dot(slopes, scores), offset, slopes)  # value, offset and slopes
 
     def sums(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the plane's offset and slopes (m,) for the sum over queries instead of the mean."""
+        """Return the tangent plane's offset and slopes (m,) for the sum over queries instead of the mean."""
         losses = np.empty(self._n_relevant.size)
         slopes = np.empty(scores.size)
 
@@ -197,7 +204,7 @@ class AveragePrecisionLoss:
 
 
 class AveragePrecisionPlanes(Linear):
-    """The planes under :class:`AveragePrecisionLoss`, as a ``PlaneProblem``.
+    """The tangent planes of :class:`AveragePrecisionLoss`, as a ``PlaneProblem`` on data in memory.
 
     Parameters
     ----------
@@ -228,7 +235,10 @@ class AveragePrecisionPlanes(Linear):
 
 
 class ShardedAveragePrecision:
-    """The same planes from sums over shards, as a ``PlaneProblem``; weights (n,) represent scores.
+    """The tangent planes of :class:`AveragePrecisionLoss`, as a ``PlaneProblem`` on shards.
+
+    Planes are sums over shards. Because scores of all documents are not in memory, weights (n,) take the
+    place of scores, and gradients (n,) the place of slopes.
 
     Parameters
     ----------
@@ -242,11 +252,11 @@ class ShardedAveragePrecision:
         self.n_features = n_features
 
     def scores(self, w: Floats) -> Floats:
-        """Return the weights, which represent their scores."""
+        """Return the weights themselves, which take the place of their scores."""
         return w
 
     def weigh(self, slopes: Floats) -> Floats:
-        """Return the gradient, which represents slopes."""
+        """Return the gradient itself, which takes the place of slopes."""
         return slopes
 
     def line(self, scores: Floats, d: Floats) -> TangentLine:
@@ -279,7 +289,7 @@ def average_precision_sums(least: float, data: QueryData, w: Floats) -> tuple[Fl
 
 @contextmanager
 def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
-    """Provide the planes of some data: on threads for one shard, as sums for several shards.
+    """Provide the planes of some data: computed on threads for one shard, or as sums over several shards.
 
     Parameters
     ----------

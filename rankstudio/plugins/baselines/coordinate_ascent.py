@@ -1,4 +1,4 @@
-"""Coordinate ascent: weights that raise a ranking measure directly (Metzler & Croft 2007)."""
+"""Coordinate ascent: a linear ranker that maximizes a ranking measure directly (Metzler & Croft 2007)."""
 
 from __future__ import annotations
 
@@ -98,16 +98,16 @@ class CoordinateAscent(LinearRanker):
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        with ascent_search(training_data(data), self.measure, objective(self.convention)) as opened:
-            ascent = yield from opened
+        with ascent_search(training_data(data), self.measure, objective(self.convention)) as opening:
+            ascent = yield from opening
             best = np.zeros(data.X.shape[1])
             best_value = -np.inf
             number = 0
             for start in range(n_restarts):
-                coef = _start_weights(ascent, rng if start else None)
+                coef = _start_weights(ascent, rng if start else None)  # the first start has equal weights
                 value = yield from ascent.measured(coef)
                 for _ in range(max_iter):
-                    before = value
+                    value_before = value
                     order = rng.permutation(ascent.informative).tolist()
                     sweep = telling(ascent.sweeping(coef, value, order), f"start {start + 1}", len(order))
                     coef, value = yield from sweep
@@ -116,7 +116,7 @@ class CoordinateAscent(LinearRanker):
                         best_value = value
                     number += 1
                     yield Step(number, tuple(np.flatnonzero(best).tolist()), best, -best_value, np.empty(0))
-                    if not value > before + tolerance:
+                    if not value > value_before + tolerance:
                         break
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
@@ -126,7 +126,7 @@ class CoordinateAscent(LinearRanker):
 
 
 def _start_weights(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
-    """Return equal weights, or random ones, for the features that vary inside some query."""
+    """Return weights for the features that vary within some query: equal without a generator, else random."""
     coef = np.zeros(ascent.scale.size)
     used = ascent.informative
     weights = np.ones(used.size) if rng is None else rng.normal(size=used.size)

@@ -1,4 +1,4 @@
-"""The entries of published rankers to compare with."""
+"""The entries of the published rankers in the catalog of methods."""
 
 from __future__ import annotations
 

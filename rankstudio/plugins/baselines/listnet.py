@@ -1,4 +1,4 @@
-"""ListNet: the probability of being first, by the labels and by the scores (Cao et al. 2007)."""
+"""ListNet: fits each document's probability of being ranked first to that of the labels (Cao et al. 2007)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from rankstudio.plugins.baselines.entries import LISTNET
 class ListNet(LinearRanker):
     """ListNet fits a linear ranker by the cross entropy of top-one probabilities (Cao et al. 2007).
 
-    Minimises sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||², where the top-one probabilities are P_y(i) =
-    exp(y_i) / sum_j exp(y_j) of the labels and P_w(i) the same of the scores w'x_i, both within the query
-    (Cao et al. 2007, theorem 8 and eq. (5), with a linear model instead of the neural network). The objective
-    is smooth and convex; L-BFGS minimises it, while the paper follows the gradient of one query after the
-    other. The paper has no λ, which makes the minimum unique.
+    Minimises sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||². The top-one probabilities of the labels are
+    P_y(i) = exp(y_i) / sum_j exp(y_j), over the documents j of the query; those of the scores, P_w(i), are
+    the same with w'x_i instead of y_i (Cao et al. 2007, theorem 8 and eq. (5), with a linear model instead of
+    the neural network). The objective is smooth and convex; L-BFGS minimises it, while the paper follows the
+    gradient of one query after the other. The term with λ, which is not in the paper, makes the minimum
+    unique.
 
     Parameters
     ----------
@@ -87,27 +88,27 @@ class ListNet(LinearRanker):
         max_iter = self.checked("max_iter")
         features = tuple(range(data.X.shape[1]))
         with top_one_cross_entropy(training_data(data), self.checked("regularization")) as objective:
-            number = -1  # the start has no number
-            first = 1.0
+            number = -1  # the first event is the starting point, with number 0
+            first_norm = 1.0
             for event in minimise(objective, np.zeros(len(features))):
                 if isinstance(event, WorkProgress):
                     yield event
                     continue
                 coef, value, gradient = event
                 number += 1
-                length = float(np.linalg.norm(gradient))
+                norm = float(np.linalg.norm(gradient))
                 if number == 0:
-                    first = length or 1.0
-                    # The labels may say nothing: w = 0 is the minimum then.
-                    only = Step(1, features, coef, value, np.empty(0))
+                    first_norm = norm or 1.0
+                    # If labels are equal within each query, w = 0 is the minimum, and no other event follows.
+                    start_step = Step(1, features, coef, value, np.empty(0))
                     continue
-                self.gradient_norm_ = length / first
+                self.gradient_norm_ = norm / first_norm
                 yield Step(number, features, coef, value, np.empty(0))
                 if self.gradient_norm_ <= tol or number == max_iter:
                     return
             if number == 0:
                 self.gradient_norm_ = 0.0
-                yield only
+                yield start_step
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         self.objective_ = steps[-1].criterion
@@ -128,7 +129,7 @@ def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator
 
 
 class _ListNetState:
-    """The top-one probabilities of the labels."""
+    """The state of a shard: the top-one probabilities of its labels."""
 
     def __init__(self, data: QueryData, scratch: Scratch) -> None:
         from rankstudio.engine.arithmetic.linear_scores import Queries  # noqa: PLC0415 - numba
@@ -137,10 +138,12 @@ class _ListNetState:
         self._target = np.exp(_log_softmax(data.y, data.ptr))
 
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
+        """Return Σ P_y ln P_w, shape (1,), and the gradient of its negative, at the weights ``message``."""
         from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 
-        # Scores less that of the query's first document, which changes no probability: differences stay where
-        # values are large, without a centred copy of the features.
+        # The scores are relative to that of the query's first document, which changes no probability. So
+        # differences are not lost to rounding where values are large, without a centered copy of the
+        # features.
         with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
             queries = self._queries if executor is None else Queries(data.ptr, executor, workers)
             linear = Linear(data.X, queries)
@@ -149,7 +152,7 @@ class _ListNetState:
 
 
 def _log_softmax(values: Floats, ptr: Ints) -> Floats:
-    """Return the logarithm of each value's share of the exponentials of its query."""
+    """Return ln(exp(v_i) / sum_j exp(v_j)) for each value v_i, over the values v_j of its query."""
     sizes = np.diff(ptr)
     shifted = values - np.repeat(np.maximum.reduceat(values, ptr[:-1]), sizes)
     sums = np.add.reduceat(np.exp(shifted), ptr[:-1])

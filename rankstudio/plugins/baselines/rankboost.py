@@ -25,17 +25,15 @@ from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 from rankstudio.plugins.baselines.entries import RANKBOOST
 
 MOST_VALUES = 65_536
-"""Different values of a feature that are all tried as thresholds: a bin between two of them is 16 bits."""
+"""Up to this number of different values of a feature, all are thresholds; bins have numbers of 16 bits."""
 RANKS = 255
-"""Values that are tried of a feature with more."""
+"""Number of thresholds of a feature with more different values."""
 
-_STATE_BYTES_PER_DOCUMENT = (
-    16  # bytes that are kept of a document besides its bins: its score, and the order of labels
-)
-_MAX_CORRELATION = (
-    1.0 - 1e-9
-)  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
-_MIN_CORRELATION = 1e-12  # |r| below which a threshold does nothing but for rounding
+# Bytes of the state of a document besides its bins: its score, and its place in the order of labels.
+_STATE_BYTES_PER_DOCUMENT = 16
+# |r| is at most this, so that the weight of a weak ranker that orders every pair correctly is finite.
+_MAX_CORRELATION = 1.0 - 1e-9
+_MIN_CORRELATION = 1e-12  # a smaller |r| is only due to rounding
 
 
 @dataclass(frozen=True)
@@ -49,14 +47,14 @@ class Threshold:
 
 @dataclass(frozen=True, eq=False)
 class BoostStep(Step):
-    """A round of boosting. ``coef`` contains the sum of the weights of each feature's thresholds.
+    """A round of boosting, whose model is nonlinear; see :meth:`scores`.
 
-    It is the importance of a feature; the model is nonlinear: see :meth:`scores`.
+    ``coef`` contains the sum of the weights of each feature's thresholds, as the importance of the feature.
 
     Attributes
     ----------
     history : sequence of Threshold
-        Weak rankers of the whole run, to which later rounds append: all steps share one list, because copies
+        Weak rankers of the whole run. All steps share this list, to which later rounds append, because copies
         would need quadratic memory.
     """
 
@@ -83,7 +81,7 @@ class BoostStep(Step):
 
 
 def _sum_of_weak_rankers(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
-    """Return the sum of some weak rankers for documents (n, m), shape (m,)."""
+    """Return the scores (m,) by the sum of some weak rankers, for documents in columns (n, m)."""
     out = np.zeros(columns.shape[1])
     for weak in thresholds:
         out += weak.weight * (columns[weak.feature] > weak.theta)
@@ -94,11 +92,12 @@ def _sum_of_weak_rankers(columns: Floats, thresholds: Sequence[Threshold]) -> Fl
 class RankBoost(LinearRanker):
     """RankBoost boosts thresholds on single features, h(x) = 1 if x_j > θ, otherwise 0 (Freund et al. 2003).
 
-    Pairs are documents of one query with different labels, initially all of equal weight. Every round takes
-    the feature and threshold with the largest |r|, r = sum over pairs D(x0, x1) (h(x1) - h(x0)), with the
-    weight α = ½ ln((1 + r) / (1 - r)) (their third method, section 3.2), negative if low values are better.
-    For a feature with up to 65,536 different values, all of them are tried as thresholds; otherwise the
-    values at 255 evenly spaced ranks, with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
+    Pairs are documents x0 and x1 of one query of which x1 has the higher label; at first, all have equal
+    weight D(x0, x1). Every round takes the feature and threshold with the largest |r|, where r = sum over
+    pairs D(x0, x1) (h(x1) - h(x0)), and gives it the weight α = ½ ln((1 + r) / (1 - r)) (the paper's third
+    method, section 3.2), which is negative if low values are better. For a feature with up to 65,536
+    different values, all values are tried as thresholds; otherwise the values at 255 evenly spaced ranks,
+    with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
     RankLib instead tries, unless it is told otherwise, 10 thresholds for each feature: the largest value, and
     steps of a tenth of the range below it (its option ``-tc``). ``n_thresholds=10`` gives the same weak
@@ -121,11 +120,9 @@ class RankBoost(LinearRanker):
     loss_ : float
         Mean of exp(H(x0) - H(x1)) over the pairs, where H are the scores.
 
-    Notes
-    -----
-    O(nm log m) once and O(nm) per round for m documents and n features; pairs are never enumerated. It stops
-    early if no threshold is better than none, or if one orders every pair correctly. A round sums one number
-    per threshold; two bytes are kept per value.
+    Notes ----- O(nm log m) once and O(nm) per round for m documents and n features; pairs are never
+    enumerated. The fit stops early if no threshold is better than none, or if a threshold orders every pair
+    correctly. A round sums one number per threshold over shards; two bytes are kept per value.
 
     Examples
     --------
@@ -150,7 +147,7 @@ class RankBoost(LinearRanker):
         bins = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
         if shape.sharded:
             return shard_need(shape, states=bins)
-        return whole_need(shape, 2.0).plus(bins)  # thresholds, and what is between them
+        return whole_need(shape, 2.0).plus(bins)  # up to a threshold per value, and the sum of a bin
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per round, with the mean loss of the pairs as its criterion."""
@@ -185,7 +182,7 @@ class RankBoost(LinearRanker):
                 yield BoostStep(number, tuple(features), coef, rounds.loss, np.empty(0), history=history)
                 if rounds.perfect:
                     return
-            if not history:  # nothing tells any pair apart: a model that scores all documents alike
+            if not history:  # no threshold is better than none, so the model scores all documents equally
                 yield BoostStep(1, (), coef, rounds.loss, np.empty(0))
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
@@ -199,14 +196,14 @@ class RankBoost(LinearRanker):
 
 
 class _Rounds:
-    """The state of boosting: the weights of the pairs, and the documents between thresholds.
+    """The state of boosting: the weights of the pairs, and their sums by bin between thresholds.
 
     Attributes
     ----------
     perfect : bool
-        Whether the last weak ranker errs in no pair.
+        Whether the last weak ranker orders every pair correctly.
     fewer : bool
-        Whether not every value of every feature is a threshold.
+        Whether some feature has fewer thresholds than values.
     """
 
     def __init__(self, session: ShardSession, thresholds: Thresholds) -> None:
@@ -218,16 +215,16 @@ class _Rounds:
 
     @property
     def loss(self) -> float:
-        """The mean loss of the pairs, 0 without a pair."""
+        """The mean loss of the pairs; 0 without pairs."""
         return self._sum / self._n_pairs if self._n_pairs else 0.0
 
     def begin(self) -> Waiting[None]:
-        """Weigh the pairs for the first time."""
+        """Weight the pairs equally, and put documents in bins."""
         yield from self._weigh(_Beginning(self._thresholds))
-        self._n_pairs = self._sum  # every pair counts 1 at first
+        self._n_pairs = self._sum  # the weight of each pair is 1 at first
 
     def weak_ranker(self) -> Threshold | None:
-        """Return the best threshold of all with its weight; None where none does anything."""
+        """Return the best threshold of all features, with its weight; None if no threshold is useful."""
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
         if not self._sum > 0:
@@ -242,10 +239,10 @@ class _Rounds:
             return None
         self.perfect = abs(r) == _MAX_CORRELATION
         theta = float(self._thresholds.of(feature)[places[feature]])
-        return Threshold(feature, theta, 0.5 * float(np.log((1.0 + r) / (1.0 - r))))
+        return Threshold(feature, theta, weight=0.5 * float(np.log((1.0 + r) / (1.0 - r))))
 
     def add(self, weak: Threshold) -> Waiting[None]:
-        """Add a weak ranker to the scores, and weigh the pairs anew."""
+        """Add a weak ranker to the scores, and update the weights of the pairs."""
         last = int(np.searchsorted(self._thresholds.of(weak.feature), weak.theta))
         yield from self._weigh(_WeakRanker(weak.feature, last, weak.weight))
 
@@ -256,26 +253,26 @@ class _Rounds:
 
 @dataclass(frozen=True, eq=False)
 class _Beginning:
-    """Tells the thresholds of every feature, and asks what documents weigh before any weak ranker."""
+    """Message to the shards with the thresholds of every feature, before the first weak ranker."""
 
     thresholds: Thresholds
 
     def to(self, state: _BoostedShard, data: QueryData) -> None:
-        """Put a shard's documents in bins."""
+        """Put a shard's documents in bins, and set their scores to 0."""
         state.begin(data, self.thresholds)
 
 
 @dataclass(frozen=True)
 class _WeakRanker:
-    """Tells a weak ranker, and asks what documents weigh with it.
+    """Message to the shards with a weak ranker to add.
 
     Attributes
     ----------
     feature : int
     last : int
-        It adds to the scores of documents in the bins after this one.
+        The last bin below the threshold; documents in later bins get the weight.
     weight : float
-        What it adds.
+        Number to add to the scores of these documents.
     """
 
     feature: int
@@ -283,17 +280,26 @@ class _WeakRanker:
     weight: float
 
     def to(self, state: _BoostedShard, data: QueryData) -> None:
-        """Add it to a shard's scores."""
+        """Add the weak ranker to a shard's scores."""
         state.H += self.weight * (state.bins[self.feature] > self.last)
 
 
 class _BoostedShard:
-    """The scores of a shard's documents, shape (m,), and their bins (n, m): how many thresholds are less."""
+    """The state of a shard in boosting.
+
+    Attributes
+    ----------
+    H : ndarray of shape (m,)
+        Scores of the documents.
+    bins : ndarray of shape (n, m)
+        For each feature and document, the number of thresholds that are less than the value.
+    """
 
     def __init__(self, data: QueryData, scratch: Scratch) -> None:
         m, n = data.X.shape
         self.H = scratch.empty(m)
         self._by_label: Ints = scratch.empty(m).view(np.int64)
+        # Four numbers of 16 bits fit into one float64 of the scratch file.
         self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
 
     def begin(self, data: QueryData, thresholds: Thresholds) -> None:
@@ -305,7 +311,7 @@ class _BoostedShard:
             self.bins[j] = np.searchsorted(thresholds.of(j), np.ascontiguousarray(data.X[:, j]))
 
     def step(self, data: QueryData, message: _Beginning | _WeakRanker) -> tuple[Floats, Floats]:
-        """Return the weights of the documents in each bin, by feature, and of the pairs, (1,)."""
+        """Carry out a message; return the sums of π by feature and bin, and the total pair weight (1,)."""
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
         message.to(self, data)

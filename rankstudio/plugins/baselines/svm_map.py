@@ -14,22 +14,22 @@ from rankstudio.plugins.baselines.entries import SVM_MAP
 if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 
-_MIN_RELEVANT_LABEL = 1.0  # from this label on, as for LETOR's MAP
+_MIN_RELEVANT_LABEL = 1.0  # documents with this label or a higher one are relevant, as for LETOR's MAP
 
 
 @dataclass(eq=False, repr=False)
 class SVMMAP(ConvergingRanker):
     """SVM-MAP fits a structural support vector machine for average precision (Yue et al. 2007).
 
-    Minimises ½ w'w + C/Q' sum_q ξ_q over the Q' queries with both relevant documents (labels from 1 up) and
-    others: the paper's Optimization Problem 1, in which every query is of this kind. The average precision of
-    other queries is the same for all w, so they add no constraint and are not counted. The slack of a query
-    is
+    Minimises ½ w'w + C/Q' sum_q ξ_q over the Q' queries that have both relevant documents (labels from 1 up)
+    and irrelevant ones. This is the paper's Optimization Problem 1, where all queries are of this kind. Other
+    queries have the same average precision for all w, so they add no constraint and are not counted. The
+    slack of a query is
 
         ξ_q = max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*),    Ψ(y) = 1/(RN) sum_{i, j} y_ij (x_i - x_j),
 
-    over all rankings y of its documents, with i over its R relevant documents and j over its N others, y_ij =
-    1 if y ranks i above j and -1 otherwise, and y* a ranking with all relevant documents first. It is at
+    where y are all rankings of its documents, i its R relevant and j its N irrelevant documents, y_ij = 1 if
+    y ranks i above j and -1 otherwise, and y* a ranking with all relevant documents first. The slack is at
     least 1 - AP of the ranking by w.
 
     Parameters

@@ -40,17 +40,27 @@ _PARTS = (
 )
 _PARAMETERS = (
     Parameter(
-        "first", "A", Kind.CHOICE, "train", translatable("Part with which B is compared."), choices=_PARTS
+        name="first",
+        label="A",
+        kind=Kind.CHOICE,
+        default="train",
+        help=translatable("Part with which B is compared."),
+        choices=_PARTS,
     ),
     Parameter(
-        "second", "B", Kind.CHOICE, "test", translatable("Part that is compared with A."), choices=_PARTS
+        name="second",
+        label="B",
+        kind=Kind.CHOICE,
+        default="test",
+        help=translatable("Part that is compared with A."),
+        choices=_PARTS,
     ),
     Parameter(
-        "fold",
-        translatable("fold"),
-        Kind.INTEGER,
-        None,
-        translatable("Number of the fold."),
+        name="fold",
+        label=translatable("fold"),
+        kind=Kind.INTEGER,
+        default=None,
+        help=translatable("Number of the fold."),
         low=1,
         none_label=translatable("the first"),
     ),

@@ -1,4 +1,4 @@
-"""The analysis of drift: tables of how features differ, and of a selection made elsewhere."""
+"""The analysis of drift: a table of the differences of features, or tables of a selection made elsewhere."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def drift_result(
     Parameters
     ----------
     subject : FoldedDataset or RunResult
-        Data; or a run, whose selection is compared.
+        The first data, whose features are compared; or a run, whose selection is compared.
     data : FoldedDataset, optional
-        Other data, by default the same; or those of the run.
+        The second data, by default the same as the first; or the data of the run.
     location : str
-        Data on which the selection of the run is compared.
+        Place of the data on which the selection of the run is compared.
     first, second : {"train", "vali", "test"}
-        Part of the first data, and of the second.
+        The part of the first data, and the part of the second data.
     fold : int or None
         Number of the fold; None for the first.
 
@@ -95,7 +95,7 @@ def drift_result(
 
 
 def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
-    """Return the words of the command after its name; None for folds that are not those of the files."""
+    """Return the words after the command's name; None for folds that the files do not give."""
     if plan.protocol != GIVEN:
         return None
     words = [data_word(plan), "--parts", f"{values['first']},{values['second']}"]
@@ -104,7 +104,7 @@ def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
 
 
 def file_name(data: FoldedDataset) -> str:
-    """Return the name of the file or folder of data."""
+    """Return the name of the file or folder of some data; the data's own name without one."""
     return data.path.name if data.path else data.name
 
 
@@ -129,15 +129,19 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
     return parts[name]
 
 
-def _transfer_result(moved: Transfer, run: RunResult) -> AnalysisResult:
-    """Return the tables of a selection made elsewhere, beside the one made here."""
-    own_run = moved.own
-    folds = moved.folds_of_features()
+def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
+    """Return the tables that compare a selection made elsewhere (A) with the one made here (B)."""
+    own_run = transferred.own
+    folds = transferred.folds_of_features()
     n_folds = len(own_run.folds)
     measures = {
-        name: _means_of_both(moved, name) | asdict(moved.compared(name)) for name in own_run.plan.evaluated
+        name: _means_of_both(transferred, name) | asdict(transferred.compared(name))
+        for name in own_run.plan.evaluated
     }
-    features = {i: i in moved.features for i in (*moved.features, *(i for i, _ in folds.most_common()))}
+    # Whether A's model has each feature: first the features of A, then those of B, the most frequent first.
+    features = {
+        i: i in transferred.features for i in (*transferred.features, *(i for i, _ in folds.most_common()))
+    }
     header = (
         tr("measure"),
         "A",
@@ -175,10 +179,10 @@ def _transfer_result(moved: Transfer, run: RunResult) -> AnalysisResult:
     selected: list[tuple[Cell, ...]] = [
         (
             id_and_name(i, names[i]),
-            formatted(int(is_there), yes_no.__getitem__),
+            formatted(int(in_model), yes_no.__getitem__),
             formatted(folds[i], lambda n: tr("{count} of {total}").format(count=int(n), total=n_folds)),
         )
-        for i, is_there in features.items()
+        for i, in_model in features.items()
     ]
     titles = (tr("feature"), tr("in A's model"), tr("folds of B that select it"))
     tables = (
@@ -186,13 +190,20 @@ def _transfer_result(moved: Transfer, run: RunResult) -> AnalysisResult:
         AnalysisTable(tr("Features"), titles, tuple(selected), above=""),
     )
     rows = [{"feature": i, "model": in_model, "folds": folds[i]} for i, in_model in features.items()]
-    ends = {"from": run.data_name, "to": own_run.data_name, "seen": moved.n_seen}
-    note = seen_sentence(moved.given.plan.title, moved.seen)
-    return AnalysisResult(tables, ends | {"measures": measures, "features": rows}, (note,) if note else ())
+    values = {
+        "from": run.data_name,
+        "to": own_run.data_name,
+        "seen": transferred.n_seen,
+        "measures": measures,
+        "features": rows,
+    }
+    note = seen_sentence(transferred.given.plan.title, transferred.seen)
+    return AnalysisResult(tables, values, (note,) if note else ())
 
 
-def _means_of_both(moved: Transfer, name: str) -> dict[str, float]:
-    """Return a measure of both over the same queries, those where both have one."""
-    values = (moved.given.per_query(name), moved.own.per_query(name))
-    measured = ~(np.isnan(values[0]) | np.isnan(values[1]))
-    return {key: float(v[measured].mean()) for key, v in zip(("given", "own"), values, strict=True)}
+def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:
+    """Return the mean measure of both selections, over the queries in which both have a value."""
+    given_values = transferred.given.per_query(name)
+    own_values = transferred.own.per_query(name)
+    have_both = ~(np.isnan(given_values) | np.isnan(own_values))
+    return {"given": float(given_values[have_both].mean()), "own": float(own_values[have_both].mean())}

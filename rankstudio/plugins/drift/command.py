@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the compared data, and the parameters of the analysis."""
+    """Return the subject of the analysis (one or two datasets, or a run), and its other parameters."""
     if args.study is not None:
         return _subject_of_study(args), {}
     if args.number is not None:
@@ -67,7 +67,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _subject_of_study(args: argparse.Namespace) -> tuple[Any, ...]:
-    """Return a run with its data, and the place of the other data."""
+    """Return the run that the options name with its data, and the place of the other data."""
     for option, value in (("OTHER", args.other), ("--parts", args.parts), ("--fold", args.fold)):
         if value is not None:
             raise PlanError(
@@ -85,10 +85,10 @@ def _opened_data(args: argparse.Namespace, location: Path) -> FoldedDataset:
 
 
 def _refuse_absent_parts(data: tuple[FoldedDataset, ...], parts: tuple[str, ...], fold: int | None) -> None:
-    """Refuse a fold or a part that the data do not have."""
+    """Raise ParameterError for a fold or a part that the data do not have."""
     from rankstudio.plugins.drift.analysis import part_of
 
-    for dataset, name in zip((data[0], data[-1]), parts, strict=True):
+    for dataset, name in zip((data[0], data[-1]), parts, strict=True):  # one dataset may have both parts
         try:
             part_of(dataset, name, fold)
         except ParameterError as error:

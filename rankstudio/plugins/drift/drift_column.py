@@ -12,7 +12,7 @@ from rankstudio.plugins.drift.feature_drift import FeatureDrift, feature_drift
 
 
 def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValue]]:
-    """Return how each shown feature differs between the training and the validation part, by id."""
+    """Return each shown feature's distance between training and validation part, with a sentence."""
     if fold.vali is None:
         return {}
     train = fold.train
@@ -26,7 +26,7 @@ def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValu
 
 
 def _drift_sentence(drift: FeatureDrift) -> str:
-    """Return how a feature differs, in words."""
+    """Return a sentence on the differences of a feature between training and validation part."""
     text = tr(
         "From training to validation: the mean shifts by {shift} standard deviations, and the standard "
         "deviation is {scale} times as large. Constant in {train} and {vali} of the queries; τ "

@@ -1,4 +1,4 @@
-"""Drift: how the features of two parts or datasets differ, side by side."""
+"""Drift: differences of the features between two parts or datasets."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_FEATURES_PER_BLOCK = 8  # features whose values of both datasets are in memory as columns
+_FEATURES_PER_BLOCK = 8  # features of which the values in both datasets are in memory as columns
 
 
 @dataclass(frozen=True)
 class FeatureDrift:
-    """How a feature differs between two datasets.
+    """Differences of a feature between two datasets.
 
     Attributes
     ----------
@@ -29,13 +29,15 @@ class FeatureDrift:
     distance : float
         Kolmogorov-Smirnov distance of the values: the largest difference of their distribution functions.
     shift : float
-        Difference of the means, in standard deviations of the first dataset; NaN if it is constant there.
+        Difference of the means, in standard deviations of the first dataset; NaN if the feature is constant
+        there.
     scale : float
-        Ratio of the standard deviations; NaN if it is constant in the first dataset.
+        Ratio of the standard deviations, second to first; NaN if the feature is constant in the first
+        dataset.
     constant : (float, float)
-        Share of queries in which it is constant, in each dataset.
+        Share of queries in which the feature is constant, in each dataset.
     correlation : (float, float)
-        Kendall's τ_b of values and labels in each dataset, mean over the queries where it is defined.
+        Kendall's τ_b of values and labels in each dataset, as the mean over the queries where τ_b is defined.
     """
 
     feature: int
@@ -62,19 +64,19 @@ def feature_drift(
     Returns
     -------
     tuple of FeatureDrift
-        The largest distance first; ties go to the lowest id.
+        The features with the largest distance first; of equal distances, the lowest id first.
 
     Raises
     ------
     DatasetError
-        If they share no feature.
+        If the datasets share no feature.
 
     Notes
     -----
     O(n m log m) for n features and m documents.
     """
     pairs = _shared_columns(first, second)
-    measuring = [_Correlation(part, convention) for part in (first, second)]
+    correlations = [_Correlation(part, convention) for part in (first, second)]
     drifts: list[FeatureDrift] = []
     for start in range(0, len(pairs), _FEATURES_PER_BLOCK):
         yield WorkProgress(tr("comparing features"), start / len(pairs))
@@ -83,26 +85,27 @@ def feature_drift(
             np.ascontiguousarray(part.X[:, list(columns)].T)
             for part, columns in zip((first, second), zip(*block, strict=True), strict=True)
         ]
-        taus = [
-            correlation.of(part_values) for correlation, part_values in zip(measuring, values, strict=True)
-        ]
+        first_taus, second_taus = (
+            correlation.of(part_values) for correlation, part_values in zip(correlations, values, strict=True)
+        )
         for index, (column, _) in enumerate(block):
-            first_values = values[0][index]
-            second_values = values[1][index]
+            first_values, second_values = (part_values[index] for part_values in values)
             deviation = float(first_values.std())
             varies = deviation > 0
+            shift = float(second_values.mean() - first_values.mean()) / deviation if varies else float("nan")
+            scale = float(second_values.std()) / deviation if varies else float("nan")
             drifts.append(
                 FeatureDrift(
-                    int(first.feature_ids[column]),
-                    first.feature_names[column],
-                    distribution_distance(first_values, second_values),
-                    float(second_values.mean() - first_values.mean()) / deviation if varies else float("nan"),
-                    float(second_values.std()) / deviation if varies else float("nan"),
-                    (
+                    feature=int(first.feature_ids[column]),
+                    name=first.feature_names[column],
+                    distance=distribution_distance(first_values, second_values),
+                    shift=shift,
+                    scale=scale,
+                    constant=(
                         _share_of_constant_queries(first_values, first.query_ptr),
                         _share_of_constant_queries(second_values, second.query_ptr),
                     ),
-                    (float(taus[0][index]), float(taus[1][index])),
+                    correlation=(float(first_taus[index]), float(second_taus[index])),
                 )
             )
     return tuple(sorted(drifts, key=lambda drift: (-drift.distance, drift.feature)))
@@ -113,15 +116,14 @@ def distribution_distance(first: Floats, second: Floats) -> float:
     first_sorted = np.sort(first)
     second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
-    below = [
-        np.searchsorted(sample, all_values, side="right") / sample.size
-        for sample in (first_sorted, second_sorted)
-    ]
-    return float(np.abs(below[0] - below[1]).max())
+    # The empirical distribution functions, which only change at values of the samples.
+    first_shares = np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
+    second_shares = np.searchsorted(second_sorted, all_values, side="right") / second_sorted.size
+    return float(np.abs(first_shares - second_shares).max())
 
 
 class _Correlation:
-    """Kendall's τ_b of features and labels of a dataset."""
+    """Computes Kendall's τ_b of features and labels of a dataset."""
 
     def __init__(self, data: RankingDataset, convention: str) -> None:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
@@ -129,7 +131,7 @@ class _Correlation:
         self._evaluator = Evaluator(data.y, data.query_ptr, convention, ("Tau",), grading=data.grading)
 
     def of(self, columns: Floats) -> Floats:
-        """Return the means over queries of features (c, m), shape (c,); NaN if no query has one."""
+        """Return the mean τ_b over queries of features (c, m), shape (c,); NaN if no query has a τ_b."""
         return self._evaluator.evaluate_many(columns)["Tau"]
 
 
@@ -140,15 +142,22 @@ def _share_of_constant_queries(values: Floats, query_ptr: Ints) -> float:
 
 
 def _shared_columns(first: RankingDataset, second: RankingDataset) -> Sequence[tuple[int, int]]:
-    """Return the columns of the features that both have."""
+    """Return the pairs of columns of the features that both datasets have.
+
+    Features are matched by id. If no ids match, or if features with the same id have different names, they
+    are matched by name, provided that any names match.
+    """
     by_id = {int(i): column for column, i in enumerate(second.feature_ids)}
     pairs = [(column, by_id[int(i)]) for column, i in enumerate(first.feature_ids) if int(i) in by_id]
-    if not pairs or any(first.feature_names[column] != second.feature_names[twin] for column, twin in pairs):
+    names_differ = any(
+        first.feature_names[column] != second.feature_names[other_column] for column, other_column in pairs
+    )
+    if not pairs or names_differ:
         by_name = {name: column for column, name in enumerate(second.feature_names)}
-        named = [
+        pairs_by_name = [
             (column, by_name[name]) for column, name in enumerate(first.feature_names) if name in by_name
         ]
-        pairs = named or pairs
+        pairs = pairs_by_name or pairs
     if not pairs:
         raise DatasetError(tr("The two datasets share no feature, by id or by name."))
     return pairs

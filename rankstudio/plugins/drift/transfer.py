@@ -1,4 +1,4 @@
-"""Does a selection made on some data hold on others: its model there, beside one that is learned there."""
+"""Tests a selection made on other data: measures its model, and compares it with a selection made here."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from rankstudio.engine.statistics.paired import PairedComparison
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """A model from elsewhere and a selection made here, measured in the same queries.
+    """A model trained on other data and a selection made on these data, measured in the same queries.
 
     Attributes
     ----------
     given : RunResult
-        The model of the other data, in every fold of these.
+        The run that measures the model in every fold of these data.
     own : RunResult
         The run of the same plan on these data.
     features : tuple of int
-        Ids of the features of the model in these data.
+        Ids in these data of the features of the model.
     seen : dict
-        By fold number: how many measured queries are also in the other data, so that the model was trained on
-        them, and how many are measured.
+        For each fold number, the number of measured queries on which the model was trained, because they are
+        also in the other data, and the number of all measured queries.
     """
 
     given: RunResult
@@ -44,7 +44,7 @@ class Transfer:
 
     @property
     def n_seen(self) -> int:
-        """Number of measured queries that the model was trained on."""
+        """Number of measured queries on which the model was trained."""
         return sum(count for count, _ in self.seen.values())
 
     def compared(self, name: str) -> PairedComparison:
@@ -52,12 +52,12 @@ class Transfer:
         return compare_with(self.given, self.own, name)
 
     def folds_of_features(self) -> Counter[int]:
-        """Return in how many folds of the own run each feature is selected, by id."""
+        """Return the number of folds of the own run that select each feature, by id."""
         return Counter(int(i) for fold in self.own.folds for i in fold.selected)
 
 
 def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
-    """Measure the selection of a run on other data, and the same plan's own selection there.
+    """Measure the model of a run on other data, and carry out the run's plan on the other data.
 
     Parameters
     ----------
@@ -66,13 +66,14 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     dataset : FoldedDataset
         Data of the run.
     data : str
-        Place of the other data. Features are found there by name, or by id if they have no names of their
-        own.
+        Place of the other data. The model's features are found there by name, or by id for features without
+        names of their own.
 
     Returns
     -------
     Transfer
-        The model is the final model of the run, see :func:`rankstudio.engine.experiment.refit.refit`.
+        The measured model is the final model of the run; see
+        :func:`rankstudio.engine.experiment.refit.refit`.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
 
     Notes
     -----
-    The cost is that of one unit on the first data and of the run on the others.
+    The cost is that of one unit on the first data and of the run on the other data.
     """
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
@@ -89,7 +90,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
         given_plan, counts = carried(result, dataset, plan, other, Path(folder) / "model.json")
         measured = run_plan(given_plan, other)
     features = tuple(map(int, measured.folds[0].selected))
-    return Transfer(measured, run_plan(plan, other), features, counts)
+    return Transfer(given=measured, own=run_plan(plan, other), features=features, seen=counts)
 
 
 def carried(
@@ -112,13 +113,16 @@ def carried(
     -------
     Plan
     dict
-        By fold number: how many measured queries the model was trained on, and how many are measured.
+        For each fold number, the number of measured queries on which the model was trained, and the number of
+        all measured queries.
     """
     save_model(model_path, refit(result, dataset))
     given_plan, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, model_path, other)
     train_queries = queries_of(whole(dataset))
     parts = {fold.number: fold.test or fold.vali for fold in other.folds}
     counts = {
-        i: (n_shared(part, train_queries), part.n_queries) for i, part in parts.items() if part is not None
+        number: (n_shared(part, train_queries), part.n_queries)
+        for number, part in parts.items()
+        if part is not None
     }
     return given_plan, counts

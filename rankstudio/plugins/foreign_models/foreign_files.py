@@ -1,4 +1,4 @@
-"""Files of models of other programs: told apart, read, and their features found in some data."""
+"""Reads model files of other programs: recognizes the format, and finds the model's features in some data."""
 
 from __future__ import annotations
 
@@ -44,24 +44,24 @@ _FIRST_NAME = "feature_0"
 
 
 def is_foreign_text(path: Path) -> bool:
-    """Return whether a file that is no JSON begins like a model of another program."""
+    """Return whether a file is a model of another program, for formats other than JSON, by its beginning."""
     if path.suffix.lower() == _ONNX_SUFFIX:
         return path.is_file()
     try:
         head = read_beginning(path, _HEAD_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
     except (FileAccessError, OSError):
         return False
-    first = head.partition("\n")[0]
-    return head.startswith(f"{_LIGHTGBM_START}version=") or (
-        head.startswith("## ") and first[3:].strip() in _RANKLIB_KINDS
-    )
+    if head.startswith(f"{_LIGHTGBM_START}version="):
+        return True
+    first_line, _, _ = head.partition("\n")
+    return head.startswith("## ") and first_line[3:].strip() in _RANKLIB_KINDS
 
 
 _RANKLIB_KINDS = ("Coordinate Ascent", "Linear Regression", "LambdaMART", "MART", "Random Forests")
 
 
 def parsed_file(path: Path) -> ParsedModel | None:
-    """Return the model of another program in a file; None where it is none.
+    """Return the model of another program in a file; None if the file is not one.
 
     Raises
     ------
@@ -72,17 +72,18 @@ def parsed_file(path: Path) -> ParsedModel | None:
         parsed = _parsed_file(path)
     except UnreadableModelError as error:
         raise DatasetError(f"{shown_path(path)}: {error}") from error
-    placed = parsed is not None and parsed.numbering == "set" and not parsed.names
-    return _with_set_names(parsed, path) if parsed and placed else parsed
+    if parsed is not None and parsed.numbering == "set" and not parsed.names:
+        return _with_set_names(parsed, path)
+    return parsed
 
 
 def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
-    """Return a model with the names of the feature set that is exported next to it, if it is there.
+    """Return a model with the names of the feature set that is exported next to it, if that file exists.
 
     Raises
     ------
     DatasetError
-        If the set changes values, which the thresholds of trees then count with.
+        If templates of the set add constants to values, to which the thresholds of the trees then apply.
     """
     set_path = path.with_name(f"{path.stem}{FEATURE_SET}")
     feature_set = first_feature_set([set_path])
@@ -102,24 +103,24 @@ def _parsed_file(path: Path) -> ParsedModel | None:
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
     except OSError:
-        return None  # which the reader of our own models tells
+        return None  # the reader of RankStudio's own models raises the error
     if text.startswith(_LIGHTGBM_START):
         return lightgbm_model(text)
     if text.startswith(_RANKLIB_STARTS):
         return ranklib_model(text)
     try:
         values = json.loads(text)
-        json.dumps(values, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
+        json.dumps(values, ensure_ascii=False).encode()  # raises ValueError for unpaired UTF-16 surrogates
     except (ValueError, RecursionError):
         return None
     return _parsed_json(values)
 
 
 def _parsed_json(values: Any) -> ParsedModel | None:
-    """Return the model in JSON; None where it may be one of our own."""
+    """Return the model in JSON; None for unknown contents, which may be one of RankStudio's own models."""
     if isinstance(values, list):
-        dump = values and all(isinstance(tree, dict) and "nodeid" in tree for tree in values)
-        return xgboost_dump(values) if dump else None
+        is_dump = values and all(isinstance(tree, dict) and "nodeid" in tree for tree in values)
+        return xgboost_dump(values) if is_dump else None
     if not isinstance(values, dict) or "format" in values:
         return None
     if "learner" in values:
@@ -129,7 +130,7 @@ def _parsed_json(values: Any) -> ParsedModel | None:
     if ".model." in str(values.get("class", "")):
         return solr_model(values)
     stored = values.get("models")
-    if isinstance(stored, list) and len(stored) == 1:  # what Solr's model store answers
+    if isinstance(stored, list) and len(stored) == 1:  # an answer of Solr's model store
         return _parsed_json(stored[0])
     if str(values.get("type", "")).startswith("model/") or {"model", "_source"} & values.keys():
         return elasticsearch_model(values)
@@ -137,25 +138,30 @@ def _parsed_json(values: Any) -> ParsedModel | None:
 
 
 def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
-    """Return a model in the features of some data, which are found by name, otherwise by number."""
+    """Return a model whose features are those of some data, found by name or else by number."""
     trees, text = _lightgbm_trees(parsed)
     used = sorted({column for tree in trees for column, *_ in tree.splits} or parsed.weights)
     ids = _feature_ids(parsed, used, dataset, path)
-    named = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
-    names = {column: named.get(feature, f"feature {feature}") for column, feature in ids.items()}
+    name_of_id = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
+    names = {column: name_of_id.get(feature, f"feature {feature}") for column, feature in ids.items()}
     origin = {"program": parsed.program}
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
         return Model(weights, FOREIGN, {}, origin, source=str(path))
+    # The weight of a feature in trees is its share of the splits.
     counts = Counter(column for tree in trees for column, *_ in tree.splits)
     total = sum(counts.values())
     weights = tuple(Weight(ids[c], names[c], n / total) for c, n in counts.most_common())
-    beyond = {"kind": "trees", "columns": [ids[c] for c in used], "lightgbm": text}
-    return Model(weights, FOREIGN, {}, origin, beyond, source=str(path))
+    tree_values = {"kind": "trees", "columns": [ids[c] for c in used], "lightgbm": text}
+    return Model(weights, FOREIGN, {}, origin, tree_values, source=str(path))
 
 
 def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
-    """Return trees, and as the text by which LightGBM scores, its columns the features that are used."""
+    """Return the trees of a model, and their text in LightGBM's format; () and "" without trees.
+
+    The columns of the text are the features that the trees use, except in a model of LightGBM itself, whose
+    text keeps its columns.
+    """
     if parsed.lightgbm:
         text = checked_trees(parsed.lightgbm, parsed.n_features).text
         lightgbm_trees = parsed_trees(parsed.lightgbm, parsed.n_features)
@@ -167,36 +173,43 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
             for t in lightgbm_trees
         ]
         return tuple(score_trees), text
-    trees = tuple(tree for tree in parsed.trees if tree.splits)  # a leaf alone changes no ranking
+    # a tree that is a single leaf changes no ranking
+    trees = tuple(tree for tree in parsed.trees if tree.splits)
     if not trees:
         return (), ""
     used = sorted({column for tree in trees for column, *_ in tree.splits})
     number_of = {column: number for number, column in enumerate(used)}
-    written = [f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)]
-    text = model_text(written, [f"Column_{c}" for c in range(len(used) + 1)], "none")
+    tree_texts = [f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)]
+    text = model_text(tree_texts, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
 
 
 def _feature_ids(
     parsed: ParsedModel, used: Iterable[int], dataset: FoldedDataset, path: Path
 ) -> dict[int, int]:
-    """Return the ids of the features that a model uses, by their numbers in it."""
+    """Return the ids of the features that a model uses, by their numbers in the model.
+
+    Features are found by their names. If some name is unknown and all names are default names of a library,
+    the features are found by their numbers instead.
+    """
     used = list(used)
     ids = dataset.feature_ids.tolist()
-    named = {number: parsed.names[number] for number in used if number < len(parsed.names)}
-    id_of = _named_ids(dataset) if named else {}
-    if named and any(name not in id_of for name in named.values()):
+    name_of = {number: parsed.names[number] for number in used if number < len(parsed.names)}
+    id_of = _named_ids(dataset) if name_of else {}
+    if name_of and any(name not in id_of for name in name_of.values()):
         id_of = {**_exported_ids(dataset), **id_of}
-    unknown = [number for number in used if named.get(number, "") not in id_of]
-    # A library that names the first column "feature_0" counts columns, not the ids of "feature 1".
-    if used and not unknown and (_FIRST_NAME not in parsed.names or _FIRST_NAME in id_of):
-        return {number: id_of[named[number]] for number in used}
-    if any(not _DEFAULT_NAME.fullmatch(name) for name in named.values()):
+    unknown = [number for number in used if name_of.get(number, "") not in id_of]
+    # A library that names its first column "feature_0" counts columns from 0, so that its "feature_1" is not
+    # the feature with id 1.
+    counts_columns = _FIRST_NAME in parsed.names and _FIRST_NAME not in id_of
+    if used and not unknown and not counts_columns:
+        return {number: id_of[name_of[number]] for number in used}
+    if any(not _DEFAULT_NAME.fullmatch(name) for name in name_of.values()):
         text = tr(
             "{file}: the {program} model uses the feature {name}, which the data do not have; expected a "
             "name of one of {data}'s {n} features."
         )
-        fields = {"name": shown(named.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
+        fields = {"name": shown(name_of.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
         raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **fields))
     numbers = _numbered_ids(parsed, dataset)
     _refuse_numbers(parsed, used, numbers, dataset, path)
@@ -206,7 +219,7 @@ def _feature_ids(
 def _refuse_numbers(
     parsed: ParsedModel, used: Sequence[int], numbers: Mapping[int, int], dataset: FoldedDataset, path: Path
 ) -> None:
-    """Raise a DatasetError where a model without names uses a feature that the data do not have, or none."""
+    """Raise a DatasetError if a model without names uses no features, or features not in the data."""
     ids = dataset.feature_ids.tolist()
     missing = next((number for number in used if number not in numbers), None)
     fields = {"file": shown_path(path), "program": parsed.program, "data": dataset.name, "n": len(ids)}
@@ -230,37 +243,42 @@ def _refuse_numbers(
             "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "
             "have numbers from {first} to {last}."
         )
-        shift = parsed.numbering == "set"  # which counts from 1
+        shift = parsed.numbering == "set"  # places in a feature set count from 1
         places = {"number": missing + shift, "first": min(numbers) + shift, "last": max(numbers) + shift}
         raise DatasetError(text.format(**fields, **places))
 
 
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
-    """Return the ids of features by their possible names; a name of two features is none."""
+    """Return the ids of features by their possible names; names that two features have are left out.
+
+    The names are those of the data, the user's, and those of the feature set; blanks may also be underscores.
+    """
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)
     feature_set = dataset.extension(FeatureSet)
-    of_set = {} if feature_set is None else feature_set.ids
-    called = [
+    set_names = {} if feature_set is None else feature_set.ids
+    names_and_ids = [
         *zip(data_names, ids, strict=True),
         *zip(dataset.feature_names, ids, strict=True),
-        *((name, number) for number, name in of_set.items()),
+        *((name, number) for number, name in set_names.items()),
     ]
-    pairs = {(form, number) for name, number in called for form in (name, "_".join(name.split()))}
-    counts = Counter(form for form, _ in pairs)
-    return {form: number for form, number in pairs if counts[form] == 1}
+    pairs = {
+        (spelling, number) for name, number in names_and_ids for spelling in (name, "_".join(name.split()))
+    }
+    counts = Counter(spelling for spelling, _ in pairs)
+    return {spelling: number for spelling, number in pairs if counts[spelling] == 1}
 
 
 def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
-    """Return the ids of features by the names that exports give them."""
+    """Return the ids of features by the names that features have in exported models."""
     ids = dataset.feature_ids.tolist()
     return dict(zip(exported_names(list(zip(ids, dataset.feature_names, strict=True))), ids, strict=True))
 
 
 def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
-    """Return the ids of features by their numbers in a model that names none.
+    """Return the ids of features by their numbers in a model without names; {} if they cannot be matched.
 
-    A library that read LETOR text has a column for each id, also for 0, which no feature has.
+    A library that read LETOR text has a column for each id, including 0, which no feature has.
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
@@ -273,6 +291,6 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
         return {}
     if parsed.numbering == "id":
         return {number: number for number in ids}
-    if parsed.n_features == max(ids) + 1:
+    if parsed.n_features == max(ids) + 1:  # a column for each id, from 0
         return {number: number for number in ids}
     return dict(enumerate(ids)) if parsed.n_features in (0, len(ids)) else {}

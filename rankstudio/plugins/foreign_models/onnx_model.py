@@ -1,4 +1,4 @@
-"""Models in ONNX: ensembles of trees and linear regressors, as converters of other libraries write them."""
+"""Reads models in ONNX: ensembles of trees and linear regressors, as converters of libraries write them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import onnx
 
 _MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT")
-"""By their numbers in ``TreeEnsemble``."""
+"""Kinds of splits, at the positions that are their numbers in ``TreeEnsemble``."""
 _INCLUSIVE_MODES = ("BRANCH_LEQ", "BRANCH_GT")
 _TRUE_IS_BELOW = ("BRANCH_LEQ", "BRANCH_LT")
 _AVERAGE = "AVERAGE"
@@ -51,20 +51,20 @@ _SIDES = ("true", "false")
 
 @dataclass(frozen=True)
 class _Stage:
-    """State of the values at one place of a graph.
+    """The values between two operators of a graph: documents, or their scores after the operator that scores.
 
     Attributes
     ----------
     dtype : str
         "float32" or "float64".
     is_rounded : bool
-        Whether the values of the documents were single precision before.
+        Whether the values of the documents were in single precision at some point.
     n_features : int
-        Columns of the input; 0 where the graph does not say.
+        Number of columns of the input; 0 if the graph does not specify it.
     model : ParsedModel or None
-        None before the operator that scores.
+        The model that computed the scores; None before the operator that scores.
     is_column : bool
-        Whether scores are a column, not a row.
+        Whether scores are a column, rather than a row.
     """
 
     dtype: str
@@ -75,14 +75,14 @@ class _Stage:
 
 
 def onnx_model(path: Path) -> ParsedModel:
-    """Return the model in a graph with one operator that scores; nothing of it is run.
+    """Return the model in a graph with one operator that scores; the graph itself is not run.
 
     Raises
     ------
     MissingExtraError
-        Where onnx is not installed.
+        If onnx is not installed.
     UnreadableModelError
-        For any other graph.
+        If the file contains any other graph, or is damaged.
     """
     try:
         import onnx  # noqa: PLC0415 - an extra
@@ -94,14 +94,14 @@ def onnx_model(path: Path) -> ParsedModel:
         raise
     except (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(ONNX, tr("one ensemble of trees, or one linear regressor")) from error
-    except Exception as error:  # google.protobuf's error of a damaged file has no public name
+    except Exception as error:  # the error of google.protobuf for a damaged file has no public name
         if type(error).__name__ != "DecodeError":
             raise
         raise unreadable(ONNX, tr("a whole file")) from error
 
 
 def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
-    """Return the model of a graph, its operators from the input to the score."""
+    """Return the model of a graph, whose operators must form a chain from the input to the score."""
     graph = model.graph
     if model.functions or graph.sparse_initializer:
         raise unreadable(ONNX, tr("no functions of its own, and no sparse constants"))
@@ -113,17 +113,18 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     for node in graph.node:
         kind = checked_operator(node, versions)
         if kind == "Constant":
-            attributes_of(node, folder)  # which checks them
+            attributes_of(node, folder)  # raises an error for wrong attributes
             constants[node.output[0]] = next(a.t for a in node.attribute)
         else:
             chain.append((node, attributes_of(node, folder)))
     inputs = [value for value in graph.input if value.name not in constants]
-    values = Counter([tensor.name for tensor in graph.initializer])
-    values.update([value.name for value in inputs])
-    values.update([node.output[0] for node in graph.node])
+    name_counts = Counter([tensor.name for tensor in graph.initializer])
+    name_counts.update([value.name for value in inputs])
+    name_counts.update([node.output[0] for node in graph.node])
     if sum(node.op_type in SCORING for node, _ in chain) != 1:
         raise unreadable(ONNX, tr("one ensemble of trees, or one linear regressor"))
-    if max(values.values()) > 1 or len(inputs) != 1 or len(graph.output) != 1:
+    has_repeated_name = max(name_counts.values()) > 1
+    if has_repeated_name or len(inputs) != 1 or len(graph.output) != 1:
         raise unreadable(ONNX, tr("one input and one output"))
     stage = _input_stage(inputs[0])
     current = inputs[0].name
@@ -135,12 +136,12 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
         current = node.output[0]
     if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
-    called = [p.value for p in model.metadata_props if p.key == "feature_names"]
-    return replace(stage.model, names=tuple(called[0].split("\n")) if called else ())
+    name_texts = [p.value for p in model.metadata_props if p.key == "feature_names"]
+    return replace(stage.model, names=tuple(name_texts[0].split("\n")) if name_texts else ())
 
 
 def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
-    """Return the input of a graph: documents in rows, in single or double precision."""
+    """Return the stage of a graph's input: documents in rows, in single or double precision."""
     import onnx  # noqa: PLC0415 - an extra
 
     types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
@@ -151,13 +152,13 @@ def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
     n = int(dimensions[1].dim_value) if dimensions else 0
     if n < 0:
         raise unreadable(ONNX, tr("rows of numbers in single or double precision"))
-    return _Stage(dtype, dtype == "float32", n)
+    return _Stage(dtype, is_rounded=dtype == "float32", n_features=n)
 
 
 def _stage_after(
     stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
 ) -> _Stage:
-    """Return the output of an operator."""
+    """Return the stage after an operator; ``arrays`` are its constant inputs."""
     match node.op_type:
         case "Identity":
             return stage
@@ -190,7 +191,7 @@ def _stage_after(
 
 
 def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) -> _Stage:
-    """Return values in another precision; a sum is in doubles here, whatever it is in the program."""
+    """Return the stage after a change of precision; RankStudio computes sums in doubles in any case."""
     import onnx  # noqa: PLC0415 - an extra
 
     types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
@@ -205,11 +206,11 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
 def _reshaped(
     stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
 ) -> _Stage:
-    """Return values in another shape; a document stays a row, and a score one of a row or a column."""
-    if arrays:
+    """Return the stage after a change of shape, which may only turn a column of scores into a row or back."""
+    if arrays:  # the shape, or the axes to remove, is an input
         is_plain = arrays[0].dtype == np.int64 and arrays[0].ndim == 1
         shape = tuple(arrays[0].ravel().tolist())
-    else:
+    else:  # it is an attribute
         is_plain = True
         axis = () if node.op_type == "Squeeze" else (attributes.get("axis", 1),)
         shape = tuple(attributes.get("axes", axis))
@@ -221,10 +222,10 @@ def _reshaped(
 
 
 def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
-    """Return the values in each shape that has a meaning for them; an axis is a shape, too."""
+    """Return the stage after an operator for each shape (or axes) that the operator may be given."""
     n = stage.n_features
-    if stage.model is None:
-        sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
+    if stage.model is None:  # the values are documents, whose shape must not change
+        sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)  # 0 keeps a size, -1 infers it
         shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}
         return dict.fromkeys(shapes[operator], stage)
     column = replace(stage, is_column=True)
@@ -243,7 +244,7 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
 def _matrix_weights(
     stage: _Stage, node: onnx.NodeProto, arrays: list[np.ndarray[Any, Any]]
 ) -> tuple[dict[int, float], int, bool]:
-    """Return the weights of a product, how many features it has, and whether it makes a column."""
+    """Return the weights of a product, its number of features, and whether its scores are a column."""
     (matrix,) = arrays
     if stage.model is not None or matrix.ndim not in (1, 2) or matrix.shape[1:] not in ((), (1,)):
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
@@ -255,13 +256,13 @@ def _matrix_weights(
 
 
 def _linear_model(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> ParsedModel:
-    """Return the weights of a linear regressor; its constant changes no ranking."""
+    """Return the weights of a linear regressor without its constant, which changes no ranking."""
     coefficients = values["coefficients"]
     n = stage.n_features or len(coefficients)
     _check_score(node, values, values.get("targets", 1), len(values.get("intercepts", ())))
     if len(coefficients) != n:
         raise refused(node, str(len(coefficients)), str(n))
-    _weights(values.get("intercepts", ()))  # which checks them
+    _weights(values.get("intercepts", ()))  # raises an error for values that are not finite
     return ParsedModel(ONNX, _weights(coefficients), n_features=n)
 
 
@@ -270,7 +271,7 @@ def _weights(values: Sequence[float]) -> dict[int, float]:
 
 
 def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int, n_constants: int) -> None:
-    """Raise UnreadableModelError where an operator makes several scores, or changes one."""
+    """Raise UnreadableModelError if an operator computes several scores, or transforms the score."""
     if n_targets != 1 or n_constants > 1:
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
     if values.get("post_transform", 0) not in (0, b"NONE"):
@@ -278,7 +279,7 @@ def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int
 
 
 def _floats(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str) -> list[float]:
-    """Return numbers that are a list of floats or, in the precision of the input, a tensor."""
+    """Return an attribute of numbers, which is a list of floats or a tensor in the precision of the input."""
     tensor = values.get(f"{name}_as_tensor")
     if tensor is None:
         return [finite(ONNX, value) for value in values.get(name, ())]
@@ -291,14 +292,15 @@ def _floats(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: s
 def _checked_split(
     stage: _Stage, node: onnx.NodeProto, feature: int, mode: str, value: float
 ) -> tuple[int, float, bool]:
-    """Return the feature of a split, the greatest value below it, and whether true is below.
+    """Return the feature of a split, its threshold, and whether its true branch is the one below.
 
-    No value is missing here, so that the attributes for missing ones change nothing.
+    Values up to the threshold are below. No values are missing in RankStudio, so that attributes for missing
+    values have no effect.
     """
     if mode not in _MODES:
         raise refused(node, tr("splits of the kind {mode}").format(mode=of_file(mode)), ", ".join(_MODES))
     if stage.is_rounded:
-        # The threshold may be a double: floats are up to it, or below it, as they are of the float beside it.
+        # Only a threshold that is a float itself is accepted, to be compared with values that are floats.
         nearest = float(np.float32(value)) if abs(value) <= float(np.finfo(np.float32).max) else math.inf
         if nearest != value:
             raise refused(node, tr("thresholds in double precision"), tr("thresholds in single precision"))
@@ -309,7 +311,7 @@ def _checked_split(
 
 
 def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
-    """Return the trees of a ``TreeEnsembleRegressor``, whose nodes have numbers of their own."""
+    """Return the trees of a ``TreeEnsembleRegressor``; a node has the number of its tree and its own."""
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
@@ -317,20 +319,22 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     values = {**values, "nodes_modes": [mode.decode() for mode in values["nodes_modes"]]}
     columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
-    nodes = {(row[0], row[1]): row for row in rows}
+    nodes = {(row[0], row[1]): row for row in rows}  # by tree and number
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
-    in_order = [tree for i, (tree, *_) in enumerate(rows) if not i or rows[i - 1][0] != tree]
-    ends = {(row[0], row[1]) for row in rows if row[3] == "LEAF"}
+    # The tree of each run of consecutive rows; a tree whose rows are not consecutive occurs twice.
+    tree_runs = [tree for i, (tree, *_) in enumerate(rows) if not i or rows[i - 1][0] != tree]
+    leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
     if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
-    if len(nodes) != len(rows) or len(leaves) != len(keys) or leaves.keys() != ends:
+    if len(nodes) != len(rows) or len(leaves) != len(keys) or leaves.keys() != leaf_keys:
         raise unreadable(ONNX, tr("each node of a tree once"))
-    if len(set(in_order)) != len(in_order):
+    if len(set(tree_runs)) != len(tree_runs):
         raise unreadable(ONNX, tr("the nodes of a tree in a row"))
 
     def look(key: Any) -> Split | float:
+        """Return the split or the leaf with a key, for `flat_tree`."""
         tree, _, feature, mode, true, false, value = nodes[key]
         if mode == "LEAF":
             return leaves[key]
@@ -338,17 +342,17 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
         below, above = (true, false) if true_is_below else (false, true)
         return column, threshold, (tree, below), (tree, above)
 
-    firsts: dict[int, int] = {}
-    for row in rows:
-        firsts.setdefault(row[0], row[1])
-    trees = [flat_tree(ONNX, (tree, first), look) for tree, first in firsts.items()]
+    roots: dict[int, int] = {}  # number of the first node of each tree
+    for tree_number, node_number, *_ in rows:
+        roots.setdefault(tree_number, node_number)
+    trees = [flat_tree(ONNX, (tree_number, root), look) for tree_number, root in roots.items()]
     if sum(len(tree.splits) + len(tree.leaves) for tree in trees) != len(rows):
         raise unreadable(ONNX, tr("each node of a tree once"))
     return _summed_trees(node, trees, kind)
 
 
 def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
-    """Return the trees of a ``TreeEnsemble``, all of whose splits and leaves are in one row."""
+    """Return the trees of a ``TreeEnsemble``, which has all splits in one array and all leaves in another."""
     _check_score(node, values, values.get("n_targets", 1), 0)
     kinds = {0: _AVERAGE, 1: _SUM}
     number = values.get("aggregate_function", 1)
@@ -366,6 +370,11 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
 
     def look(key: Any) -> Split | float:
+        """Return the split or the leaf with a key, for `flat_tree`.
+
+        The key has the index, whether it is one of a leaf, and the side of its parent. With the side, the two
+        children of a split have different keys even if both are the same leaf, as in a tree of one leaf.
+        """
         index, is_leaf, _ = key
         if is_leaf:
             return finite(ONNX, weights[whole(ONNX, index)])
@@ -376,7 +385,6 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
             stage, node, values["nodes_featureids"][node_index], mode, value
         )
         true, false = (
-            # of a tree of one leaf both sides are that leaf
             (
                 int(values[f"nodes_{side}nodeids"][node_index]),
                 bool(values[f"nodes_{side}leafs"][node_index]),
@@ -391,7 +399,7 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
 
 
 def _summed_trees(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tuple[ScoreTree, ...]:
-    """Return trees whose leaves add up to the score."""
+    """Return trees whose leaves add up to the score; for an average, divide leaves by the number of trees."""
     if kind not in (_SUM, _AVERAGE):
         text = tr("the attribute {name}").format(name="aggregate_function")
         raise refused(node, f"{text} {of_file(kind)}", f"{_SUM}, {_AVERAGE}")

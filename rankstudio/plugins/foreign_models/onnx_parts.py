@@ -1,7 +1,7 @@
-"""The parts of an ONNX graph that are read: operators with their attributes, and constants with their data.
+"""Reads the parts of an ONNX graph: operators with their attributes, and constants with their data.
 
-What an operator does is its domain, its version and its attributes; one that is not in :data:`OPERATORS`,
-with all of these, is refused by its name.
+Domain, version and attributes determine what an operator does. An operator that differs in any of these from
+those in :data:`OPERATORS` is refused.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _MAX_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
 
 @dataclass(frozen=True)
 class Operator:
-    """Description of an operator.
+    """Description of an operator that can be read.
 
     Attributes
     ----------
     domain : str
     versions : range
-        Of the domain, in which the operator does what is computed here.
+        Versions of the domain in which the operator computes the same as RankStudio.
     attributes : Mapping of str to str
-        The names of all that it may have, and the kinds of their values in ONNX.
+        Kinds of the values in ONNX, by the names of all allowed attributes.
     inputs : range
-        How many it may have.
+        Allowed numbers of inputs.
     """
 
     domain: str
@@ -78,7 +78,7 @@ _LINEAR = {
 }
 
 SCORING: Mapping[str, Operator] = {
-    "MatMul": Operator(STANDARD, _VERSIONS, {}, range(2, 3)),
+    "MatMul": Operator(STANDARD, _VERSIONS, {}, inputs=range(2, 3)),
     "LinearRegressor": Operator(ML, range(1, 6), _LINEAR),
     "TreeEnsembleRegressor": Operator(ML, range(1, 5), _REGRESSOR),
     "TreeEnsemble": Operator(ML, range(5, 6), _ENSEMBLE),
@@ -86,47 +86,47 @@ SCORING: Mapping[str, Operator] = {
 OPERATORS: Mapping[str, Operator] = {
     **SCORING,
     "Identity": Operator(STANDARD, _VERSIONS, {}),
-    # The others are for types that are refused.
+    # "saturate" and "round_mode" only concern types to which a cast is refused.
     "Cast": Operator(STANDARD, _VERSIONS, {"to": "INT", "saturate": "INT", "round_mode": "STRING"}),
-    "Reshape": Operator(STANDARD, _VERSIONS, {"allowzero": "INT"}, range(2, 3)),
+    "Reshape": Operator(STANDARD, _VERSIONS, {"allowzero": "INT"}, inputs=range(2, 3)),
     "Flatten": Operator(STANDARD, _VERSIONS, {"axis": "INT"}),
-    "Squeeze": Operator(STANDARD, _VERSIONS, {"axes": "INTS"}, range(1, 3)),
-    "Constant": Operator(STANDARD, _VERSIONS, {"value": "TENSOR"}, range(1)),
+    "Squeeze": Operator(STANDARD, _VERSIONS, {"axes": "INTS"}, inputs=range(1, 3)),
+    "Constant": Operator(STANDARD, _VERSIONS, {"value": "TENSOR"}, inputs=range(1)),
 }
 
 
 def of_file(text: str) -> str:
-    """Return a name from a file for a sentence."""
+    """Return a name from a file for a sentence: on one line, and cut if it is long."""
     return one_line(text if len(text) <= _MAX_NAME else f"{text[:_MAX_NAME]}…")
 
 
 def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
-    """Return the error of an operator that has something that is not computed here."""
+    """Return the error for an operator with a property that cannot be read."""
     text = tr("the operator {operator} of the ONNX model has {what}; expected {expected}.")
     return UnreadableModelError(text.format(operator=of_file(node.op_type), what=problem, expected=expected))
 
 
 def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
-    """Return the name of an operator that is known, in its domain and version.
+    """Return the name of an operator, after a check that it is known in its domain and version.
 
     Parameters
     ----------
     node : onnx.NodeProto
     versions : Mapping of str to int
-        Of the domains that the model imports.
+        Versions of the domains that the model imports.
 
     Raises
     ------
     UnreadableModelError
-        For any other.
+        For any other operator.
     """
     operator = OPERATORS.get(node.op_type)
     domain = standard_name(node.domain)
-    is_other = bool(node.overload)  # the name of a function of the model
-    if operator is None or operator.domain != domain or is_other:
+    is_function = bool(node.overload)  # only functions defined in the model have overloads
+    if operator is None or operator.domain != domain or is_function:
         text = tr("the ONNX model has the operator {operator}, which is not read; expected {expected}.")
-        called = f"{domain}.{node.op_type}" if domain else node.op_type
-        raise UnreadableModelError(text.format(operator=of_file(called), expected=", ".join(OPERATORS)))
+        full_name = f"{domain}.{node.op_type}" if domain else node.op_type
+        raise UnreadableModelError(text.format(operator=of_file(full_name), expected=", ".join(OPERATORS)))
     version = versions.get(domain, 0)
     if version not in operator.versions:
         expected = tr("a version from {first} to {last}")
@@ -140,7 +140,7 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
 
 
 def standard_name(domain: Any) -> str:
-    """Return the name of a domain; that of the standard operators has two."""
+    """Return the name of a domain; the domain of the standard operators has two names, "" and "ai.onnx"."""
     return STANDARD if domain == "ai.onnx" else str(domain)
 
 
@@ -150,7 +150,7 @@ def attributes_of(node: onnx.NodeProto, folder: Path) -> dict[str, Any]:
     Raises
     ------
     UnreadableModelError
-        For an attribute that is unknown, of another kind, or there twice.
+        For an attribute that is unknown, of another kind, or repeated.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -169,12 +169,12 @@ def attributes_of(node: onnx.NodeProto, folder: Path) -> dict[str, Any]:
 
 
 def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
-    """Return the values of a constant, which may be in a file of the model's folder.
+    """Return the values of a constant, which may be in another file in the model's folder.
 
     Raises
     ------
     UnreadableModelError
-        Where they are elsewhere, or are not as many as the constant says.
+        If the values are elsewhere, or if their number differs from the size of the constant.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -186,14 +186,14 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)).newbyteorder("<")
     size = math.prod(tensor.dims) * dtype.itemsize
     entries = [(entry.key, entry.value) for entry in tensor.external_data]
-    described = dict(entries)
+    storage = dict(entries)  # "location", "offset" and "length" of the values
     text = tr("the ONNX model has values in the file {file}; expected {n} bytes in the model's folder.")
-    error = UnreadableModelError(text.format(file=of_file(described.get("location", "")), n=size))
-    if len(described) != len(entries) or not described.keys() <= {"location", "offset", "length", "checksum"}:
+    error = UnreadableModelError(text.format(file=of_file(storage.get("location", "")), n=size))
+    if len(storage) != len(entries) or not storage.keys() <= {"location", "offset", "length", "checksum"}:
         raise error
-    offset = _n_bytes(described.get("offset", "0"))
-    length = _n_bytes(described.get("length", str(size)))
-    path = _file_inside(folder, described.get("location", ""))
+    offset = _n_bytes(storage.get("offset", "0"))
+    length = _n_bytes(storage.get("length", str(size)))
+    path = _file_inside(folder, storage.get("location", ""))
     if path is None or length != size or offset is None or size > _MAX_BYTES:
         raise error
     with path.open("rb") as stream:
@@ -205,14 +205,14 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
 
 
 def _n_bytes(text: str) -> int | None:
-    """Return a number of bytes; None for anything else."""
+    """Return the number of bytes that a text represents; None for any other text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
 def _file_inside(folder: Path, location: str) -> Path | None:
-    """Return the file of a folder that a place names; None where it is outside, or is no file.
+    """Return the file at a location in a folder; None if it is outside the folder or not a file.
 
-    A place that any system takes for one elsewhere is refused on all.
+    A location that any operating system takes for one outside the folder is refused on all systems.
     """
     names = (PurePosixPath(location), PureWindowsPath(location))
     if not location.isprintable() or any(name.anchor or ".." in name.parts for name in names):
@@ -220,6 +220,6 @@ def _file_inside(folder: Path, location: str) -> Path | None:
     try:
         path = (folder / location).resolve(strict=True)
         is_file = stat.S_ISREG(path.stat().st_mode)
-    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
+    except (OSError, RuntimeError, ValueError):  # RuntimeError for symbolic links that form a circle
         return None
     return path if is_file and path.is_relative_to(folder.resolve()) else None

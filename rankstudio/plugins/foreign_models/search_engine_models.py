@@ -1,4 +1,4 @@
-"""Models of RankLib, Solr, and the plug-in of Elasticsearch and OpenSearch."""
+"""Reads models of RankLib, of Solr, and of the plug-in of Elasticsearch and OpenSearch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 def ranklib_model(text: str) -> ParsedModel:
     """Return the model in a file of RankLib: weights of features by their ids, or trees.
 
-    A value up to the threshold goes left, both as floats.
+    In the trees, a value up to the threshold goes left; RankLib compares both as floats.
     """
     kind = text.partition("\n")[0].strip("# \r")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
@@ -49,12 +49,12 @@ def ranklib_model(text: str) -> ParsedModel:
         if not matches or None in matches:
             raise unreadable(_RANKLIB, tr("pairs of id and weight"))
         pairs = [(int(pair[1]), finite(_RANKLIB, pair[2])) for pair in matches if pair is not None]
-        # The number 0 is the constant of a regression, which changes no ranking.
+        # The id 0 stands for the constant of a regression, which changes no ranking.
         return ParsedModel(_RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id")
     if kind not in _TREE_KINDS and not body.lstrip().startswith("<ensemble"):
         expected = ", ".join((*_LINEAR_KINDS, *_TREE_KINDS))
         raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
-    if "<!" in body or "<?" in body:  # neither entities nor anything else that a parser would follow
+    if "<!" in body or "<?" in body:  # no declarations of entities, which an XML parser would expand
         raise unreadable(_RANKLIB, tr("an ensemble of trees"))
     from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
 
@@ -68,11 +68,12 @@ def ranklib_model(text: str) -> ParsedModel:
 
 
 def _ranklib_tree(tree: Element) -> ScoreTree:
-    """Return a tree of RankLib, its leaves multiplied by the weight of the tree."""
+    """Return a tree of RankLib, with its leaves multiplied by the weight of the tree."""
     factor = finite(_RANKLIB, tree.get("weight", "1"))
     nodes = {id(node): node for node in tree.iter("split")}
 
     def look(key: Any) -> Split | float:
+        """Return the split or the leaf with a key, for `flat_tree`."""
         node = nodes[key]
         output = node.findtext("output")
         if output is not None:
@@ -86,7 +87,7 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
 
 
 def solr_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return a LinearModel or MultipleAdditiveTreesModel of Solr, with its normalizers."""
+    """Return a LinearModel or MultipleAdditiveTreesModel of Solr, with normalizers applied to the model."""
     try:
         names = tuple(str(feature["name"]) for feature in values["features"])
         numbers = {name: number for number, name in enumerate(names)}
@@ -96,7 +97,8 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
             raw_weights = {
                 numbers[name]: finite(_SOLR, weight) for name, weight in parameters["weights"].items()
             }
-            weights = {number: weight / norms[number][1] for number, weight in raw_weights.items()}
+            widths = [width for _, width in norms]
+            weights = {number: weight / widths[number] for number, weight in raw_weights.items()}
             return ParsedModel(_SOLR, weights, names=names)
         trees = tuple(_solr_tree(tree, numbers, norms) for tree in parameters["trees"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -106,7 +108,7 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
-    """Return the number that Solr subtracts from a value, and the one by which it then divides."""
+    """Return the number that Solr subtracts from a value, and the number by which it then divides."""
     if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
         return 0.0, 1.0
     parameters = norm.get("params", {})
@@ -127,11 +129,12 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
 def _solr_tree(
     tree: Mapping[str, Any], numbers: Mapping[str, int], norms: list[tuple[float, float]]
 ) -> ScoreTree:
-    """Return a tree of Solr, with thresholds for values that are not normalised."""
+    """Return a tree of Solr, with thresholds for values that are not normalized."""
     factor = finite(_SOLR, tree["weight"])
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
     def look(key: Any) -> Split | float:
+        """Return the split or the leaf with a key, for `flat_tree`."""
         node = nodes[key]
         if node.get("value") is not None:
             return factor * finite(_SOLR, node["value"])
@@ -140,23 +143,24 @@ def _solr_tree(
         number = numbers[node["feature"]]
         raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
         offset, width = norms[number]
-        plain = (offset, width) == (0.0, 1.0)
-        threshold = greatest_up_to(raised) if plain else raised * width + offset
+        is_normalized = (offset, width) != (0.0, 1.0)
+        threshold = raised * width + offset if is_normalized else greatest_up_to(raised)
         return number, threshold, id(node["left"]), id(node["right"])
 
     return flat_tree(_SOLR, id(tree["root"]), look)
 
 
 def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return a model of the plug-in: as it is created, or as ``GET _ltr/_model/NAME`` answers.
+    """Return a model of the plug-in, from the body that creates it or the answer of ``GET _ltr/_model/NAME``.
 
-    The numbers of RankLib's text are the places of features in the feature set, from 1.
+    The numbers in a definition of RankLib are the places of features in the feature set, from 1.
     """
     try:
         source = values.get("_source", values.get("model", values))
-        names = tuple(str(f["name"]) for f in features_in_json(source.get("feature_set", {}))[0])
+        set_features, *_ = features_in_json(source.get("feature_set", {}))
+        names = tuple(str(feature["name"]) for feature in set_features)
         model = source.get("definition", source.get("model", source))
-        if isinstance(model, str):  # of a bare type and definition
+        if isinstance(model, str):  # `values` are type and definition themselves
             model = source
         kind = model["type"]
         definition = model["definition"]
@@ -167,12 +171,12 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
             trees = tuple(_from_column_0(tree) for tree in parsed.trees)
             return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
-        inside = json.loads(definition) if isinstance(definition, str) else definition
+        contents = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":
-            weight_of = {str(name): finite(_ELASTIC, weight) for name, weight in inside.items()}
+            weight_of = {str(name): finite(_ELASTIC, weight) for name, weight in contents.items()}
             return ParsedModel(_ELASTIC, dict(enumerate(weight_of.values())), names=tuple(weight_of))
         if kind == "model/xgboost+json":
-            splits = inside["splits"] if isinstance(inside, dict) else inside
+            splits = contents["splits"] if isinstance(contents, dict) else contents
             return replace(xgboost_dump(splits), program=_ELASTIC)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise unreadable(_ELASTIC, tr("a type and a definition")) from error
@@ -181,4 +185,6 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _from_column_0(tree: ScoreTree) -> ScoreTree:
-    return replace(tree, splits=tuple((number - 1, t, low, high) for number, t, low, high in tree.splits))
+    """Return a tree whose features are numbered from 0 instead of 1."""
+    splits = tuple((number - 1, threshold, below, above) for number, threshold, below, above in tree.splits)
+    return replace(tree, splits=splits)

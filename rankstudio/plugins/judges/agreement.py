@@ -1,4 +1,4 @@
-"""Several judges: how far they agree in each query, and the features that are selected under each."""
+"""Measures how far judges agree in each query, and compares the features selected under each judge."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Agreement:
     alpha: float
 
     def of_query(self) -> Floats:
-        """Return the mean τ_b over the pairs of judges in each query, shape (Q,); NaN without any."""
+        """Return the mean τ_b over the pairs of judges for each query, shape (Q,); NaN if no pair has one."""
         taus = np.array([pair.tau for pair in self.pairs])
         is_defined = ~np.isnan(taus)
         n = is_defined.sum(axis=0)
@@ -80,17 +80,16 @@ class Agreement:
         return means
 
     def least(self, n: int | None = 5) -> list[tuple[str, float, tuple[float, ...]]]:
-        """Return the ids of the queries with the least mean τ_b, that mean, and τ_b of each pair.
+        """Return the n queries with the least mean τ_b: for each its id, the mean, and τ_b of each pair.
 
-        They are fewer where few have one; None for all.
+        Queries without a mean τ_b are left out; None for n returns all others.
         """
-        of_query = self.of_query()
-        defined = np.flatnonzero(~np.isnan(of_query))
-        order = defined[np.argsort(of_query[defined], kind="stable")][:n].tolist()
+        means = self.of_query()
+        defined = np.flatnonzero(~np.isnan(means))
+        order = defined[np.argsort(means[defined], kind="stable")][:n].tolist()
         taus = [tuple(float(pair.tau[q]) for pair in self.pairs) for q in order]
         return [
-            (self.query_ids[q], float(of_query[q]), pair_taus)
-            for q, pair_taus in zip(order, taus, strict=True)
+            (self.query_ids[q], float(means[q]), pair_taus) for q, pair_taus in zip(order, taus, strict=True)
         ]
 
 
@@ -100,12 +99,12 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     Parameters
     ----------
     judgments : sequence of Judgments
-        One for each part, with the same judges, as in `PartJudgments`.
+        The judgments of each part, with the same judges, as in `PartJudgments`.
 
     Raises
     ------
     ParameterError
-        Without judgments: the data have one label.
+        If there are no judgments, because the data have only one label.
 
     Notes
     -----
@@ -118,20 +117,20 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     query = np.repeat(np.arange(sizes.size), sizes)
     names = judgments[0].names
     return Agreement(
-        names,
-        tuple(query_id for part in judgments for query_id in part.query_ids),
-        tuple(
+        names=names,
+        query_ids=tuple(query_id for part in judgments for query_id in part.query_ids),
+        pairs=tuple(
             _pair_agreement(names, labels, query, sizes.size, i, j)
             for i, j in combinations(range(len(names)), 2)
         ),
-        krippendorff_alpha(labels),
+        alpha=krippendorff_alpha(labels),
     )
 
 
 def _pair_agreement(
     names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
 ) -> PairAgreement:
-    """Return the agreement of two judges: Kendall's tau in each query, and Krippendorff's alpha."""
+    """Return the agreement of the judges i and j: Kendall's τ_b in each of n queries, Krippendorff's α."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
 
@@ -140,26 +139,29 @@ def _pair_agreement(
     tau = np.full(n, np.nan)
     if judged.size:
         queries, first = np.unique(query[judged], return_index=True)
-        # Places of the labels, in [0, 1): whatever numbers they are, no gain of them is infinite.
+        # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose gains could be infinite.
         _, ranks = np.unique(pair[judged, 0], return_inverse=True)
-        labels = ranks / judged.size
-        grading = Grading.of(labels)  # of these labels: they are of no part of the dataset
-        evaluator = Evaluator(labels, np.append(first, judged.size), measures=("Tau",), grading=grading)
+        scaled_ranks = ranks / judged.size
+        grading = Grading.of(scaled_ranks)  # not that of the dataset, as these are no labels of it
+        query_ptr = np.append(first, judged.size)
+        evaluator = Evaluator(scaled_ranks, query_ptr, measures=("Tau",), grading=grading)
         tau[queries] = evaluator.per_query(pair[judged, 1])["Tau"]
     return PairAgreement(names[i], names[j], tau, krippendorff_alpha(pair), judged.size)
 
 
 def krippendorff_alpha(labels: Floats) -> float:
-    """Compute Krippendorff's α for ordinal labels: 1 for perfect agreement, 0 for that of chance.
+    """Compute Krippendorff's α for ordinal labels: 1 for perfect agreement, 0 for agreement by chance.
 
-    α = 1 - D_o / D_e compares the disagreement among the labels of each document with that among all labels.
-    The difference of two ordinal labels is the number of labels from one to the other, those of the two
-    counted half: the difference of their mean ranks among all labels.
+    α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each document, with D_e, the
+    disagreement among all labels. The difference of two ordinal labels is the number of given labels between
+    the two, where each label that equals one of the two counts half. This is the difference of their mean
+    ranks among all labels.
 
     Parameters
     ----------
     labels : ndarray of shape (m, J)
-        NaN where a judge has not judged a document. All judges use the same scale.
+        Labels of each document by each judge; NaN for a document that a judge has not judged. All judges use
+        the same scale.
 
     Returns
     -------
@@ -183,8 +185,8 @@ def krippendorff_alpha(labels: Floats) -> float:
         return np.nan
     ranks = np.zeros(is_judged.shape)
     judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
-    ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # of mean 0
-    # Among values of sum s and sum of squares t, the squared differences of all ordered pairs add up to
+    ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # ranks with mean 0
+    # The squared differences of all ordered pairs of n values with sum s and sum of squares t add up to
     # 2 (n t - s²).
     squares = (ranks**2).sum(axis=1)
     sums = ranks.sum(axis=1)
@@ -202,7 +204,7 @@ class JudgeSelections:
     judges : tuple of str
     feature_ids, feature_names : of length n
     shares : ndarray of shape (n, J)
-        Share of the folds whose model has a feature, for each judge.
+        For each feature and judge, the share of the folds whose model has the feature.
     jaccard : ndarray of shape (J, J)
         Jaccard's index of the selections of two judges, mean over the folds.
     nogueira : float
@@ -224,7 +226,7 @@ class JudgeSelections:
         return counts
 
     def order(self) -> Ints:
-        """Return the columns that any judge's model has: those under most judges first, ties by share."""
+        """Return the columns selected under any judge: selected under most judges first, ties by share."""
         selected = np.flatnonzero(self.shares.any(axis=1))
         columns: Ints = selected[
             np.lexsort((selected, -self.shares[selected].sum(axis=1), -self.n_judges[selected]))
@@ -238,7 +240,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
     Parameters
     ----------
     results : sequence of RunResult
-        One for each judge, of the same plan on the same folds.
+        The run of each judge, with the same plan on the same folds.
 
     Raises
     ------
@@ -265,10 +267,10 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         ]
     )
     return JudgeSelections(
-        judges,
-        first.feature_ids,
-        first.feature_names,
-        members.mean(axis=0).T,
-        np.mean([similarity(of_fold) for of_fold in members], axis=0),
-        float(np.mean([nogueira(of_fold).value for of_fold in members])),
+        judges=judges,
+        feature_ids=first.feature_ids,
+        feature_names=first.feature_names,
+        shares=members.mean(axis=0).T,
+        jaccard=np.mean([similarity(fold_members) for fold_members in members], axis=0),
+        nogueira=float(np.mean([nogueira(fold_members).value for fold_members in members])),
     )

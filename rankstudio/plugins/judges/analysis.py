@@ -1,4 +1,4 @@
-"""The analysis of judges: tables of their agreement, of selections under each, and with flipped labels."""
+"""The analysis of judges: tables of agreement, of selections under each judge and with flipped labels."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def judges_result(
     n_draws: int = 20,
     n_queries: int = 5,
 ) -> Generator[WorkProgress | AnalysisResult, None, AnalysisResult]:
-    """Compare the labels of several judges, and the selections under each and with flipped labels.
+    """Compare the labels of several judges, the selections under each judge, and those with flipped labels.
 
     Parameters
     ----------
@@ -53,9 +53,13 @@ def judges_result(
     data : FoldedDataset
         Data of the plan.
     chosen : collection of str
-        Fields of the plan that are not replaced by what is usual for the data.
-    agrees, selects, flips : bool
-        Whether labels are compared, and the plan is carried out under each judge and with flipped labels.
+        Fields of the plan that keep their values; the others are replaced by values usual for the data.
+    agrees : bool
+        Whether the labels of the judges are compared.
+    selects : bool
+        Whether the plan is carried out under each judge.
+    flips : bool
+        Whether the plan is carried out with flipped labels.
     shares : sequence of float
         Percentages of flipped labels.
     n_draws : int
@@ -105,7 +109,7 @@ def judges_result(
 
 
 def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
-    """Return the words of the command after its name; None if there is nothing to compare."""
+    """Return the words of the command line after the command's name; None if there is nothing to compare."""
     if not values["flips"] and not DataColumns.of(plan.columns).judges:
         return None
     words = [data_word(plan)]
@@ -122,7 +126,10 @@ def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
 def _runs_by_judge(
     plan: Plan, judges: Sequence[str], data: FoldedDataset, chosen: Collection[str]
 ) -> Iterator[list[RunResult]]:
-    """Run one plan under each judge, without test parts if the data have none; yield the results so far."""
+    """Run the plan under each judge; yield the list of results after each run.
+
+    If the test parts of ``data`` are left out because they are sealed, the runs have no test parts either.
+    """
     results: list[RunResult] = []
     is_sealed = is_divided(plan, data) and all(fold.test is None for fold in data.folds)
     for judge in judges:
@@ -130,9 +137,9 @@ def _runs_by_judge(
         dataset = open_data(judge_plan)
         if not results:
             plan = usual_choices(judge_plan, dataset, chosen)
-        changed = plan.changed(columns=judge_plan.columns)
-        dataset = sealed_plan_data(changed, dataset) if is_sealed else dataset
-        results = [*results, run_plan(changed, dataset)]
+        judge_plan = plan.changed(columns=judge_plan.columns)
+        dataset = sealed_plan_data(judge_plan, dataset) if is_sealed else dataset
+        results = [*results, run_plan(judge_plan, dataset)]
         yield results
 
 
@@ -178,7 +185,7 @@ def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
 
 
 def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
-    """Return the queries in which the judges agree least, with tau_b of each pair, as a table, if any."""
+    """Return a list with the table of the n queries in which the judges agree least; [] without queries."""
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (query, *(formatted(tau, "+.3f") for tau in (mean, *taus))) for query, mean, taus in agreed.least(n)
     )
@@ -189,7 +196,7 @@ def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
 def _selection_table(
     judges: Sequence[str], results: Sequence[RunResult]
 ) -> tuple[dict[str, Any], AnalysisTable]:
-    """Return the selections and measures under each judge whose run is finished."""
+    """Return the selections and measures under each judge whose run is finished, as values and as a table."""
     first = results[0]
     finished = list(judges[: len(results)])
     values: dict[str, Any] = {"judges": finished, "measures": [run.average for run in results]}
@@ -259,8 +266,8 @@ def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
         )
         for column in flipped.order().tolist()
     ]
-    similar = (formatted(value, ".3f") for value in flipped.jaccard.tolist())
-    rows.append((tr("Jaccard with 0 %"), *similar))
+    similarities = (formatted(value, ".3f") for value in flipped.jaccard.tolist())
+    rows.append((tr("Jaccard with 0 %"), *similarities))
     for name, values in flipped.values.items():
         rows.append((name, *(formatted(value, ".4f") for value in values.mean(axis=1).tolist())))
     text = tr(

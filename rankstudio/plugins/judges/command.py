@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the plan with its data, and the parameters of the analysis."""
+    """Return the subject of the analysis (plan, data, chosen fields), and its other parameters."""
     from rankstudio.engine.experiment.runner import open_data
 
     check_numbers(args, queries=0, draws=1)
@@ -49,18 +49,18 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     plan = plan_from(args)
     shares = _flip_percentages(args)
     judges = DataColumns.of(plan.columns).judges
-    runs = args.method is not None or args.plan is not None
+    has_plan = args.method is not None or args.plan is not None
     if not judges and not shares:
         raise PlanError(
             "--labels: expected at least two label columns, or --judgments twice, or --flips with a method."
         )
-    if shares and not runs:
+    if shares and not has_plan:
         raise PlanError("--flips: expected --method or --plan, whose selection is repeated.")
     fields = ("measures", "convention", "select_by")
     chosen = {name for name in fields if args.plan or getattr(args, name) is not None}
     values = {
         "agrees": bool(judges),
-        "selects": bool(judges) and runs,
+        "selects": bool(judges) and has_plan,
         "flips": bool(shares),
         "n_draws": args.draws,
         "n_queries": args.queries,

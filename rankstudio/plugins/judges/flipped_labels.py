@@ -27,20 +27,21 @@ _MAX_DRAWS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class FlippedLabels:
-    """Selections with a share of flipped labels.
+    """Selections and measures of runs with a share of their labels flipped.
 
     Attributes
     ----------
     plan : Plan
     feature_ids, feature_names : of length n
     shares : tuple of float
-        S shares of flipped labels, ascending; the first is 0, the run itself.
+        S shares of flipped labels, ascending; the first is 0, for the run without flips.
     selected : ndarray of shape (S, n)
         Selection probability: share of the runs and folds whose model has a feature.
     jaccard : ndarray of shape (S,)
-        Mean of Jaccard's index of a fold's selection and that without flips.
+        Mean over runs and folds of Jaccard's index between a fold's selection and its selection without
+        flips.
     values : dict of str to ndarray of shape (S, N)
-        Each measure on the test part, with its own labels, for N draws; empty without a test part.
+        Each measure on the test part, whose labels are not flipped, for N draws; empty without a test part.
     n_draws : int
         N, the number of draws so far.
     """
@@ -55,7 +56,7 @@ class FlippedLabels:
     n_draws: int
 
     def order(self) -> Ints:
-        """Return the columns that are ever selected: those of the run first, ties by their mean share."""
+        """Return the columns that any run selects: first those without flips, ties by their mean share."""
         selected = np.flatnonzero(self.selected.any(axis=0))
         original = self.selected[0, selected]
         mean = self.selected[1:, selected].mean(axis=0)
@@ -69,16 +70,16 @@ def flip_labels(
     """Replace a share of the labels of each query by other grades, drawn with equal probability.
 
     The number of flips in a query of s documents is share · s, rounded down or up at random so that its mean
-    is exact. What is drawn depends on seed, draw and the id of the query alone: the same in every fold. A
-    larger share flips the documents of a smaller one, too, to the same labels.
+    is exact. The flips depend only on seed, draw and the id of the query, so that they are the same in every
+    fold. A larger share flips all documents that a smaller share flips, to the same labels, and others.
 
     Parameters
     ----------
     data : RankingDataset
     share : float
-        From 0 to 1.
+        Share of the labels to flip, from 0 to 1.
     grades : sequence of float
-        At least two different labels, among them all of the data.
+        All labels that occur in the data, or more; at least two different ones.
     seed, draw : int
 
     Returns
@@ -95,11 +96,11 @@ def flip_labels(
         rng = np.random.default_rng([seed, draw, crc32(query.encode())])
         n = int(np.floor(share * (end - begin) + rng.random()))
         rows = begin + rng.permutation(end - begin)
-        steps = rng.integers(1, sorted_grades.size, rows.size)  # to another grade, going round
         flipped = rows[:n]
-        y[flipped] = sorted_grades[
-            (np.searchsorted(sorted_grades, y[flipped]) + steps[:n]) % sorted_grades.size
-        ]
+        # A step of 1 to G - 1 among G grades, modulo G, leads to each other grade with equal probability.
+        steps = rng.integers(1, sorted_grades.size, rows.size)
+        grade_indices = np.searchsorted(sorted_grades, y[flipped])
+        y[flipped] = sorted_grades[(grade_indices + steps[:n]) % sorted_grades.size]
     return y
 
 
@@ -112,8 +113,8 @@ def flip_steps(
 ) -> Generator[FlippedLabels | None, None, FlippedLabels]:
     """Repeat a run with flipped labels, and yield the results so far after each draw.
 
-    Labels of the training and validation parts are flipped: all that select. Measures are those of the test
-    part with its own labels.
+    Labels of the training and validation parts are flipped, as these parts determine the selection. Measures
+    are on the test part, whose labels are not flipped.
 
     Parameters
     ----------
@@ -130,14 +131,14 @@ def flip_steps(
     Yields
     ------
     FlippedLabels or None
-        None within a draw, where it can be left, too.
+        The results so far after each draw; None within a draw, so that the caller can stop there, too.
 
     Raises
     ------
     ParameterError
-        For shares or a number of draws out of range.
+        If the shares or the number of draws are out of range.
     PlanError
-        For a method that uses all features, or learns from preferences.
+        If the method uses all features, or the plan learns from preferences.
     DatasetError
         If all labels are equal.
 
@@ -155,44 +156,45 @@ def flip_steps(
     grades = _distinct_grades(divided)
     original = yield from _run_steps(plan, divided)
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
-    chosen = [frozenset(fold.selected) for fold in original.folds]
+    original_selections = [frozenset(fold.selected) for fold in original.folds]
     counts = np.zeros((1 + len(sorted_shares), len(columns)))
-    similar = np.zeros(1 + len(sorted_shares))
-    tested = original.average if original.folds[0].test else {}
-    values: dict[str, list[list[float]]] = {name: [[] for _ in counts] for name in tested}
+    similarities = np.zeros(1 + len(sorted_shares))
+    measures = original.average if original.folds[0].test else {}
+    values: dict[str, list[list[float]]] = {name: [[] for _ in counts] for name in measures}
 
-    def take(step: int, result: RunResult) -> None:
-        for fold, before in zip(result.folds, chosen, strict=True):
+    def take(share_index: int, result: RunResult) -> None:
+        """Add the result of a run to the counts and values of its share."""
+        for fold, original_selection in zip(result.folds, original_selections, strict=True):
             selected = frozenset(fold.selected)
-            counts[step, [columns[i] for i in selected]] += 1 / len(result.folds)
-            similar[step] += (
-                len(selected & before) / len(selected | before) if selected | before else 1.0
-            ) / len(chosen)
+            counts[share_index, [columns[i] for i in selected]] += 1 / len(result.folds)
+            union = selected | original_selection
+            jaccard = len(selected & original_selection) / len(union) if union else 1.0
+            similarities[share_index] += jaccard / len(original_selections)
         for name, rows in values.items():
-            rows[step].append(result.average[name])
+            rows[share_index].append(result.average[name])
 
     for draw in range(n_draws):
         take(0, original)
-        for index, share in enumerate(sorted_shares, start=1):
-            take(
-                index, (yield from _run_steps(plan, _with_flipped_labels(divided, share, grades, seed, draw)))
-            )
+        for share_index, share in enumerate(sorted_shares, start=1):
+            flipped_dataset = _with_flipped_labels(divided, share, grades, seed, draw)
+            result = yield from _run_steps(plan, flipped_dataset)
+            take(share_index, result)
         state = FlippedLabels(
-            plan,
-            original.feature_ids,
-            original.feature_names,
-            (0.0, *sorted_shares),
-            counts / (draw + 1),
-            similar / (draw + 1),
-            {name: np.array(rows) for name, rows in values.items()},
-            draw + 1,
+            plan=plan,
+            feature_ids=original.feature_ids,
+            feature_names=original.feature_names,
+            shares=(0.0, *sorted_shares),
+            selected=counts / (draw + 1),
+            jaccard=similarities / (draw + 1),
+            values={name: np.array(rows) for name, rows in values.items()},
+            n_draws=draw + 1,
         )
         yield state
     return state
 
 
 def _distinct_grades(dataset: FoldedDataset) -> Floats:
-    """Return the distinct labels of all parts; DatasetError unless there are two."""
+    """Return the distinct labels of all parts; raise DatasetError if there is only one."""
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     grades = np.unique(np.concatenate([np.unique(part.y) for part in parts]))
     if grades.size < 2:
@@ -203,7 +205,7 @@ def _distinct_grades(dataset: FoldedDataset) -> Floats:
 
 
 def _run_steps(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
-    """Run a plan, which can be left after each event."""
+    """Run a plan and return its result; yield None after each event, so that the caller can stop there."""
     for event in run(plan, dataset):
         if isinstance(event, RunFinished):
             return event.result
@@ -214,7 +216,7 @@ def _run_steps(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunR
 def _with_flipped_labels(
     dataset: FoldedDataset, share: float, grades: Floats, seed: int, draw: int
 ) -> FoldedDataset:
-    """Return a dataset with flipped labels in the parts that select."""
+    """Return a dataset with flipped labels in the training and validation parts."""
 
     def flip(part: RankingDataset | None) -> RankingDataset | None:
         if part is None:
@@ -228,5 +230,5 @@ def _with_flipped_labels(
         train = flip(fold.train)
         vali = flip(fold.vali)
         assert train is not None
-        folds.append(Fold(fold.number, train, vali, fold.test))
+        folds.append(Fold(fold.number, train=train, vali=vali, test=fold.test))
     return replace(dataset, folds=tuple(folds))

@@ -36,10 +36,11 @@ def all_paths_kernel(
     combine: str = "sum",
     other_graphs: Sequence[LabelledGraph] | None = None,
 ) -> Floats:
-    """Compare graphs by the weights of all walks between their labels: Σ_ij G'_ij G''_ij.
+    """Compare graphs by the weights of all walks between their labels.
 
-    For each graph, W = (I - A)^-1 - I is the total weight of all walks between two vertices, and G = LWL'
-    that between two labels, where L is 1 if a vertex has a label.
+    For each graph, W = (I - A)^-1 - I contains the total weight of all walks between each pair of vertices.
+    With L_iv = 1 if vertex v has label i, and 0 otherwise, G = LWL' contains the total weight of all walks
+    between each pair of labels. The kernel of two graphs is Σ_ij G'_ij G''_ij.
 
     Parameters
     ----------
@@ -53,13 +54,13 @@ def all_paths_kernel(
     Returns
     -------
     ndarray of shape (graphs, others)
-        For ``kernel="precomputed"``.
+        Kernel values, as needed for ``kernel="precomputed"``.
 
     Raises
     ------
     DatasetError
-        For a graph with weights too large for a finite sum of all walks: the spectral radius of A must be
-        less than 1.
+        If the weights of a graph are so large that the sum over all walks is infinite: the spectral radius of
+        A must be less than 1.
 
     Notes
     -----
@@ -85,7 +86,7 @@ def all_paths_kernel(
 
 
 def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
-    """Return W = (I - A)^-1 - I, the total weight of all walks; DatasetError if it is infinite."""
+    """Return W = (I - A)^-1 - I, the total weight of all walks; raise DatasetError if it is infinite."""
     A = np.array(adjacency, dtype=np.float64)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
         raise DatasetError(
@@ -97,13 +98,16 @@ def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
             f"graphs[{number}]: expected an adjacency matrix of spectral radius less than 1, found "
             f"{radius:.4g}: the sum over its walks is infinite. Scale the weights down."
         )
-    return np.asarray(np.linalg.solve(np.eye(len(A)) - A, A))
+    return np.asarray(np.linalg.solve(np.eye(len(A)) - A, A))  # (I - A)^-1 - I = (I - A)^-1 A
 
 
 def _connections(
     graph: LabelledGraph, number: int, combine: str, numbers: dict[tuple[Hashable, Hashable], int]
 ) -> dict[int, float]:
-    """Return G by the number of a pair of labels, of which new ones are given the next number."""
+    """Return the values of G other than 0, by the number of the pair of labels.
+
+    ``numbers`` contains the number of each pair of labels; new pairs get the next numbers.
+    """
     walks = walk_weights(graph.adjacency, number)
     count = len(graph.labels)
     if count != len(walks):
@@ -117,15 +121,16 @@ def _connections(
         between = walks[np.ix_(vertices[first], vertices[second])]
         if combine == "sum":
             value = float(between.sum())
-        else:  # over all vertices: where one has not the label, L_ik W_kl L_jl is 0
-            value = float(between.max() if between.size == walks.size else max(between.max(), 0.0))
+        else:  # the maximum over all vertices k and l, where L_ik W_kl L_jl is 0 if one lacks its label
+            have_all_labels = between.size == walks.size
+            value = float(between.max() if have_all_labels else max(between.max(), 0.0))
         if value != 0.0:
             connections[numbers.setdefault((first, second), len(numbers))] = value
     return connections
 
 
 def _sparse_matrix(rows: Sequence[dict[int, float]], width: int) -> Any:
-    """Return a sparse matrix of rows that are given by column."""
+    """Return a sparse matrix whose rows are dicts from columns to values."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
     columns: Ints = np.array([column for row in rows for column in row], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The entry of RankRLS with a kernel."""
+"""The entry of RankRLS with a kernel in the catalog of methods."""
 
 from __future__ import annotations
 

@@ -45,29 +45,41 @@ from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 from rankstudio.plugins.kernels.entries import KERNEL_RANKRLS
 from rankstudio.plugins.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
 
-_MAX_ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
+_MAX_ASYMMETRY = 1e-10  # of a precomputed kernel: largest |K - K'|, as a share of the largest |K|
 
 
 @dataclass(frozen=True, eq=False)
 class _Decomposed:
-    """A system, its basis vectors as grouped rows, and a note on them."""
+    """A decomposed system, which is shared by models with different λ.
+
+    Attributes
+    ----------
+    system : KernelSystem
+    basis : ndarray of shape (r,)
+        Rows of the basis vectors among the documents grouped by query.
+    said : str
+        Note on the basis vectors; "" for none.
+    twins_cache : list of ndarray
+        Result of :meth:`twins`, once it is known.
+    """
 
     system: KernelSystem
     basis: Ints
     said: str = ""
-    alike: list[NDArray[Any]] = field(default_factory=list)
+    twins_cache: list[NDArray[Any]] = field(default_factory=list)
 
     @property
     def n_bytes(self) -> int:
+        """Bytes of the system, including those that :meth:`twins` may take."""
         m = int(self.system.factor.documents[-1])
-        return self.system.n_bytes + m * np.min_scalar_type(m).itemsize  # twins may come yet
+        return self.system.n_bytes + m * np.min_scalar_type(m).itemsize
 
     def twins(self, data: QueryData) -> NDArray[Any]:
-        """Return :func:`first_twins` of the data that were decomposed, found once."""
-        if not self.alike:
+        """Return :func:`first_twins` of the data that were decomposed; computed once."""
+        if not self.twins_cache:
             firsts = first_twins(data)
-            self.alike.append(firsts.astype(np.min_scalar_type(firsts.size)))
-        return self.alike[0]
+            self.twins_cache.append(firsts.astype(np.min_scalar_type(firsts.size)))
+        return self.twins_cache[0]
 
 
 @dataclass(eq=False, repr=False)
@@ -75,15 +87,16 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
     Minimises the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||²,
-    over f = Σ_i b_i k(·, x_i): over all training documents (Pahikkala et al. 2009, section 3.2), or over some
-    of them, the basis vectors (section 3.5, eqs. (40)-(42)).
+    over functions f = Σ_i b_i k(·, x_i). The sum is over all training documents (Pahikkala et al. 2009,
+    section 3.2), or over some of them, the basis vectors (section 3.5, eqs. (40)-(42)).
 
     Parameters
     ----------
     kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default "rbf"
-        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x'. For "precomputed", X contains the kernel values between its
-        documents, and for ``predict`` those between the new documents (rows) and the training documents. A
-        callable takes documents (a, n) and (b, n) and returns values (a, b).
+        The kernels of documents x and z are exp(-γ||x - z||²), (γ x'z + c)^d and x'z. For "precomputed", X
+        contains the kernel values between its documents, and for ``predict`` the values between the new
+        documents (rows) and the training documents. A callable takes documents (a, n) and (b, n) and returns
+        values (a, b).
     regularization : float, default 1.0
         λ > 0.
     gamma : float, default 2^-6
@@ -105,24 +118,25 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (r,)
-        b.
+        The weights b of the basis vectors.
     basis_ : ndarray of shape (r,)
-        Rows of X of the basis vectors. Linearly dependent ones are dropped, with a ``DependentBasisWarning``.
+        Rows of X that are the basis vectors. Linearly dependent ones are dropped, with a
+        ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
-        Basis vectors; none for a precomputed kernel.
+        Basis vectors: the rows ``basis_`` of X.
     coef_ : ndarray of shape (n,)
-        Importance of each feature: the root mean square slope of the score at up to 500 basis vectors, |w|
-        for the linear kernel. For a precomputed kernel, whose columns are documents, their weights.
+        Importance of each feature: the root mean square slope of the score at up to 500 basis vectors, which
+        is |w| for the linear kernel. For a precomputed kernel, whose columns are documents, the weights of
+        the documents.
     criterion_ : float
-        Leave-query-out squared error, summed over documents, each query predicted by the model trained
-        without it *and* its basis vectors; with another cost or weighting, the loss of the pairs of left-out
-        queries. For a single query, the leave-pair-out error; NaN with fewer basis vectors than documents.
+        Leave-query-out squared error, summed over documents. Each query is predicted by the model trained
+        without the query *and* its basis vectors. With another cost or weighting, the loss of the pairs of
+        left-out queries. For a single query, the leave-pair-out error; NaN with fewer basis vectors than
+        documents.
 
-    Notes
-    -----
-    Exact: O(m³ + m²n) for m documents, once for every λ, then O(m² + m sum_q |q|²) per λ with the
-    leave-query-out error; five m × m matrices of memory. With r basis vectors: O(mr² + mrn) once, then O(r²)
-    per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
+    Notes ----- Exact: O(m³ + m²n) for m documents, once for all λ, then O(m² + m sum_q |q|²) per λ with the
+    leave-query-out error; five m × m matrices of memory. With r basis vectors, of which H_q are in query q:
+    O(mr² + mrn) once, then O(r²) per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
 
     Examples
     --------
@@ -144,13 +158,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return 1
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        exact = self.n_basis is None or self.n_basis >= shape.m
-        return kernel_need(shape, self.n_basis, exact, n_other_kernels=2)
+        is_exact = self.n_basis is None or self.n_basis >= shape.m
+        return kernel_need(shape, self.n_basis, is_exact, n_other_kernels=2)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the only step, after a progress event; its criterion is the leave-query-out error.
+        """Yield progress and the only step; its criterion is the leave-query-out error.
 
-        With one query, it is the error of :meth:`one_ranking_error`.
+        For data with one query, the criterion is the error of :meth:`one_ranking_error`.
         """
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
@@ -187,7 +201,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             )
 
     def _criterion(self, rows: QueryData, decomposed: _Decomposed, regularization: float) -> Waiting[float]:
-        """Return the leave-query-out error; with one query the error of :meth:`one_ranking_error`."""
+        """Return the leave-query-out error; for one query, the error of :meth:`one_ranking_error`."""
         has_one_query = rows.ptr.size == 2
         if has_one_query and rows.preferences is None:
             decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
@@ -222,8 +236,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         Returns
         -------
         ndarray of shape (m,), or (L, m) for L values of λ
-            Scores, centred within each query, in the order of the rows of X. The basis vectors of a query
-            are left out with it.
+            Scores, centered within each query, in the order of the rows of X. The basis vectors of a query
+            are left out together with the query.
 
         Raises
         ------
@@ -251,7 +265,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return scores
 
     def _predicted(self, data: QueryData, decomposed: _Decomposed) -> Floats:
-        """Return the left-out predictions (m,), the last ones without computing them again."""
+        """Return the left-out predictions (m,); the last ones are cached."""
         key = self._settings(kernel_of(self)), self.regularization
         return left_out_predictions(data, key, lambda: decomposed.system.left_out([self.regularization])[0])
 
@@ -260,7 +274,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return (kernel, *basis_of(self), self.pair_cost())
 
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
-        """Decompose, or find the decomposition made for other values of λ."""
+        """Decompose the kernel, or return the decomposition that was made for another λ."""
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
         decomposed = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))
@@ -269,7 +283,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        """Return the predictor of held-out documents of the exact kernel model."""
+        """Return the predictor of held-out documents; it needs the exact kernel model."""
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
                 "n_basis", self.n_basis, "None, because held-out predictions need the exact model"
@@ -315,25 +329,24 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 def _decompose(
     data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int, cost: PairCost
 ) -> _Decomposed:
-    """Decompose RankRLS on a kernel."""
+    """Decompose the system of RankRLS: exactly, or with basis vectors drawn in a ``way`` with a seed."""
     m = len(data.y)
     factor = _loss_factor(data, cost)
-    exact = n_basis is None or n_basis >= m
-    if exact:
+    is_exact = n_basis is None or n_basis >= m
+    if is_exact:
         refuse_too_large(m, None, exact=True)
     rows = _kernel_rows(data, kernel)
     all_rows = np.arange(m, dtype=np.int64)
-    if exact:
-        return _Decomposed(DualSystem.of(rows(all_rows), factor), all_rows)
+    if is_exact:
+        return _Decomposed(DualSystem.of(rows(all_rows), factor), basis=all_rows)
     nystrom, warning = nystrom_features(rows, data.ptr, n_basis, way, seed)
     inverse = nystrom.dual(np.eye(nystrom.basis.size))
-    return _Decomposed(
-        ReducedSystem.of(nystrom.features, inverse, nystrom.basis, factor), nystrom.basis, warning
-    )
+    system = ReducedSystem.of(nystrom.features, inverse, nystrom.basis, factor)
+    return _Decomposed(system, basis=nystrom.basis, said=warning)
 
 
 def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
-    """Return the factor of scores in the loss of the pairs."""
+    """Return the factor that scores are multiplied by in the loss, query by query, and its targets."""
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
     factors, targets = zip(*query_factors(data, cost), strict=True)
@@ -341,7 +354,7 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
 
 
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
-    """Return the function from rows of documents (r,) to the kernel's values between them and all (r, m)."""
+    """Return a function of rows (r,) that returns the kernel values (r, m) of these and all documents."""
     if kernel.function == PRECOMPUTED:
         return _checked_precomputed(data).__getitem__
     return partial(_kernel_of_rows, kernel, data.X)
@@ -352,19 +365,19 @@ def _kernel_of_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
 
 
 def _checked_precomputed(data: QueryData) -> Floats:
-    """Return the kernel of grouped documents, checked."""
+    """Return the precomputed kernel of the grouped documents; raise DatasetError if it is not a kernel."""
     m, n = data.X.shape
     if m != n:
         raise DatasetError(
             f"X: expected the kernel matrix of the {m} documents, of shape {m} × {m}, got {m} × {n}."
         )
-    kernel = data.X if data.order is None else data.X[:, data.order]
-    away = float(np.abs(kernel - kernel.T).max())
-    if away > _MAX_ASYMMETRY * float(np.abs(kernel).max()):
-        raise DatasetError(f"X: expected a symmetric kernel, found an asymmetry of {away:.3g}.")
+    kernel = data.X if data.order is None else data.X[:, data.order]  # rows are already grouped
+    asymmetry = float(np.abs(kernel - kernel.T).max())
+    if asymmetry > _MAX_ASYMMETRY * float(np.abs(kernel).max()):
+        raise DatasetError(f"X: expected a symmetric kernel, found an asymmetry of {asymmetry:.3g}.")
     return kernel
 
 
 def _original_rows(data: QueryData, rows: Ints) -> Ints:
-    """Return rows as they were given, of grouped ones."""
+    """Return the rows of X as it was given, for rows of the grouped documents."""
     return rows if data.order is None else data.order[rows]

@@ -1,8 +1,13 @@
-"""RankRLS with a kernel, decomposed once for every λ and output; and what it predicts of queries left out.
+"""Systems of RankRLS with a kernel, decomposed once for all λ and outputs, with leave-query-out predictions.
 
-With M_q'f_q to be like N_q (see :mod:`rankstudio.plugins.kernels.systems`) RankRLS is regularised
-least squares: on K^ = M'KM with all documents (Paper I, section 3.2, never by its nonsymmetric (31)), on
-F = M'Z, Z = K_MR C^-T, CC' = K_RR, with the basis vectors R (Paper I, section 3.5; thesis, section 5.6).
+RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`), which is regularised least squares:
+
+- If all documents are basis vectors, on the kernel K^ = M'KM (Paper I, section 3.2, but not by the
+nonsymmetric
+  system (31) there); see :class:`DualSystem`.
+- With basis vectors R, on the features F = M'Z, where Z = K_MR C^-T and CC' = K_RR (Paper I, section 3.5;
+thesis,
+  section 5.6); see :class:`ReducedSystem`.
 """
 
 from __future__ import annotations
@@ -22,10 +27,9 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.kernels.nystrom import as_columns
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
-_MAX_NEGATIVE_SHARE = (
-    1e-8  # share of the greatest eigenvalue by which another may be below 0, which is rounding
-)
-_VALUES_PER_BLOCK = 1 << 18  # of what is multiplied at once
+# Negative eigenvalues up to this share of the greatest one are due to rounding.
+_MAX_NEGATIVE_SHARE = 1e-8
+_VALUES_PER_BLOCK = 1 << 18  # numbers that are multiplied at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +39,13 @@ class KernelSystem(ABC):
     Attributes
     ----------
     factor : QueryFactor
-        Factor of the loss, with p rows.
+        Factor of the loss, with p rows and v outputs.
     values : ndarray of shape (k,)
-        Λ, none negative.
+        The eigenvalues Λ, none of which is negative.
     rows : ndarray of shape (p, k)
-        U, or W.
+        U of :class:`DualSystem`, or W of :class:`ReducedSystem`.
     along : ndarray of shape (k,) or (k, v)
-        Rows' N.
+        The targets N projected on the columns of ``rows``: U'N or W'N.
     """
 
     factor: QueryFactor
@@ -59,18 +63,16 @@ class KernelSystem(ABC):
         Parameters
         ----------
         regularizations : sequence of float
-            λ, L of them.
+            L values of λ.
 
         Returns
         -------
         ndarray of shape (L, m) or (L, m, v)
-            Scores of the documents. For the centring loss they are centred within each query.
+            Scores of the documents. For the centering loss, they are centered within each query.
 
-        Notes
-        -----
-        O(k(|q| + |H|)²) for a query of |q| documents with |H| basis vectors and a λ, or with basis vectors
-        O(k³) if that is less; threads share the queries, with identical results. With a single query there is
-        no training data left, and all scores are 0.
+        Notes ----- For a query of |q| documents, of which |H| are basis vectors, and one λ: O(k(|q| + |H|)²),
+        or O(k³) in a :class:`ReducedSystem` if that is less. Threads share the queries, with identical
+        results. For a single query, no training data are left, and all scores are 0.
         """
         outputs = as_columns(self.along)
         count = len(regularizations)
@@ -81,6 +83,7 @@ class KernelSystem(ABC):
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
+            """Predict query q for all λ, some λ at a time."""
             span = slice(ptr[q], ptr[q + 1])
             rows = slice(documents[q], documents[q + 1])
             step = max(1, _VALUES_PER_BLOCK // max(1, (ptr[q + 1] - ptr[q] + 1) * len(self.values)))
@@ -88,19 +91,20 @@ class KernelSystem(ABC):
                 grid = np.array(regularizations[first : first + step])
                 left_out[first : first + step, rows] = self._without(q, grid, targets[span], outputs)
 
+        n_predicted = ptr.size - 1 if ptr.size > 2 else 0  # a single query is not predicted
         with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):  # the products are small
-            share(executor, workers, work, range(ptr.size - 1 if ptr.size > 2 else 0))
+            share(executor, workers, work, range(n_predicted))
         return left_out if self.along.ndim > 1 else left_out[:, :, 0]
 
     def residuals(self, predicted: Floats) -> Floats:
-        """Return N - M'f for predictions (m,) or (m, v)."""
+        """Return N - M'f for predictions f, (m,) or (m, v)."""
         scores = as_columns(predicted)
         projected = scores if self.factor.blocks is None else self.factor.of(scores)
         return self.factor.targets - projected.reshape(self.factor.targets.shape)
 
     @abstractmethod
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
-        """Return the scores (L, documents, v) of query q by the models learned without it."""
+        """Return the scores (L, |q|, v) of query q by the models trained without it, for each λ in ``grid``."""
 
     @property
     @abstractmethod
@@ -110,14 +114,15 @@ class KernelSystem(ABC):
 
 @dataclass(frozen=True, eq=False)
 class DualSystem(KernelSystem):
-    """All documents are basis vectors: K^ = UΛU'.
+    """The system in which all documents are basis vectors, with K^ = UΛU'.
 
-    Without a query e = (G_qq)^-1 a_q with G = U(Λ + λI)^-1U' and a = GN: Paper I, eq. (33), symmetric.
+    The residuals of query q by the model trained without it are e = (G_qq)^-1 a_q, where G = U(Λ + λI)^-1U'
+    and a = GN. This is Paper I, eq. (33), in symmetric form.
 
     Attributes
     ----------
     scores : ndarray of shape (m, p), optional
-        KMU, unless the loss is that of centring.
+        KMU, by which scores are computed; None for the centering loss, where they follow from the residuals.
     """
 
     scores: Floats | None = None
@@ -153,12 +158,12 @@ class DualSystem(KernelSystem):
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
         inverse = 1.0 / (self.values + grid[:, None])
-        right = rows @ (inverse[:, :, None] * outputs)
-        left_out = np.linalg.solve(products(rows, inverse), right)
+        right_side = rows @ (inverse[:, :, None] * outputs)  # a_q
+        residuals = np.linalg.solve(products(rows, inverse), right_side)
         if self.scores is None:
-            return targets - left_out
+            return targets - residuals
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
-        theta = inverse[:, :, None] * (outputs - rows.T @ left_out)
+        theta = inverse[:, :, None] * (outputs - rows.T @ residuals)
         return np.asarray(self.scores[documents] @ theta)
 
     @property
@@ -169,24 +174,25 @@ class DualSystem(KernelSystem):
 
 @dataclass(frozen=True, eq=False)
 class ReducedSystem(KernelSystem):
-    """Some documents are basis vectors: F'F = VΛV', W = FV.
+    """The system in which some documents are basis vectors, with F'F = VΛV' and W = FV.
 
-    Without a query q and its basis vectors H, θ = D(τ - W_q'e + B_H'μ) with D = (Λ + λI)^-1, τ = W'N and
-    e, μ of the system
+    The model trained without query q and its basis vectors H is θ = D(τ - W_q'e + B_H'μ), where D = (Λ +
+    λI)^-1, τ = W'N, and e and μ solve the system
 
         [ I - W_q D W_q'   W_q D B_H' ] [e]   [ N_q - W_q D τ ]
         [ -B_H D W_q'      B_H D B_H' ] [μ] = [ -B_H D τ      ]
 
-    which means that θ leaves N_q - e of the query and that the weights Bθ of H are 0.
+    The first row means that e = N_q - W_q θ are the residuals of the query, the second one that the weights
+    B_H θ of H are 0.
 
     Attributes
     ----------
     basis : ndarray of shape (r,)
-        R, rows of the documents, ascending.
+        R, the rows of the documents that are basis vectors, ascending.
     weights : ndarray of shape (r, k)
-        B = C^-T V.
+        B = C^-T V, by which θ gives the weights of the basis vectors.
     scores : ndarray of shape (m, k), optional
-        ZV, unless the loss is that of centring.
+        ZV, by which θ gives the scores; None for the centering loss, where they follow from the residuals.
     """
 
     basis: Ints
@@ -212,7 +218,15 @@ class ReducedSystem(KernelSystem):
         rows = projected @ vectors
         scores = None if factor.blocks is None else mapped @ vectors
         values = np.maximum(values, 0.0)
-        return cls(factor, values, rows, rows.T @ factor.targets, basis, inverse @ vectors, scores)
+        return cls(
+            factor=factor,
+            values=values,
+            rows=rows,
+            along=rows.T @ factor.targets,
+            basis=basis,
+            weights=inverse @ vectors,
+            scores=scores,
+        )
 
     def dual(self, regularization: float) -> Floats:
         """Return b = Bθ, θ = (Λ + λI)^-1 τ."""
@@ -224,16 +238,16 @@ class ReducedSystem(KernelSystem):
         span = slice(*self.factor.ptr[q : q + 2])
         documents = slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
-        held_weights = self.weights[first:last]
+        held_out_weights = self.weights[first:last]  # B_H
         p = span.stop - span.start
         rows = self.rows[span]
         score_rows = self.rows if self.scores is None else self.scores
         if p > len(self.values):
-            weights = long_query(rows, held_weights, self.values, grid, outputs, targets)
-            return np.asarray(score_rows[documents] @ weights)
-        system = LeftOutSystem(rows, held_weights, self.values, grid)
-        theta, left_out, _ = system.solve(outputs, targets)
-        return targets - left_out if self.scores is None else np.asarray(score_rows[documents] @ theta)
+            theta = long_query(rows, held_out_weights, self.values, grid, outputs, targets)
+            return np.asarray(score_rows[documents] @ theta)
+        system = LeftOutSystem(rows, held_out_weights, self.values, grid)
+        theta, residuals, _ = system.solve(outputs, targets)
+        return targets - residuals if self.scores is None else np.asarray(score_rows[documents] @ theta)
 
     @property
     def n_bytes(self) -> int:
@@ -250,9 +264,10 @@ class QueryFactor:
     documents : ndarray of shape (Q + 1,)
         Query q has the documents ``documents[q]:documents[q + 1]``.
     targets : ndarray of shape (p,) or (p, v)
-        N, query by query; v outputs.
+        The targets N, query by query, for v outputs.
     blocks : tuple of ndarray of shape (documents of q, p_q), optional
-        M_q. By default S_q = I - 11'/|q|, which subtracts the mean: the magnitude-preserving cost.
+        The matrices M_q. By default I - 11'/|q|, which subtracts the mean of the query, for the
+        magnitude-preserving cost.
     """
 
     documents: Ints
@@ -266,7 +281,7 @@ class QueryFactor:
 
     @cached_property
     def ptr(self) -> Ints:
-        """Start of each query's rows of M', shape (Q + 1,)."""
+        """Bounds of the rows of M' by query, shape (Q + 1,): query q has the rows ``ptr[q]:ptr[q + 1]``."""
         if self.blocks is None:
             return self.documents
         return np.append(0, np.cumsum([block.shape[1] for block in self.blocks])).astype(np.int64)
@@ -290,13 +305,15 @@ class QueryFactor:
         return out
 
     def _pieces(self) -> list[tuple[Floats, slice, slice]]:
+        """Return for each query its block M_q, and the slices of its documents and of its rows of M'."""
         rows = [slice(*ends) for ends in pairwise(self.documents.tolist())]
         spans = [slice(*ends) for ends in pairwise(self.ptr.tolist())]
         return list(zip(self.blocks or (), rows, spans, strict=True))
 
 
-_ROUNDINGS = 16  # of the one decomposition, in its own measure: six were the most in 30,000 left-out queries
-_REFINEMENT_STEPS = 3  # of refinement; one is enough as a rule
+# Accepted error, in units of the decomposition's own rounding; 6 was the largest in 30,000 left-out queries.
+_ROUNDINGS = 16
+_REFINEMENT_STEPS = 3  # maximum number of refinements; one is usually enough
 
 
 class LeftOutSolution(NamedTuple):
@@ -305,11 +322,11 @@ class LeftOutSolution(NamedTuple):
     Attributes
     ----------
     theta : ndarray of shape (L, k, v)
-        Models trained without it.
+        θ, the models trained without the query.
     left_out : ndarray of shape (L, p, v)
-        e, the residuals of its targets.
+        e, the residuals of the query's targets.
     mu : ndarray of shape (L, h, v)
-        Multipliers of its basis vectors' weights.
+        μ, the multipliers of the constraints on the weights of the query's basis vectors.
     """
 
     theta: Floats
@@ -318,7 +335,10 @@ class LeftOutSolution(NamedTuple):
 
 
 class LeftOutSystem:
-    """Λ + λI bordered by the subtracted rows W_q of a query, and by the weights B_H constrained to 0.
+    """The system of :class:`ReducedSystem` for a left-out query, whose solution is iteratively refined.
+
+    It is Λ + λI bordered by the rows W_q of the query, which are subtracted, and by the weights B_H, which
+    are constrained to 0.
 
     Parameters
     ----------
@@ -331,18 +351,16 @@ class LeftOutSystem:
     grid : ndarray of shape (L,)
         λ.
 
-    Notes
-    -----
-    If a basis vector depends on others up to a share g of its squared length, Z has a column that separates
-    them, and B has entries of g^-1/2. Well-determined parts of the model are then small differences of
-    undetermined ones: at λ = 2^-15 the predictions were off by 7e-6. Residuals detect this, because W_q and
-    B_H are exact up to rounding, and a step of iterative refinement restores the digits. The remaining error
-    is due to the rounding of the kernel values.
+    Notes ----- If a basis vector depends linearly on others up to a share g of its squared length, Z has a
+    column that separates them, and B has entries of g^-1/2. Well-determined parts of the model are then small
+    differences of undetermined ones; at λ = 2^-15, predictions had errors of 7e-6. The residuals of the
+    system show this error, because W_q and B_H are exact up to rounding, and a step of iterative refinement
+    corrects it. The remaining error is due to the rounding of the kernel values.
     """
 
     def __init__(self, rows: Floats, held_out: Floats, values: Floats, grid: Floats) -> None:
         self._rows = rows
-        self._held = held_out
+        self._held_out = held_out
         self._diagonal = (values + grid[:, None])[:, :, None]
         self._bordered = np.concatenate((rows, held_out))
         self._inverse = 1.0 / (values + grid[:, None])
@@ -352,35 +370,39 @@ class LeftOutSystem:
     def solve(self, along: Floats, targets: Floats) -> LeftOutSolution:
         """Return the solution for τ (k, v) and the query's N_q (p, v).
 
-        It is refined for each λ with a correction larger than the decomposition's error, which remains.
+        The solution is refined for each λ whose correction exceeds the error of the decomposition, which
+        remains in any case.
         """
-        solution = self._solve(along, targets, np.zeros((len(self._held), 1)))
+        solution = self._solve(along, targets, np.zeros((len(self._held_out), 1)))
         for _ in range(_REFINEMENT_STEPS):
-            change = self._solve(*self._residuals(along, targets, solution))
+            correction = self._solve(*self._residuals(along, targets, solution))
             size = np.maximum(np.abs(targets).max(initial=0.0), _largest_magnitudes(solution.left_out))
-            off = _largest_magnitudes(change.left_out) > self._rounding * size
-            if not off.any():
+            is_inexact = _largest_magnitudes(correction.left_out) > self._rounding * size
+            if not is_inexact.any():
                 break
-            pairs = zip(solution, change, strict=True)
-            solution = LeftOutSolution(*(a + np.where(off[:, None, None], b, 0.0) for a, b in pairs))
+            pairs = zip(solution, correction, strict=True)
+            solution = LeftOutSolution(
+                *(part + np.where(is_inexact[:, None, None], change, 0.0) for part, change in pairs)
+            )
         return solution
 
     def _residuals(
         self, along: Floats, targets: Floats, solution: LeftOutSolution
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the residuals of the three equations."""
+        """Return the residuals of the three equations of :meth:`_solve`, with weights of 0."""
         theta, left_out, mu = solution
-        first = along - self._rows.T @ left_out + self._held.T @ mu - self._diagonal * theta
-        return first, targets - left_out - self._rows @ theta, -(self._held @ theta)
+        first = along - self._rows.T @ left_out + self._held_out.T @ mu - self._diagonal * theta
+        return first, targets - left_out - self._rows @ theta, -(self._held_out @ theta)
 
     def _solve(self, along: Floats, targets: Floats, weights: Floats) -> LeftOutSolution:
-        """Return (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights solved."""
+        """Solve (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights, with W = W_q and B = B_H."""
         p = len(self._rows)
         inner = self._products
         transformed = self._bordered @ (self._inverse[:, :, None] * along)
-        # μ is eliminated first, so that both systems are symmetric and definite.
+        # μ is eliminated first, so that both systems are symmetric and definite. The solution of the first
+        # system has p columns for the coefficients of e in μ, and then its constant part.
         rhs = np.concatenate((inner[:, p:, :p], transformed[:, p:] - weights), axis=2)
-        border = np.linalg.solve(inner[:, p:, p:], rhs) if len(self._held) else rhs
+        border = np.linalg.solve(inner[:, p:, p:], rhs) if len(self._held_out) else rhs
         across = inner[:, :p, p:]
         matrix = np.eye(p) - inner[:, :p, :p] + across @ border[:, :, :p]
         left_out = np.asarray(
@@ -388,33 +410,36 @@ class LeftOutSystem:
             dtype=np.float64,
         )
         mu: Floats = border[:, :, :p] @ left_out - border[:, :, p:]
-        theta = self._inverse[:, :, None] * (along - self._rows.T @ left_out + self._held.T @ mu)
+        theta = self._inverse[:, :, None] * (along - self._rows.T @ left_out + self._held_out.T @ mu)
         return LeftOutSolution(theta, left_out, mu)
 
 
 def long_query(
     rows: Floats, held_out: Floats, values: Floats, grid: Floats, along: Floats, targets: Floats
 ) -> Floats:
-    """Return θ (L, k, v) without a query with more rows than unknowns, O((k + h)³).
+    """Return θ (L, k, v) without a query that has more rows than θ has unknowns, in O((k + h)³).
 
-    Solution of (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0; parameters as in :class:`LeftOutSystem`.
+    It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0. The parameters are those of
+    :class:`LeftOutSystem` and of :meth:`LeftOutSystem.solve`.
     """
-    left = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(len(values))
-    right = along - rows.T @ targets
+    matrix = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(len(values))
+    right_side = along - rows.T @ targets
     if not len(held_out):
-        return np.asarray(np.linalg.solve(left, np.broadcast_to(right, (grid.size, *right.shape))))
+        return np.asarray(
+            np.linalg.solve(matrix, np.broadcast_to(right_side, (grid.size, *right_side.shape)))
+        )
     k = len(values)
     h = len(held_out)
     system = np.zeros((grid.size, k + h, k + h))
-    system[:, :k, :k] = left
+    system[:, :k, :k] = matrix
     system[:, :k, k:] = -held_out.T
     system[:, k:, :k] = held_out
-    bordered = np.concatenate((right, np.zeros((h, right.shape[1]))))
+    bordered = np.concatenate((right_side, np.zeros((h, right_side.shape[1]))))
     return np.asarray(np.linalg.solve(system, np.broadcast_to(bordered, (grid.size, *bordered.shape)))[:, :k])
 
 
 def _largest_magnitudes(values: Floats) -> Floats:
-    """Return the largest magnitude for each λ, shape (L,)."""
+    """Return the largest absolute value for each λ, shape (L,)."""
     largest: Floats = np.abs(values).max(axis=(1, 2), initial=0.0)
     return largest
 

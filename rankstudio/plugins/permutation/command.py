@@ -1,4 +1,4 @@
-"""``rankstudio permute``: whether a selection's criterion is better than with labels that say nothing."""
+"""The command ``rankstudio permute``, which runs a permutation test of a selection."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Carry out the command; return its exit status."""
     from rankstudio.engine.experiment.units.single_path import SinglePath
     from rankstudio.plugins.permutation.label_permutation import permutation_steps
 
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_dict(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
-    """Return the test as plain values."""
+    """Return the test as dicts and lists of plain values."""
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     band = CriterionBand.of(test, path.divisor).as_dict()
@@ -107,7 +107,7 @@ def as_dict(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> 
 def _feature_of_each_step(
     path: SinglePath, test: PermutationTest, dataset: FoldedDataset
 ) -> list[int | None]:
-    """Return the id of the feature of each step; None where the steps are not features."""
+    """Return the id of the feature of each step; None for each step if steps do not select features."""
     selected = path.selected()
     if len(selected) != test.observed.size:
         return [None] * test.observed.size
@@ -120,10 +120,10 @@ def _heading_lines(path: SinglePath, test: PermutationTest, dataset: FoldedDatas
     n_queries = path.data.ptr.size - 1
     file = preferences_of(path.plan).get("path")
     kind = "clicks" if "pairs" in preferences_of(path.plan) else "preferences"
-    permuted = f"documents of the {kind} in {Path(file).name} permuted" if file else "labels permuted"
+    subject = f"documents of the {kind} in {Path(file).name}" if file else "labels"
     return (
         f"{path.plan.entry.label} on {dataset.name}{part}: {n_queries} queries, {path.data.y.size} documents",
-        f"{path.plan.entry.criterion.name}; {permuted} within each query, {N:,} times",
+        f"{path.plan.entry.criterion.name}; {subject} permuted within each query, {N:,} times",
     )
 
 

@@ -1,4 +1,4 @@
-"""The permutation test of a path: what a plot shows of it, and how to run it again."""
+"""The result of a permutation test of a path as a plot shows it, and the code that runs the test again."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from rankstudio.engine.support.escaping import shell_command
 from rankstudio.plugins.permutation.label_permutation import PermutationTest, permutation_steps
 
 LEVEL = 0.95
-"""The share of permuted criteria that the band has."""
+"""The share of permuted criteria that the band contains."""
 
-_PERMUTATIONS_PER_STEP = 32  # permutations of a step: a tenth of a second for a greedy path
-_PREFERENCE_PERMUTATIONS_PER_STEP = 4  # the same, as each learns anew
+_PERMUTATIONS_PER_STEP = 32  # take about 0.1 seconds for a greedy path
+_PREFERENCE_PERMUTATIONS_PER_STEP = 4  # fewer, as each trains anew
 
 
 @dataclass(frozen=True, eq=False)
 class CriterionBand:
-    """Current result of a permutation test. Arrays of shape (k,), one value per step of the path.
+    """Result of a permutation test so far. All arrays have the shape (k,), one value per step of the path.
 
     Attributes
     ----------
@@ -58,10 +58,17 @@ class CriterionBand:
         low, high = test.band(LEVEL)
         observed = test.observed / divisor
         mean = test.permuted.mean(axis=0) / divisor
-        return cls(observed, mean, low / divisor, high / divisor, test.p_values, test.permuted.shape[0])
+        return cls(
+            observed=observed,
+            mean=mean,
+            low=low / divisor,
+            high=high / divisor,
+            p_values=test.p_values,
+            n_permutations=test.permuted.shape[0],
+        )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, one mapping per step."""
+        """Return the number of permutations, and the values of each step as a dict."""
         columns = {
             "criterion": self.observed,
             "permuted_mean": self.mean,
@@ -74,7 +81,7 @@ class CriterionBand:
         return {"permutations": self.n_permutations, "steps": steps}
 
     def as_good(self, position: int) -> int:
-        """Return the number of permuted criteria that are at most the observed one."""
+        """Return the number of permuted criteria that are at most the observed one, recomputed from p."""
         return round(float(self.p_values[position]) * (self.n_permutations + 1)) - 1
 
 
@@ -86,7 +93,7 @@ def band_steps(
     Parameters
     ----------
     plan : Plan
-        Plan from `single_plan`; its seed is that of the permutations.
+        Plan from `single_plan`; the permutations use its seed.
     dataset : FoldedDataset
         Data divided as in the plan.
     n_permutations : int, default 999
@@ -94,17 +101,17 @@ def band_steps(
     Yields
     ------
     CriterionBand or None
-        None between two steps of a path.
+        The result so far; None between two steps of a path.
 
     Raises
     ------
     PlanError, ParameterError
-        If the plan cannot be trained this way.
+        If the plan cannot be trained with permuted labels or preferences.
     """
     path = SinglePath.of(plan, dataset, plan.entry.defaults)
     block = _PREFERENCE_PERMUTATIONS_PER_STEP if preferences_of(plan) else _PERMUTATIONS_PER_STEP
     for test in permutation_steps(path.method, path.data, n_permutations, plan.seed, block):
-        yield CriterionBand.of(test, path.divisor) if test is not None else None
+        yield None if test is None else CriterionBand.of(test, path.divisor)
 
 
 def permutation_as_command(plan: Plan, n_permutations: int) -> str:
@@ -123,7 +130,7 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
         One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "permute", "--sample" if plan.data == SAMPLE else plan.data]
-    grids = [p.name for p in plan.entry.grids]  # which have one value here
+    grids = [p.name for p in plan.entry.grids]  # each grid has one value in the plan of a path
     words += ["--method", plan.method, *parameter_words(plan.entry.parameters, plan.parameters, grids)]
     words += ["--permutations", str(n_permutations)]
     words += field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
@@ -139,7 +146,7 @@ def permutation_as_python(plan: Plan, n_permutations: int, computed_with: Mappin
     plan, n_permutations
         As in :func:`permutation_as_command`.
     computed_with : Mapping of str to str
-        Versions that give the same bits, if known.
+        Versions of software with which the test gives the same bits, if known.
     """
     imports = [
         "import json",

@@ -1,7 +1,7 @@
-"""Labels or preferences permuted within their queries: what a method finds where features say nothing.
+"""Repeats a selection with labels or preferences permuted within their queries, so that features are useless.
 
-Labels change places among all documents of their query. Of preferences it is the documents that do, those of
-a query that have a part in some preference.
+Labels are permuted among all documents of their query. For preferences, the documents are permuted: those of
+a query that occur in some preference.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ Criteria = Waiting[list[Floats]]
 
 @dataclass(frozen=True)
 class PermutedPaths:
-    """Paths of permuted labels or preferences.
+    """Trains paths on permuted labels or preferences.
 
     Attributes
     ----------
     of : callable
-        From orders, in which each row has the part that another one had, to the criteria of each path.
+        Returns the criteria of the path for each of several orders. An order is a permutation of the rows:
+        row i gets the label, or the place in preferences, of row ``order[i]``.
     refits : bool
-        Whether each path is learned by itself, one after another, so that there is a result after each.
+        Whether each path is trained separately, so that there is a result after each path.
     """
 
     of: Callable[[Sequence[Ints]], Criteria]
@@ -50,7 +51,7 @@ class PermutedPaths:
 
 @contextmanager
 def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[PermutedPaths]:
-    """Return the function that trains on permuted labels.
+    """Provide paths that are trained on permuted labels.
 
     Parameters
     ----------
@@ -70,47 +71,52 @@ def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Perm
 
 
 def _shared_learner(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable[[Sequence[Ints]], Criteria]:
-    """Return a function that learns several paths with shared computations."""
+    """Return a function that trains several paths with shared computations."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
-        yield from ()
+        yield from ()  # makes this a generator, as `Criteria` are
         return paths(np.stack([y[order] for order in orders]), on_threads)
 
     return learn
 
 
 def _refitting_paths(estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]) -> PermutedPaths:
-    """Return a function that learns each path anew."""
+    """Return paths that are each trained anew, on the data that ``relabelled`` returns for an order."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
         criteria = []
         for order in orders:
-            path = yield from learned_path(estimator, relabelled(order))
-            criteria.append(path)
+            path_criteria = yield from learned_path(estimator, relabelled(order))
+            criteria.append(path_criteria)
         return criteria
 
     return PermutedPaths(learn, refits=True)
 
 
 def _with_labels(data: QueryData, labels: Floats) -> QueryData:
-    """Return documents with other labels."""
+    """Return documents with other labels; centered features, which are cached, are kept."""
     if data.sparse:
         return replace(data, y=labels)
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
-    vars(relabelled)["centred"] = data.centred[0], centre(labels[:, None], data.ptr)[:, 0]
+    centred_X, _ = data.centred
+    vars(relabelled)["centred"] = centred_X, centre(labels[:, None], data.ptr)[:, 0]  # a cached property
     return relabelled
 
 
 def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
-    """Train; if all steps have the same features, as for an optimiser, only the last one counts."""
+    """Train a copy of an estimator, and return the criterion of each step.
+
+    If all steps have the same features, as the iterations of an optimizer, only the last step counts.
+    """
     method = type(estimator)(**estimator.get_params(deep=False))
     steps = yield from steps_of(method.work(data), lambda _: WorkProgress(_REFITTING_TEXT, 0.0))
-    path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
-    return np.array([step.criterion for step in path])
+    are_iterations = all(step.selected == steps[-1].selected for step in steps)
+    counted_steps = steps[-1:] if are_iterations else steps
+    return np.array([step.criterion for step in counted_steps])
 
 
 def compared_rows(data: QueryData) -> Bools:
-    """Return which documents occur in a preference, shape (m,)."""
+    """Return a mask (m,) of the documents that occur in a preference."""
     assert data.preferences is not None
     compared = np.zeros(data.y.size, dtype=bool)
     compared[data.preferences.winner] = compared[data.preferences.loser] = True
@@ -119,14 +125,14 @@ def compared_rows(data: QueryData) -> Bools:
 
 @contextmanager
 def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[PermutedPaths]:
-    """Return the function that trains on preferences with permuted documents.
+    """Provide paths that are trained on preferences with permuted documents.
 
     Parameters
     ----------
     estimator : LinearRanker
         Estimator that supports preferences.
     data : QueryData
-        With preferences.
+        Documents with preferences.
     """
     exchanged = estimator.exchanged_preferences(data)
     with pool() as (executor, workers):
@@ -137,16 +143,16 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
             def learn(number: int) -> None:
                 criteria[number] = finish(learned_path(estimator, exchanged(orders[number])))
 
-            yield from ()
+            yield from ()  # makes this a generator, as `Criteria` are
             share(executor, workers, learn, range(len(orders)))
             return criteria
 
         yield PermutedPaths(paths)
 
 
-_MAX_PERMUTATIONS = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
-_ROUNDING = 1e-12  # of a criterion: labels that are permuted among equal ones give the same, but for rounding
-_PERMUTATIONS_PER_STEP = 64  # permutations of a step
+_MAX_PERMUTATIONS = 10_000_000  # the least p-value is 1 / (1 + permutations); below 1e-7 it is of no use
+_ROUNDING = 1e-12  # relative; permutations of equal labels give equal criteria, apart from rounding
+_PERMUTATIONS_PER_STEP = 64
 _REFITTING_TEXT = "training with permuted labels"
 
 
@@ -159,8 +165,8 @@ class PermutationTest:
     observed : ndarray of shape (k,)
         Criterion of each step with the original labels.
     permuted : ndarray of shape (N, k)
-        Criteria with labels or preferences permuted within their queries and the whole selection repeated. A
-        path that ended earlier is extended by its last criterion.
+        Criteria of N repetitions of the whole selection with labels or preferences permuted within their
+        queries. A path with fewer steps is extended by its last criterion.
     """
 
     observed: Floats
@@ -200,9 +206,9 @@ def permutation_test(
     qid : array-like of shape (m,), optional
         Query of each document; by default all documents are one query.
     n_permutations : int, default 999
-        N.
+        N, the number of permutations.
     seed : int, default 0
-        Equal seeds give equal bits on any number of threads.
+        Seed of the permutations. Equal seeds give equal bits on any number of threads.
     preferences : Preferences, optional
         Preferences between rows of X of the same query, instead of y. Documents that occur in preferences are
         permuted.
@@ -215,8 +221,8 @@ def permutation_test(
     -----
     Computations that depend only on X are done once. For greedy RankRLS, a path of k of n features over Q
     queries then takes O(mn + Qnk²); for RankRLS the permuted labels are outputs of one factorisation (Airola
-    2011, Paper I, section 4.1). Other methods are trained for each permutation. With preferences these two
-    are also trained for each permutation, on rows built without the list of preferences.
+    2011, Paper I, section 4.1). Other methods are trained for each permutation. With preferences, RankRLS and
+    greedy RankRLS are trained for each permutation, too, on rows built without the list of preferences.
 
     Examples
     --------
@@ -259,20 +265,20 @@ def permutation_steps(
     data = training_data(data)
     with ExitStack() as stack:
         with STEADY:
-            shared, among = _permuted_paths(estimator, data)
-            paths = stack.enter_context(shared)
-        (observed,) = yield from _progress_then_criteria(steadily(paths.of([np.arange(data.y.size)])))
+            paths_context, permuted_mask = _permuted_paths(estimator, data)
+            paths = stack.enter_context(paths_context)
+        original_order = np.arange(data.y.size)
+        (observed,) = yield from _progress_then_criteria(steadily(paths.of([original_order])))
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
         criteria = np.empty((count, observed.size))
         block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
-            orders = [permuted_rows(data.ptr, start, number, among) for number in numbers]
-            for number, path in zip(
-                numbers, (yield from _progress_then_criteria(steadily(paths.of(orders)))), strict=True
-            ):
-                criteria[number] = _path_of_length(path, observed.size)
+            orders = [permuted_rows(data.ptr, start, number, permuted_mask) for number in numbers]
+            block_criteria = yield from _progress_then_criteria(steadily(paths.of(orders)))
+            for number, path_criteria in zip(numbers, block_criteria, strict=True):
+                criteria[number] = _path_of_length(path_criteria, observed.size)
             test = PermutationTest(observed, criteria[: numbers.stop])
             yield test
     return test
@@ -292,7 +298,7 @@ def _progress_then_criteria(work: Criteria) -> Generator[None, None, list[Floats
 def _permuted_paths(
     estimator: LinearRanker, data: TrainingData
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
-    """Return the source of the paths, and the rows that change places (m,), None for all."""
+    """Return the context that provides the paths, and a mask (m,) of the rows to permute; None for all."""
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None
@@ -302,5 +308,5 @@ def _permuted_paths(
 
 
 def _path_of_length(path: Floats, size: int) -> Floats:
-    """Return a path with this number of steps: cut off, or extended by its last value."""
+    """Return the criteria of a path cut off at ``size``, or extended to it by the last criterion."""
     return np.append(path, np.full(max(0, size - path.size), path[-1]))[:size]

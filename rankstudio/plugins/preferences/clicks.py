@@ -1,4 +1,4 @@
-"""Clicks with positions as weighted preferences: a clicked document over documents of the same result list.
+"""Converts clicks to weighted preferences: of a clicked document over documents of the same result list.
 
 A document at a low position is seen, and so clicked, less often than its relevance deserves. A preference
 is therefore weighted by the inverse of the propensity of its clicked document: the probability that a
@@ -44,7 +44,7 @@ _MAX_ETA = 10.0
 _MIN_PROPENSITY = 1e-6
 _MAX_POSITION = 1_000_000
 _DOCUMENTS_PER_BLOCK = 1 << 18  # documents that are counted at once
-_MAX_PARTS = 8  # of counts, until they are merged
+_MAX_PARTS = 8  # with more parts of counts than this, the parts are merged
 
 
 class PositionBiasError(DatasetError):
@@ -58,7 +58,8 @@ class ClickRule:
     Attributes
     ----------
     pairs : {"unclicked", "skipped"}
-        A clicked document is preferred to each unclicked one of its list, or to each unclicked one above it.
+        A clicked document is preferred to each unclicked document of its list ("unclicked"), or only to each
+        unclicked document above it ("skipped").
     eta : str
         "given" for the column of propensities, "estimated" for the power law with η estimated from the log,
         or η as a number from 0 up; "" for "given" if the log has propensities, else "estimated".
@@ -66,7 +67,7 @@ class ClickRule:
     Raises
     ------
     ParameterError
-        For another rule, or another η.
+        If ``pairs`` or ``eta`` has another value.
     """
 
     pairs: PairRule = "unclicked"
@@ -82,8 +83,8 @@ class ClickRule:
 
 
 def rule_settings(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of a plan for clicks, of which some may be left out; ParameterError if wrong."""
-    rule = ClickRule(**values)  # type: ignore[arg-type]  # it checks them
+    """Complete the settings of a plan for clicks with defaults; raise ParameterError for wrong settings."""
+    rule = ClickRule(**values)  # type: ignore[arg-type]  # ClickRule checks the values
     return {"pairs": rule.pairs, "eta": rule.eta}
 
 
@@ -107,16 +108,18 @@ class PositionBias:
 
 @dataclass(frozen=True, eq=False)
 class Impressions:
-    """How often documents were shown and clicked at each position. Arrays of shape (l,), each case once.
+    """How often each document was shown and clicked at each position for each query.
+
+    All arrays have the shape (l,), with one entry for each distinct query, document and position.
 
     Attributes
     ----------
     query, document : ndarray
-        Positions in the names of the log.
+        Indices into the names in the log.
     position : ndarray
-        From 1.
+        Position in the result list, from 1.
     shown, clicked : ndarray
-        Numbers.
+        Numbers of times that the document was shown and clicked.
     """
 
     query: Ints
@@ -128,19 +131,20 @@ class Impressions:
 
 @dataclass(frozen=True, eq=False)
 class ClickLog:
-    """Result lists that were shown, counted.
+    """The counted impressions and preferences of the result lists in a log.
 
     Attributes
     ----------
     rule : ClickRule
-        With the η that is used: "given", "estimated" or a number.
+        The rule with the η that is used: "given", "estimated" or a number.
     queries, documents : tuple of str
         Distinct names.
     n_lists, n_clicks : int
     shown : Impressions
     pairs : ClickPairs
-        Of each position of the clicked document apart, in ``position``, and weighted by their number; or
-        weighted by the inverse of given propensities.
+        Preferences that are not yet weighted by a position bias. Equal pairs with the clicked document at
+        different positions are separate, and their weight is their number. With given propensities, the
+        position is 0, and the weight is the sum of the inverse propensities.
     """
 
     rule: ClickRule
@@ -166,18 +170,18 @@ class ClickLog:
 
 @dataclass(frozen=True, eq=False)
 class ClickPairs:
-    """Weighted preferences from clicks, each pair once. Arrays of shape (l,).
+    """Weighted preferences from clicks, each pair once; all arrays have the shape (l,).
 
     Attributes
     ----------
     line : ndarray
-        Line of a first click.
+        Line of the first click that gave the pair.
     query, winner, loser : ndarray
-        Positions in the names of the log.
+        Indices into the names in the log.
     weight : ndarray
-        Sum of the inverse propensities of the clicks.
+        Sum of the inverse propensities of the clicks, or their number in a :class:`ClickLog`.
     position : ndarray, optional
-        Position of the winner, where pairs are apart by it.
+        Position of the winner, if pairs are counted separately by that position.
     """
 
     line: Ints
@@ -195,7 +199,7 @@ def is_click_header(cells: Sequence[str]) -> bool:
 
 
 def _column_positions(cells: Sequence[str]) -> dict[str, int]:
-    """Return the columns of a header by what they are."""
+    """Return the index of each known column in a header, by the column's role, such as "query"."""
     names = [cell.strip().strip('"').lower() for cell in cells]
     positions = {
         role: next((names.index(n) for n in common_names if n in names), -1)
@@ -208,8 +212,8 @@ def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
     """Read a click log: a table with a header, a line for each shown document.
 
     Without a column of sessions, a new result list begins with another query, or where the position does not
-    increase. Lists are counted as they come, some hundred thousand documents at a time, and all at once only
-    if the documents of a session do not stand together.
+    increase. Lists are counted in blocks of some hundred thousand documents. Only if the documents of a
+    session are not on consecutive lines, the file is read again and counted as a whole.
 
     Raises
     ------
@@ -218,7 +222,7 @@ def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
     FormatError
         At the first invalid line, and where a list has a document or a position twice.
     DatasetError
-        If nothing was clicked, or propensities are asked for and not there.
+        If nothing was clicked, or propensities are asked for and the log has none.
 
     Notes
     -----
@@ -232,11 +236,11 @@ def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
 
 
 class _ScatteredError(Exception):
-    """The documents of a session do not stand together."""
+    """The documents of a session are not on consecutive lines."""
 
 
 class _ClickReader:
-    """Reads and counts the lists of a log once."""
+    """Reads a log once, and counts its lists: in blocks, or with ``at_once`` as a whole."""
 
     def __init__(self, path: Path, rule: ClickRule, *, at_once: bool = False) -> None:
         self._path = path
@@ -245,9 +249,10 @@ class _ClickReader:
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
-        self._hashes = array("q")  # of sessions, where they are not kept
-        self._before: tuple[str, str, int] | None = None
+        self._hashes = array("q")  # of the session and query of each list, to detect a list that comes again
+        self._last_row: tuple[str, str, int] | None = None  # session, query and position
         self._n_lists = self._n_clicks = 0
+        # Columns: line, number of the list, query, document, position, whether clicked.
         self._rows = tuple(array("q") for _ in range(6))
         self._propensities = array("d")
         self._shown = _Counts(3, 2)
@@ -262,8 +267,8 @@ class _ClickReader:
         )
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
-        self._places = _column_positions(self._cells(1, header)) if header else {}
-        if not set(self._places).issuperset(_NEEDED_COLUMNS):
+        self._columns = _column_positions(self._cells(1, header)) if header else {}
+        if not set(self._columns).issuperset(_NEEDED_COLUMNS):
             raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
         rule = self._resolved()
         for line, content in lines:
@@ -277,37 +282,38 @@ class _ClickReader:
         (pairs, weights, line_of) = self._pairs.result()
         query, winner, loser, position = pairs.T.copy()
         return ClickLog(
-            rule,
-            tuple(self._queries),
-            tuple(self._documents),
-            self._n_lists,
-            self._n_clicks,
-            Impressions(*cases.T.copy(), *impressions.T.copy()),
-            ClickPairs(line_of, query, winner, loser, weights[:, 0], position),
+            rule=rule,
+            queries=tuple(self._queries),
+            documents=tuple(self._documents),
+            n_lists=self._n_lists,
+            n_clicks=self._n_clicks,
+            shown=Impressions(*cases.T.copy(), *impressions.T.copy()),
+            pairs=ClickPairs(line_of, query, winner, loser, weights[:, 0], position),
         )
 
     def _resolved(self) -> ClickRule:
-        """Return the rule with the η that is used."""
-        has_propensity = "propensity" in self._places
+        """Return the rule with the η that is used, for which an empty η depends on the columns of the log."""
+        has_propensity = "propensity" in self._columns
         if self._rule.eta == GIVEN and not has_propensity:
             text = tr("Clicks: found no column propensity. Give or estimate η.")
             raise DatasetError(f"{self._path}: {text}")
-        self._given = has_propensity and self._rule.eta in ("", GIVEN)
+        self._uses_propensities = has_propensity and self._rule.eta in ("", GIVEN)
         return replace(self._rule, eta=self._rule.eta or (GIVEN if has_propensity else ESTIMATED))
 
     def _add(self, line: int, content: str) -> None:
-        """Add a line to the list that it belongs to."""
-        places = self._places
+        """Add a line of the file to its result list."""
+        columns = self._columns
         cells = self._cells(line, content)
-        if len(cells) <= max(places.values()) or not (cells[places["query"]] and cells[places["document"]]):
+        has_all_cells = len(cells) > max(columns.values())
+        if not has_all_cells or not cells[columns["query"]] or not cells[columns["document"]]:
             raise line_error(self._path, line, content, _EXPECTED_COLUMNS)
-        query = cells[places["query"]]
-        document = cells[places["document"]]
-        position = _parsed_position(self._path, line, cells[places["position"]])
-        clicked = _parsed_click(self._path, line, cells[places["click"]])
-        session = cells[places["session"]] if "session" in places else ""
-        if "propensity" in places:
-            self._propensities.append(_parsed_propensity(self._path, line, cells[places["propensity"]]))
+        query = cells[columns["query"]]
+        document = cells[columns["document"]]
+        position = _parsed_position(self._path, line, cells[columns["position"]])
+        clicked = _parsed_click(self._path, line, cells[columns["click"]])
+        session = cells[columns["session"]] if "session" in columns else ""
+        if "propensity" in columns:
+            self._propensities.append(_parsed_propensity(self._path, line, cells[columns["propensity"]]))
         number = self._list(session, query, position)
         q = self._queries.setdefault(query, len(self._queries))
         d = self._documents.setdefault(document, len(self._documents))
@@ -316,26 +322,35 @@ class _ClickReader:
             column.append(value)
 
     def _list(self, session: str, query: str, position: int) -> int:
-        """Return the number of the list of a document; the lists before it are counted if they are many."""
-        if "session" in self._places and self._at_once:
+        """Return the number of the list of a document.
+
+        When a new list begins and enough documents have been read, the lists before it are counted.
+        """
+        has_sessions = "session" in self._columns
+        if has_sessions and self._at_once:
             number = self._sessions.setdefault((session, query), len(self._sessions))
             self._n_lists = len(self._sessions)
             return number
-        before = self._before
-        self._before = (session, query, position)
-        is_same_query = before is not None and before[:2] == (session, query)
-        if not is_same_query or (
-            "session" not in self._places and before is not None and position <= before[2]
-        ):
+        begins_list = True
+        if self._last_row is not None:
+            last_session, last_query, last_position = self._last_row
+            is_same_query = (last_session, last_query) == (session, query)
+            begins_list = not is_same_query or (not has_sessions and position <= last_position)
+        self._last_row = (session, query, position)
+        if begins_list:
             if len(self._rows[0]) >= _DOCUMENTS_PER_BLOCK:
+                # The propensity of the present line is already read, its row is not.
                 self._count(keep_last=len(self._propensities) > len(self._rows[0]))
             self._n_lists += 1
-            if "session" in self._places:
+            if has_sessions:
                 self._hashes.append(hash((session, query)))
         return self._n_lists - 1
 
     def _count(self, *, keep_last: bool = False) -> None:
-        """Count the lists that were read, and forget them; the last propensity may be of the next one."""
+        """Count the lists read so far, and clear them.
+
+        With ``keep_last``, the last propensity belongs to the next list and is kept.
+        """
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
         propensities = np.frombuffer(self._propensities, np.float64)[: len(table)].copy()
         rest = self._propensities[len(table) :] if keep_last else array("d")
@@ -347,9 +362,9 @@ class _ClickReader:
         ones = np.ones(len(table))
         self._shown.add(table[:, 2:5], np.column_stack([ones, table[:, 5]]), table[:, 0])
         winner, loser = _clicked_pairs(table, self._rule.pairs)
-        position = np.zeros_like(winner) if self._given else table[winner, 4]
+        position = np.zeros_like(winner) if self._uses_propensities else table[winner, 4]
         keys = np.column_stack([table[winner, 2], table[winner, 3], table[loser, 3], position])
-        weight = 1.0 / propensities[order][winner] if self._given else ones[winner]
+        weight = 1.0 / propensities[order][winner] if self._uses_propensities else ones[winner]
         self._pairs.add(keys, weight[:, None], table[winner, 0])
 
     def _cells(self, line: int, content: str) -> list[str]:
@@ -360,9 +375,9 @@ class _ClickReader:
         return [unguarded(cell.strip()).strip() for cell in cells]
 
     def _check_lists(self, table: Ints) -> None:
-        """Refuse a list with a document or a position twice."""
+        """Raise FormatError for a list with a document or a position twice."""
         for column, noun in ((3, "document"), (4, "position")):
-            order = np.lexsort((table[:, column], table[:, 1]))
+            order = np.lexsort((table[:, column], table[:, 1]))  # by list, then by document or position
             ordered = table[order]
             twice = np.flatnonzero((np.diff(ordered[:, 1]) == 0) & (np.diff(ordered[:, column]) == 0))
             if twice.size:
@@ -372,12 +387,12 @@ class _ClickReader:
 
 
 class _Counts:
-    """Sums by whole numbers: each combination once, however often it comes.
+    """Adds up numbers by keys: rows with the same key become one row with the sums of their numbers.
 
     Parameters
     ----------
     n_keys, n_sums : int
-        Numbers of columns.
+        Numbers of columns of a key, and of numbers to add up.
     """
 
     def __init__(self, n_keys: int, n_sums: int) -> None:
@@ -385,13 +400,13 @@ class _Counts:
         self._parts = [(empty, np.zeros((0, n_sums)), np.zeros(0, dtype=np.int64))]
 
     def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
-        """Add some rows; of equal ones the first line is kept."""
+        """Add rows with their line numbers; of the lines of equal keys, the first one is kept."""
         self._parts.append(self._merged([(keys, sums, lines)]))
         if len(self._parts) > _MAX_PARTS:
             self._parts = [self._merged(self._parts)]
 
     def result(self) -> tuple[Ints, Floats, Ints]:
-        """Return the combinations in ascending order, their sums and lines."""
+        """Return the distinct keys in ascending order, their sums, and their first lines."""
         return self._merged(self._parts)
 
     @staticmethod
@@ -399,7 +414,7 @@ class _Counts:
         keys, sums, lines = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         if not len(keys):
             return keys, sums, lines
-        order = np.lexsort(keys.T[::-1])
+        order = np.lexsort(keys.T[::-1])  # by the first column, then by the second, and so on
         keys = keys[order]
         begins = np.flatnonzero(np.append(True, (np.diff(keys, axis=0) != 0).any(axis=1)))
         sums = np.add.reduceat(sums[order], begins, axis=0)
@@ -407,11 +422,12 @@ class _Counts:
 
 
 def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
-    """Return the rows of the winner and the loser of each pair in lists, one after the other."""
+    """Return the rows of the winner and of the loser of each pair, in a table sorted by lists."""
     begins = np.flatnonzero(np.diff(table[:, 1], prepend=-1))
     sizes = np.diff(begins, append=len(table))
     number_of = np.repeat(np.arange(begins.size), sizes)
     clicked = np.flatnonzero(table[:, 5])
+    # First pair each clicked document with all documents of its list.
     list_sizes = sizes[number_of[clicked]]
     winner = np.repeat(clicked, list_sizes)
     first = np.cumsum(list_sizes) - list_sizes
@@ -492,27 +508,30 @@ def estimate_bias(log: Impressions) -> PositionBias:
         return mean, np.bincount(group, weight * (depth - mean[group]) ** 2) / total
 
     def slope(eta: float) -> float:
-        return float(clicks @ moments(eta)[0] - depth @ clicked)
+        """Return the derivative of the conditional log likelihood."""
+        mean, _ = moments(eta)
+        return float(clicks @ mean - depth @ clicked)
 
     if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise PositionBiasError(text.format(most=_MAX_ETA))
     eta = float(brentq(slope, 0.0, _MAX_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
-    information = float(clicks @ moments(eta)[1])
-    return PositionBias(eta, information**-0.5, int(useful.sum()))
+    _, variance = moments(eta)
+    information = float(clicks @ variance)  # the negative second derivative at η
+    return PositionBias(eta, error=information**-0.5, n_documents=int(useful.sum()))
 
 
 def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     """Return the preferences of a log, weighted by the inverse propensity of the clicked document.
 
-    "unclicked" with these weights is the loss of propensity SVM-rank (Joachims, Swaminathan and Schnabel
-    2017, section 5); "skipped" are the pairs of Joachims (2002).
+    The pairs of the rule "unclicked" with these weights give the loss of propensity SVM-rank (Joachims,
+    Swaminathan and Schnabel 2017, section 5). The pairs of the rule "skipped" are those of Joachims (2002).
 
     Parameters
     ----------
     log : ClickLog
     bias : PositionBias or None
-        None for the propensities of the log.
+        None if the weights already are those of given propensities.
 
     Raises
     ------

@@ -23,7 +23,7 @@ from rankstudio.plugins.preferences.preference_summary import (
 
 
 def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
-    """Return the plan's entry for a preference file: its path and checksum, and the rule of clicks.
+    """Return the plan's entry for a preference file: its path and checksum and, for clicks, their rule.
 
     Parameters
     ----------
@@ -52,13 +52,11 @@ def preference_file(plan: Plan) -> PreferenceFile:
         If the file cannot be read, or differs from that of the plan.
     """
     preferences = preferences_of(plan)
-    rule = (
-        ClickRule(cast(PairRule, preferences["pairs"]), preferences["eta"])
-        if "pairs" in preferences
-        else None
-    )
+    rule = None
+    if "pairs" in preferences:  # the file has clicks
+        rule = ClickRule(pairs=cast(PairRule, preferences["pairs"]), eta=preferences["eta"])
     file = read_preference_file(Path(preferences["path"]), rule)
-    if preferences_of(plan).get("checksum", file.checksum) != file.checksum:
+    if preferences.get("checksum", file.checksum) != file.checksum:
         text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
         raise DatasetError(text.format(file=file.path))
     return file
@@ -78,7 +76,9 @@ def click_facts(plan: Plan) -> ClickFacts | None:
 def named_for(
     plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None = None
 ) -> dict[str, str]:
-    """Return the plan's entry for a preference file that fits the data; a rule makes preferences of clicks.
+    """Return the plan's entry for a preference file, after a check that the file fits the data.
+
+    ``rule`` converts clicks to preferences; see :func:`named_preferences`.
 
     Raises
     ------
@@ -106,20 +106,21 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
     counted_queries = set[str]()
     summary = NO_PREFERENCES
     for part in parts:
-        fresh = [query not in counted_queries for query in part.query_ids]
+        is_new_query = [query not in counted_queries for query in part.query_ids]
         counted_queries.update(part.query_ids)
-        if any(new and query in file.queries for query, new in zip(part.query_ids, fresh, strict=True)):
+        queries = zip(part.query_ids, is_new_query, strict=True)
+        if any(is_new and query in file.queries for query, is_new in queries):
             part_preferences = file.of_part(part, file.queries)
-            is_fresh = np.array(fresh)[part.query_index[part_preferences.winner]]
-            fresh_preferences = Preferences(
-                part_preferences.winner[is_fresh], part_preferences.loser[is_fresh]
+            is_new_preference = np.array(is_new_query)[part.query_index[part_preferences.winner]]
+            new_preferences = Preferences(
+                part_preferences.winner[is_new_preference], part_preferences.loser[is_new_preference]
             )
-            summary += summarise_preferences(fresh_preferences, part.query_index)
+            summary += summarise_preferences(new_preferences, part.query_index)
     return summary
 
 
 def check_file(plan: Plan, dataset: FoldedDataset) -> None:
-    """Reject preferences that do not fit the data, before any work.
+    """Raise DataError if the preferences of a plan do not fit the data; called before any work.
 
     Raises
     ------
@@ -129,12 +130,12 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     query_ids = {query for part in parts for query in part.query_ids}
-    checked_queries: set[str] = set()
+    checked_queries: set[str] = set()  # a part with queries of an earlier part, as folds have, is skipped
     for part in parts:
         if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(part.query_ids):
             file.of_part(part, query_ids)
             checked_queries.update(part.query_ids)
-    if not checked_queries:
+    if not checked_queries:  # no part has a query of the file, so this raises the error that says so
         file.of_part(parts[0], query_ids)
 
 

@@ -1,4 +1,4 @@
-"""Files of preferences: ``qid,winner,loser[,magnitude[,weight]]``, a line each."""
+"""Reads files of preferences, with a line ``qid,winner,loser[,magnitude[,weight]]`` for each preference."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ from rankstudio.plugins.preferences.clicks import (
     read_clicks,
 )
 
-_HEADER_BYTES = 1 << 12  # bytes in which a header stands
+_HEADER_BYTES = 1 << 12  # the header is looked for in this many bytes at the beginning of a file
 _NOT_IN_DATA = -1
+"""In place of the number of a query that no part of the data has."""
 _IN_OTHER_PART = -2
-"""In place of the number of a query: no part has it, or another one."""
+"""In place of the number of a query that another part of the data has."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class PreferenceFile:
     queries : frozenset of str
         Ids of its queries.
     clicks : ClickFacts or None
-        What is known of the clicks; None for preferences that are no clicks.
+        Facts on the clicks from which the preferences were made; None for preferences that are no clicks.
     """
 
     path: Path
@@ -146,12 +147,16 @@ class PreferenceFile:
         if wrong.size:
             index = int(wrong[0])
             raise self._error(
-                data, int(in_part[index]), int(query[index]), int(winner[index]), int(loser[index])
+                data,
+                preference=int(in_part[index]),
+                q=int(query[index]),
+                winner=int(winner[index]),
+                loser=int(loser[index]),
             )
         return Preferences(winner, loser, columns.magnitude[in_part], columns.weight[in_part])
 
     def _error(self, data: RankingDataset, preference: int, q: int, winner: int, loser: int) -> FormatError:
-        """Return the error of a preference, by the rows that were found for it."""
+        """Return the error of a preference, given its query's number and the rows found for its documents."""
         columns = self._columns
         query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
@@ -176,12 +181,12 @@ def holds_preferences(path: Path) -> bool:
     try:
         cells = _header_cells(read_beginning(path, _HEADER_BYTES))
     except RankStudioError:
-        return False  # whoever opens it says why
+        return False  # opening the file raises the error again
     return tuple(cells[:3]) == COLUMNS[:3] or is_click_header(cells)
 
 
 def _header_cells(beginning: bytes) -> list[str]:
-    """Return the cells of the first line, in small letters."""
+    """Return the cells of the first line that is not empty, in lower case."""
     lines = beginning.decode("utf-8-sig", errors="replace").splitlines()
     header = next((line for line in lines if line.strip()), "")
     return [cell.strip() for cell in re.split("[,;\t]", header.lower().replace('"', ""))]
@@ -198,8 +203,9 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
         click log has a header with the columns qid, docid, position and click, and optionally session and
         propensity; see `rankstudio.plugins.preferences.clicks`.
     rule : ClickRule, optional
-        How clicks become preferences; by default each clicked document is preferred to the unclicked ones of
-        its list, with the propensities of the log, or else those of the power law with η estimated.
+        How clicks become preferences. By default, each clicked document is preferred to the unclicked
+        documents of its list, weighted by the propensities in the log or, without these, by a power law whose
+        η is estimated.
 
     Returns
     -------
@@ -229,7 +235,7 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
 
 @lru_cache(maxsize=2)
 def _parsed_file(path: Path, checksum: str) -> PreferenceFile:
-    """Read a file whose bytes have this checksum; every fold of a run asks for it."""
+    """Read a file whose bytes have this checksum; cached, as every fold of a run reads the file."""
     file = read_text(path)
     columns = columns_of_bytes(file.content) or columns_of_lines(file.in_lines())
     return PreferenceFile(path, checksum, frozenset(columns.queries), columns)
@@ -245,14 +251,14 @@ def _preferences_of_clicks(path: Path, checksum: str, rule: ClickRule | None) ->
     except DatasetError as error:
         raise type(error)(f"{path}: {error}") from None
     columns = PreferenceColumns(
-        pairs.line,
-        pairs.query,
-        pairs.winner,
-        pairs.loser,
-        np.ones(pairs.weight.size),
-        pairs.weight,
-        log.queries,
-        log.documents,
+        line=pairs.line,
+        query=pairs.query,
+        winner=pairs.winner,
+        loser=pairs.loser,
+        magnitude=np.ones(pairs.weight.size),
+        weight=pairs.weight,
+        queries=log.queries,
+        documents=log.documents,
     )
     facts = ClickFacts(log.rule, bias, log.n_clicks, log.n_lists, pairs.weight.size)
     return PreferenceFile(path, checksum, frozenset(log.queries), columns, facts)
@@ -284,27 +290,28 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
 
 
 NO_DOCUMENT = -1
+"""In place of a row, if no document of the query has the name."""
 SEVERAL = -2
-"""In place of a row: no document of the query has the name, or several have it for their id."""
+"""In place of a row, if several documents of the query have the name as their id."""
 
 _MAX_DIGITS = 9  # whole numbers of this length fit into an int32
-_IDS_PER_BATCH = 1 << 14  # ids that are looked up before other threads may go on
+_IDS_PER_BATCH = 1 << 14  # ids that are looked up in one expression, so that other threads can run in between
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentRows:
-    """Rows of some data by query and name.
+    """Finds the rows of documents by their query and name.
 
     Attributes
     ----------
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     numbers : ndarray of shape (N,)
-        Numeric values of the names, 0 for other names.
+        For each name, the number that it is, 0 if it is not a number.
     keys : ndarray of shape (D,), in ascending order
-        ``q * N + n`` for each document of query q with the nth name as its id.
+        ``q * N + n`` for each document of query q whose id is the nth name.
     rows : ndarray of shape (D,)
-        Row of that document, or `SEVERAL`.
+        For each key, the row of the document, or `SEVERAL`.
     """
 
     ptr: Ints
@@ -314,7 +321,7 @@ class DocumentRows:
 
     @classmethod
     def of(cls, data: RankingDataset, names: tuple[str, ...]) -> DocumentRows:
-        """Find names among the ids of documents."""
+        """Find the documents of some data whose ids are among the names."""
         numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
         name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
@@ -329,9 +336,9 @@ class DocumentRows:
         Parameters
         ----------
         query : ndarray of shape (l,)
-            Number of its query, negative for none.
+            For each document, the number of its query; negative for none.
         name : ndarray of shape (l,)
-            Position of its name.
+            For each document, the position of its name.
 
         Returns
         -------
@@ -343,12 +350,14 @@ class DocumentRows:
         """
         q = np.maximum(query, 0)
         first = self.ptr[q]
+        size = self.ptr[q + 1] - first
         number = self.numbers[name]
-        rows = np.where((number >= 1) & (number <= self.ptr[q + 1] - first), first + number - 1, NO_DOCUMENT)
+        rows = np.where((number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT)
+        # An id takes precedence over a number; -1 is no key, for positions behind the last key.
         key = q * self.numbers.size + name
         position = np.searchsorted(self.keys, key)
-        named = np.flatnonzero(np.append(self.keys, -1)[position] == key)
-        rows[named] = self.rows[position[named]]
+        has_id = np.flatnonzero(np.append(self.keys, -1)[position] == key)
+        rows[has_id] = self.rows[position[has_id]]
         rows[query < 0] = NO_DOCUMENT
         return rows
 
@@ -364,9 +373,9 @@ def _positions_of_ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
 
 
 def _number_of_id(name: str) -> int:
-    """Return the number from 1 that a name is, or 0."""
-    plain = name.isascii() and name.isdigit() and len(name) <= _MAX_DIGITS
-    return int(name) if plain else 0
+    """Return the number that a name is; 0 for a name that is not a whole number."""
+    is_number = name.isascii() and name.isdigit() and len(name) <= _MAX_DIGITS
+    return int(name) if is_number else 0
 
 
 COLUMNS = "qid", "winner", "loser", "magnitude", "weight"
@@ -375,7 +384,7 @@ _MIN_CELLS = 3
 _MAX_CELLS = len(COLUMNS)
 _EXPECTED_COLUMNS = "qid,winner,loser and optionally magnitude,weight"
 _HEADERS = {COLUMNS[:n] for n in range(_MIN_CELLS, _MAX_CELLS + 1)}
-_MAX_UNCHECKED_LENGTH = 1 << 16  # characters of a line, no cell of which is too long for csv
+_MAX_UNCHECKED_LENGTH = 1 << 16  # characters; in a shorter line, no cell exceeds the limit of module csv
 _QUOTING = re.compile('["\r\n\0]')
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -385,7 +394,7 @@ _NEWLINE = 10
 _RETURN = 13
 _SPACE = 32
 _DELETE = 127
-_MAX_CELL_WIDTH = 128  # characters of a cell, as every other one of its column takes as much memory
+_MAX_CELL_WIDTH = 128  # characters; every cell of a column takes as much memory as the longest one
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,14 +442,14 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
         raise DatasetError(f"{text.path}: found no preference; expected on each line {_EXPECTED_COLUMNS}.")
     queries: dict[str, int] = {}
     documents: dict[str, int] = {}
-    names = []
+    indices = []
     sizes = []
     for line_number, line in filled:
         (query, *pair), numbers = _names_and_sizes(text, line_number, line, delimiter)
         numbered = (documents.setdefault(name, len(documents)) for name in pair)
-        names.append((line_number, queries.setdefault(query, len(queries)), *numbered))
+        indices.append((line_number, queries.setdefault(query, len(queries)), *numbered))
         sizes.append(numbers)
-    line_numbers, query, winner, loser = np.array(names, dtype=np.int64).T.copy()
+    line_numbers, query, winner, loser = np.array(indices, dtype=np.int64).T.copy()
     magnitude, weight = np.array(sizes).T.copy()
     return PreferenceColumns(
         line_numbers, query, winner, loser, magnitude, weight, tuple(queries), tuple(documents)
@@ -465,29 +474,29 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     starts = np.append(0, ends[:-1] + 1)
     if int((ends - starts).max()) >= _MAX_UNCHECKED_LENGTH:
         return None
-    first = int(np.searchsorted(ends, len(raw) - len(raw.lstrip(_BLANKS))))
+    n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
+    first = int(np.searchsorted(ends, n_leading_blanks))  # the first line that is not empty
     line = raw[starts[first] : ends[first]].decode()
     delimiter = _delimiter_of_line(line)
     first += _is_header([cell.strip() for cell in line.split(delimiter)])
     places = np.flatnonzero(text == ord(delimiter))
     before = np.searchsorted(places, starts)
     count = np.searchsorted(places, ends) - before
-    filled = (count >= _MIN_CELLS - 1) & (count < _MAX_CELLS)
-    filled[:first] = False
-    rest = np.flatnonzero(~filled)
-    if not filled.any() or any(raw[starts[i] : ends[i]].strip() for i in rest[rest >= first]):
+    has_preference = (count >= _MIN_CELLS - 1) & (count < _MAX_CELLS)
+    has_preference[:first] = False
+    other_lines = np.flatnonzero(~has_preference)
+    other_lines = other_lines[other_lines >= first]
+    if not has_preference.any() or any(raw[starts[i] : ends[i]].strip() for i in other_lines):
         return None
-    lines = np.flatnonzero(filled)
-    cells = _stripped_bounds(
-        text, *_cell_bounds(places, before[lines], count[lines], starts[lines], ends[lines])
-    )
-    return _columns(text, lines + 1, *cells)
+    lines = np.flatnonzero(has_preference)
+    begin, end = _cell_bounds(places, before[lines], count[lines], starts[lines], ends[lines])
+    return _columns(text, lines + 1, *_stripped_bounds(text, begin, end))
 
 
 def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColumns | None:
-    """Return the columns of cells (l, 5), or None where one is missing, too long or no number."""
-    wide = end - begin
-    if int(wide.max()) > _MAX_CELL_WIDTH or (wide[:, :_MIN_CELLS] == 0).any():
+    """Return the columns of cells (l, 5); None if a cell is missing, too long or not a number."""
+    width = end - begin
+    if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
         return None
     queries, query = _distinct_words(text, begin[:, 0], end[:, 0])
     documents, document = _distinct_words(text, begin[:, 1:_MIN_CELLS].ravel(), end[:, 1:_MIN_CELLS].ravel())
@@ -496,41 +505,41 @@ def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColum
     )
     if magnitude is None or weight is None:
         return None
-    winner = document[::2].copy()
+    winner = document[::2].copy()  # the words of winners and losers alternate
     loser = document[1::2].copy()
     return PreferenceColumns(line, query, winner, loser, magnitude, weight, queries, documents)
 
 
 def _parsed_sizes(text: Bytes, begin: Ints, end: Ints) -> Floats | None:
-    """Return the magnitudes or weights in cells, or None where one is none."""
+    """Return the magnitudes or weights in cells; None if one of them is invalid."""
     words, index = _distinct_words(text, begin, end)
     numbers = [_parsed_size(word) for word in words]
     return None if None in numbers else np.array(numbers, dtype=np.float64)[index]
 
 
 def _is_simple_ascii(text: Bytes) -> bool:
-    """Return whether a text is of printable ASCII without quotation marks, in lines that end as usual."""
+    """Return whether a text is printable ASCII without quotation marks, in lines ending with LF or CR LF."""
+    if int(text.max()) >= _DELETE or ((text == ord('"')) | (text == ord("'"))).any():
+        return False
     returns = np.flatnonzero(text == _RETURN)
-    blanks = sum(int(np.count_nonzero(text == blank)) for blank in (_TAB, _NEWLINE))
-    return (
-        int(text.max()) < _DELETE
-        and not ((text == ord('"')) | (text == ord("'"))).any()
-        and int(np.count_nonzero(text < _SPACE)) == returns.size + blanks
-        and bool((text[returns + 1] == _NEWLINE).all())
-    )
+    n_blanks = sum(int(np.count_nonzero(text == blank)) for blank in (_TAB, _NEWLINE))
+    has_other_controls = int(np.count_nonzero(text < _SPACE)) != returns.size + n_blanks
+    return not has_other_controls and bool((text[returns + 1] == _NEWLINE).all())
 
 
 def _cell_bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Return where the cells of lines begin and end (l, 5), at the line's end those that it has not.
+    """Return the begin and the end of each cell of lines, two arrays of shape (l, 5).
+
+    Cells that a line does not have begin and end at the end of the line.
 
     Parameters
     ----------
     places : ndarray
-        Of all delimiters.
+        Places of all delimiters in the text.
     before, count : ndarray of shape (l,)
-        How many of them stand before each line, and in it.
+        Numbers of delimiters before each line, and in it.
     start, end : ndarray of shape (l,)
-        Of the line.
+        Begin and end of each line.
     """
     nth = np.arange(_MAX_CELLS - 1)
     exists = nth < count[:, None]
@@ -540,9 +549,10 @@ def _cell_bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints
 
 
 def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Return where cells begin and end without the blanks around them."""
+    """Return the begins and ends of cells without the blanks around them."""
     begin = begin.copy()
     end = end.copy()
+    # `shift` is where the outermost character is: at `begin`, or one before `end`.
     for edge, step, shift in ((begin, 1, 0), (end, -1, -1)):
         flat = edge.ravel()
         low = begin.ravel()
@@ -560,12 +570,12 @@ def _distinct_words(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...
     width = int((end - begin).max())
     if not width:
         return ("",), np.zeros(begin.size, dtype=np.int64)
-    eights = -(-width // 8)
+    eights = -(-width // 8)  # width / 8, rounded up
     letters = np.zeros((begin.size, 8 * eights), dtype=np.uint8)
     for column in range(width):
         inside = np.flatnonzero(begin + column < end)
         letters[inside, column] = text[begin[inside] + column]
-    # As numbers where eight letters are enough: these are sorted several times as fast as words.
+    # Words of at most eight letters are compared as numbers, which sorts several times as fast.
     words: NDArray[np.generic] = letters.view(">u8" if eights == 1 else f"S{8 * eights}").ravel()
     if eights == 1:
         words = words.astype(np.uint64)
@@ -575,7 +585,7 @@ def _distinct_words(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...
 
 
 def _delimiter_of_line(line: str) -> str:
-    """Return by what the cells of the first line are apart."""
+    """Return the delimiter that the first line contains most often."""
     return max(DELIMITERS, key=line.count)
 
 
@@ -599,7 +609,7 @@ def _cells_of_line(text: TextLines, line_number: int, line: str, delimiter: str)
 def _names_and_sizes(
     text: TextLines, line_number: int, line: str, delimiter: str
 ) -> tuple[list[str], list[float]]:
-    """Return the names and the numbers of a line."""
+    """Return the names of a line (query, winner, loser), and its magnitude and weight, which default to 1."""
     cells = _cells_of_line(text, line_number, line, delimiter)
     if not _MIN_CELLS <= len(cells) <= _MAX_CELLS or not all(cells[:_MIN_CELLS]):
         raise text.error(line_number, line, _EXPECTED_COLUMNS)

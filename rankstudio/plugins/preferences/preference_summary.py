@@ -1,4 +1,4 @@
-"""Counts of preferences: contradictions and cycles tell how far they agree with any ranking at all.
+"""Counts preferences, contradictions and cycles, which show how far preferences can agree with any ranking.
 
 See Airola (2011), section 3.2.
 """
@@ -47,7 +47,7 @@ class PreferenceSummary:
     n_cyclic: int
 
     def __add__(self, other: PreferenceSummary) -> PreferenceSummary:
-        """Return the summary of the preferences of both, where they have no query in common."""
+        """Return the summary of the preferences of both, which must have no query in common."""
         values = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
         return PreferenceSummary(**{**values, "largest": max(self.largest, other.largest)})
 
@@ -80,8 +80,8 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     winner = preferences.winner
     loser = preferences.loser
     m = query.size
-    ways = np.unique(winner * m + loser)
-    winner_row, loser_row = np.divmod(ways, m)
+    directed_pairs = np.unique(winner * m + loser)  # each pair of rows as one number
+    winner_row, loser_row = np.divmod(directed_pairs, m)
     pairs = np.unique(np.minimum(winner_row, loser_row) * m + np.maximum(winner_row, loser_row))
     graph = coo_array((np.ones(winner.size), (winner, loser)), shape=(m, m))
     _, component = connected_components(graph, connection="strong")
@@ -94,7 +94,7 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
         n_pairs=pairs.size,
         n_documents=taking_part.size,
         n_queries=np.unique(query[taking_part]).size,
-        n_contradictions=ways.size - pairs.size,
+        n_contradictions=directed_pairs.size - pairs.size,
         n_cycles=cycles.size,
         n_in_cycles=int(cycles.sum()),
         largest=int(cycles.max(initial=0)),

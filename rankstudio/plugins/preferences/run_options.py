@@ -1,4 +1,4 @@
-"""The options of the terminal that name a file of preferences, or of clicks."""
+"""The options of the command line that name a file of preferences or of clicks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankstudio.plugins.preferences.clicks import PAIR_RULES, ClickRule
 
 
 def add_options(parser: argparse._ActionsContainer) -> None:
-    """Add the options of a file of preferences."""
+    """Add the options for a file of preferences or of clicks."""
     parser.add_argument(
         "--preferences",
         type=Path,
@@ -36,14 +36,14 @@ def add_options(parser: argparse._ActionsContainer) -> None:
 
 
 def preferences_from(args: argparse.Namespace) -> dict[str, str] | None:
-    """Return the plan's entry of the file that the options name; None if they name none.
+    """Return the plan's entry for the file that the options name; None if they name no file.
 
     Raises
     ------
     PlanError
-        For a rule of clicks without a file.
+        If a rule for clicks is given without a file.
     ParameterError
-        For a wrong rule.
+        If the rule is invalid.
     DataError
         If the file cannot be read.
     """
@@ -56,4 +56,4 @@ def preferences_from(args: argparse.Namespace) -> dict[str, str] | None:
         return named_preferences(path) if isinstance(path, Path) else path
     if path is None:
         raise PlanError("--click-pairs, --eta: only with --preferences and a click log. Omit them.")
-    return named_preferences(path, ClickRule(pairs or "unclicked", eta or ""))
+    return named_preferences(path, ClickRule(pairs=pairs or "unclicked", eta=eta or ""))

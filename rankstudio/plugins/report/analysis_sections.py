@@ -1,4 +1,4 @@
-"""The tables of analyses that plug-ins have in reports."""
+"""The section of a report with the tables of analyses that plug-ins contribute."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankstudio.plugins.report.document import Block
 
 
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the tables of each analysis: of each run, or of the training part of each dataset."""
+    """Yield the tables of each analysis for each subject: a run, a plan, a dataset or a training part."""
     for entry in reported_analyses():
         subjects = _SUBJECTS_BY_NEED[entry.needs](source)
         if not subjects:
@@ -26,7 +26,7 @@ def analysis_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _analysis_tables(entry: Analysis, name: str, subject: tuple[Any, ...]) -> Iterator[Block]:
-    """Yield the tables of an analysis, or why there are none."""
+    """Yield the tables of an analysis of a subject, or a paragraph that says why there are none."""
     try:
         *_, result = analysis_steps(entry, subject, {})
     except RankStudioError as error:
@@ -39,7 +39,7 @@ def _analysis_tables(entry: Analysis, name: str, subject: tuple[Any, ...]) -> It
 
 
 def _runs_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return each run whose data are available, without test parts that are sealed."""
+    """Return each run whose data are available, with these data; sealed test parts are left out."""
     return {
         run.name: (run.result, sealed_data(run.data) if source.is_sealed(run) else run.data)
         for run in source.runs
@@ -48,7 +48,7 @@ def _runs_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 
 
 def _plans_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return the plan of each run whose data are available, and these without test parts that are sealed."""
+    """Return the plan of each run whose data are available, with the data; sealed test parts are left out."""
     return {
         run.name: (
             run.result.plan,
@@ -60,7 +60,7 @@ def _plans_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 
 
 def _datasets(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return each dataset that is available, without test parts that are sealed."""
+    """Return each available dataset; sealed test parts are left out."""
     return {
         run.result.data_name: (sealed_data(run.data) if source.is_sealed(run) else run.data,)
         for run in source.runs
@@ -69,11 +69,12 @@ def _datasets(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 
 
 def _training_parts(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return the training part of the first fold of each dataset that is available."""
+    """Return the training part of the first fold of each available dataset."""
     datasets = {run.result.data_name: run.data for run in source.runs if run.data is not None}
     return {f"{name}, fold {data.folds[0].number}": (data.folds[0].train,) for name, data in datasets.items()}
 
 
+# Functions that return the subjects of an analysis by their names, each as a tuple of arguments.
 _SUBJECTS_BY_NEED = {
     Needs.DATA: _training_parts,
     Needs.FOLDS: _datasets,

@@ -37,17 +37,17 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
     value = best.result.average[name]
     sizes = range_text(best.result.sizes)
     features = f" with {sizes} feature{'' if sizes == '1' else 's'}" if sizes else ""
-    called = f"{best.name[0].upper()}{best.name[1:]}"
-    has = f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
-    text = [f"{called}, {has}, {fixed(value)}{features}."]
+    capitalized = f"{best.name[0].upper()}{best.name[1:]}"
+    predicate = f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
+    sentences = [f"{capitalized}, {predicate}, {fixed(value)}{features}."]
     if len(measured) > 1:
-        text.append(_next_sentence(group, best))
-    text.append(_single_sentence(best, name))
-    yield Paragraph(" ".join(filter(None, text)))
+        sentences.append(_next_sentence(group, best))
+    sentences.append(_single_sentence(best, name))
+    yield Paragraph(" ".join(filter(None, sentences)))
 
 
 def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
-    """Return whether the best run is significantly better than the next one."""
+    """Return a sentence on the next best run, and whether the best run is significantly better."""
     name = group.measure
     sign = 1.0 if measure(name).higher_is_better else -1.0
     rivals = [run for run in group.runs if run is not best and name in run.result.average]
@@ -56,7 +56,7 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
     if test is None or test.found is None or test.p_holm is None:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
     significant = "" if test.p_holm < ALPHA else " not"
-    difference = fixed(-test.found.mean_difference, sign=True)
+    difference = fixed(-test.found.mean_difference, sign=True)  # the tests subtract the best run
     return (
         f"It is{significant} significantly better than the next, {follower.name}: difference {difference}, "
         f"p (Holm) {p_text(test.p_holm)}."
@@ -64,7 +64,7 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
 
 
 def _single_sentence(run: ReportedRun, name: str) -> str:
-    """Return whether a run is better than its best single features; "" if these have no such measure."""
+    """Return a sentence that compares a run with the best single features; "" without their measure."""
     single = run.result.baseline.get(name, nan)
     if isnan(single):
         return ""
@@ -87,7 +87,8 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
     Returns
     -------
     PairedComparison or None
-        None if the documents or the measure's code are not available, or the measure is not known by query.
+        None if the documents or the measure's code are not available, or if the run has no values of the
+        measure for each query.
     """
     if run.data is None or lacking(name) or not run.result.has_per_query(name):
         return None
@@ -99,12 +100,16 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
 
 
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
-    """Return a measure of the best single feature of each fold in each query of the part of a run."""
+    """Return the measure of the best single feature of each fold, for each query of the run's part.
+
+    None if the measure has no values for each query.
+    """
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
     assert run.data is not None
     result = run.result
     ids = result.feature_ids.tolist()
+    # The result of a run that has chosen the best single feature of each fold.
     folds = tuple(
         replace(
             fold,

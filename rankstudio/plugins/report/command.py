@@ -1,4 +1,4 @@
-"""``rankstudio report``: a study as one HTML file that a colleague reads anywhere."""
+"""The command ``rankstudio report``, which writes the report of a study as one HTML file."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Carry out the command; return its exit status."""
     from rankstudio.engine.analysis.reported_runs import DataOpener, no_data, read_study
     from rankstudio.plugins.report.document import html_page
     from rankstudio.plugins.report.report import make_report

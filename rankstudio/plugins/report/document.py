@@ -1,4 +1,4 @@
-"""A report as values: sections of paragraphs, facts, tables, figures and code; and these as one HTML file."""
+"""Defines a report as values (sections of paragraphs, facts, tables, figures and code), and its HTML."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.support.templates import rendered
 
 STYLE = FigureStyle(width=540.0, font=9.0)
-"""Style of all figures: 720 pixels of a page, with text of 12."""
+"""Style of all figures in points, which is 720 pixels wide on a page, with text of 12 pixels."""
 
-_DPI = 240.0  # of the picture; on paper one dot is a third of the width of a thin line
+_DPI = 240.0  # of pictures; on paper, a dot is a third of the width of a thin line
 
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A drawing with its caption.
+    """A figure of a report with its caption.
 
-    HTML contains it as an element, previews and PDF as a picture; each is created on demand.
+    HTML contains the figure as an SVG element, previews and PDF contain it as a picture; each is created on
+    demand.
 
     Attributes
     ----------
@@ -40,40 +41,40 @@ class ReportFigure:
 
     @property
     def caption(self) -> str:
-        """Caption below it."""
+        """Caption below the figure."""
         return self.figure.caption
 
     @cached_property
     def svg(self) -> str:
-        """The complete drawing as an element of a page."""
+        """The figure as an SVG element of an HTML page."""
         return _element(figure_bytes(self.figure, STYLE, "svg"))
 
     @cached_property
     def png(self) -> bytes:
-        """The same as a picture in print resolution."""
+        """The figure as a PNG picture in print resolution."""
         return figure_bytes(self.figure, STYLE, "png", _DPI)
 
 
 def _element(file: bytes) -> str:
-    """Return an SVG file as an element of a page of HTML: without metadata, its ids found nowhere else."""
+    """Return an SVG file as an element of an HTML page: without metadata, and with ids unique on the page."""
     root = ElementTree.fromstring(file)
     for parent in root.iter():
         for child in [c for c in parent if c.tag.endswith(("}metadata", "}style"))]:
             parent.remove(child)
-    mark = hashlib.sha256(file).hexdigest()[:8]
+    id_prefix = hashlib.sha256(file).hexdigest()[:8]
     for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
+        element.tag = element.tag.rpartition("}")[2]  # without the namespace, "{http://…}g"
         attributes = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
         if element.tag == "g":
-            attributes.pop("id", None)  # which only says what it is a part of
-        for name, sign in (("id", ""), ("href", "#"), ("clip-path", "url(#")):
+            attributes.pop("id", None)  # nothing refers to the ids of groups
+        for name, beginning in (("id", ""), ("href", "#"), ("clip-path", "url(#")):
             if name in attributes:
-                attributes[name] = f"{sign}{mark}-{attributes[name].removeprefix(sign)}"
+                attributes[name] = f"{beginning}{id_prefix}-{attributes[name].removeprefix(beginning)}"
         element.attrib.clear()
         element.attrib.update(attributes)
-    # What the style said of all elements; CSS in a page would be of the whole page.
-    look = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
-    root.attrib.update({"xmlns": "http://www.w3.org/2000/svg", "role": "img", **look})
+    # These attributes replace the removed style element, whose CSS would apply to the whole page.
+    style_attributes = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
+    root.attrib.update({"xmlns": "http://www.w3.org/2000/svg", "role": "img", **style_attributes})
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -92,7 +93,7 @@ class FactList:
 
 @dataclass(frozen=True)
 class CodeText:
-    """Text to copy.
+    """Text that the reader can copy, such as a plan.
 
     Attributes
     ----------
@@ -131,10 +132,10 @@ class Report:
     Attributes
     ----------
     title : str
+        Title of the study.
     subtitle : str
-        Title of the report.
+        Subject of the report, such as "3 finished runs on MQ2008".
     sections : tuple of ReportSection
-        In order.
     """
 
     title: str
@@ -168,9 +169,9 @@ SECTIONS: dict[str, str] = {
 
 
 def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
-    """Return all sections in the stored order, with whether they are included; new ones come last.
+    """Return all sections in the stored order, each with whether it is included; new ones come last.
 
-    That of analyses is there if a plug-in has one for reports.
+    The section of analyses is only available if a plug-in has an analysis for reports.
     """
     available = [key for key in SECTIONS if key != "analyses" or reported_analyses()]
     included = {key: is_included for key, is_included in stored if key in available}
@@ -197,29 +198,31 @@ def section_keys(text: str) -> tuple[str, ...]:
     return keys
 
 
-_KEY = "question"
+_QUESTION_KEY = "question"
 
 
 def words(settings: ReportSettings) -> Iterator[Paragraph]:
-    """Yield question and notes, if any."""
+    """Yield the question and the notes of a study, each if it is not empty."""
     for text in (settings.question, settings.notes):
         if text.strip():
             yield Paragraph(text)
 
 
 def with_words(report: Report, settings: ReportSettings) -> Report:
-    """Return a report with new texts.
+    """Return a report with another question and other notes on the study.
 
     Parameters
     ----------
     report : Report
     settings : ReportSettings
-        Texts with question and notes; the notes on runs stay.
+        The new question and notes; the notes on runs stay.
     """
-    before = [block for section in report.sections if section.key == _KEY for block in section.blocks]
-    other_blocks = (block for block in before if not isinstance(block, Paragraph))
-    section = ReportSection(_KEY, SECTIONS[_KEY], (*words(settings), *other_blocks))
-    other_sections = tuple(other for other in report.sections if other.key != _KEY)
+    old_blocks = [
+        block for section in report.sections if section.key == _QUESTION_KEY for block in section.blocks
+    ]
+    run_notes = (block for block in old_blocks if not isinstance(block, Paragraph))
+    section = ReportSection(_QUESTION_KEY, SECTIONS[_QUESTION_KEY], (*words(settings), *run_notes))
+    other_sections = tuple(other for other in report.sections if other.key != _QUESTION_KEY)
     return replace(report, sections=(section, *other_sections) if section.blocks else other_sections)
 
 

@@ -1,4 +1,4 @@
-"""Selections of runs: features with margins, agreement of the folds, and substitutes."""
+"""The sections of a report on selections: features with margins, and agreement of the folds."""
 
 from __future__ import annotations
 
@@ -71,18 +71,18 @@ def _selecting_runs(source: ReportSource) -> list[ReportedRun]:
 
 
 def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
-    """Return in a sentence which features all folds have chosen."""
+    """Return a sentence on the number of chosen features, and the features that all folds have chosen."""
     n = len(stability.folds)
     everywhere = [feature.name for feature in stability.features if feature.times == n]
     name = f"{run.name[0].upper()}{run.name[1:]}"
-    chose = f"{name}, chose {len(stability.features)} different features on {n} fold{'s' if n > 1 else ''}"
+    text = f"{name}, chose {len(stability.features)} different features on {n} fold{'s' if n > 1 else ''}"
     if n < 2:
-        return f"{chose}."
+        return f"{text}."
     if not everywhere:
-        return f"{chose}, none of them on all."
+        return f"{text}, none of them on all."
     n_more = len(everywhere) - _MAX_NAMED_FEATURES
-    named = everywhere[:_MAX_NAMED_FEATURES] + ([f"{n_more} more"] if n_more > 0 else [])
-    return f"{chose}, {len(everywhere)} of them on all: {listed(named)}."
+    names = everywhere[:_MAX_NAMED_FEATURES] + ([f"{n_more} more"] if n_more > 0 else [])
+    return f"{text}, {len(everywhere)} of them on all: {listed(names)}."
 
 
 def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable:
@@ -108,23 +108,33 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     if n_more > 0:
         notes.append(f"And {n_more} more features, chosen by fewer folds or later.")
     text_columns = (0, len(header) - 1) if closest else (0,)
-    return TextTable(f"Run {run.number}: features", tuple(header), tuple(rows), text_columns, " ".join(notes))
+    return TextTable(
+        f"Run {run.number}: features",
+        tuple(header),
+        tuple(rows),
+        left=text_columns,
+        note=" ".join(notes),
+    )
 
 
 def _closest_choices(run: ReportedRun) -> dict[int, str]:
-    """Return by id how far ahead each feature was where it was least so; {} for a method without margins."""
+    """Return a text on the smallest lead of each feature over the next candidate, over the folds, by id.
+
+    {} for a method that does not compare candidates.
+    """
     score = run.plan.candidate_score
     if score is None:
         return {}
-    least: dict[int, tuple[float, int, Margin]] = {}
+    least: dict[int, tuple[float, int, Margin]] = {}  # share of the lead, fold and margin, by feature
     ids = run.result.feature_ids.tolist()
     groups = CandidateGroups.of(ids, run.result.feature_names, feature_groups_of(run.plan))
     for fold in run.result.folds:
-        inside = set(fold.selected)
+        selected = set(fold.selected)
         for column, margin in margins(groups.path(chosen_path(fold)), score).items():
             for feature in (ids[member] for member in groups.members(column)):
                 share = margin.share
-                if feature in inside and not isnan(share) and share < least.get(feature, (np.inf,))[0]:
+                least_share = least[feature][0] if feature in least else np.inf
+                if feature in selected and not isnan(share) and share < least_share:
                     least[feature] = share, fold.fold, margin
     several_folds = len(run.result.folds) > 1
     return {
@@ -134,7 +144,7 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
 
 
 def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fold: int) -> str:
-    """Return how far ahead of whom: "12 % ahead of BM25 of body (fold 2)"."""
+    """Return a text on a lead, such as "12 % ahead of BM25 of body (fold 2)"; without a fold for 0."""
     rival = names[margin.rival] if margin.rival is not None else ""
     fold_text = f" (fold {fold})" if fold else ""
     if margin.share == 0:

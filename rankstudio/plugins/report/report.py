@@ -1,4 +1,4 @@
-"""The report of a study: all its sections, with those of its setup and of where its numbers are from."""
+"""Makes the report of a study, with the sections on its data, plans, protocol, seals and versions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MISSING_TEXTS = {
     "refuse": "refused",
 }
 _NORMALIZE_TEXTS = {"none": "as in the files", "query_minmax": "scaled to 0 … 1 within each query"}
-_MAX_FOLDS = 30  # that are listed
+_MAX_FOLDS = 30  # number of folds that are listed
 _PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
 
 
@@ -62,7 +62,7 @@ def question_blocks(source: ReportSource) -> Iterator[Block]:
     noted = [run for run in source.runs if run.label.note or run.label.tags]
     if noted:
         rows = tuple((str(run.number), run.title, run.label.note, ", ".join(run.label.tags)) for run in noted)
-        yield TextTable("Notes on runs", ("run", "method", "note", "tags"), rows, (1, 2, 3))
+        yield TextTable("Notes on runs", ("run", "method", "note", "tags"), rows, left=(1, 2, 3))
 
 
 def data_blocks(source: ReportSource) -> Iterator[Block]:
@@ -96,7 +96,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
         for run in source.runs
     )
     header = ("run", "method", "data", "with", "seconds")
-    yield TextTable("Runs", header, rows, (1, 2, 3))
+    yield TextTable("Runs", header, rows, left=(1, 2, 3))
     methods: dict[str, Method] = {}
     for run in source.runs:
         for entry in (run.plan.entry, run.plan.ranker_entry):
@@ -104,7 +104,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
                 methods.setdefault(entry.key, entry)
     described = [(entry.label, entry.description) for entry in methods.values()]
     method_rows = tuple((label, f"{text.citation}: {text.title}", text.summary) for label, text in described)
-    yield TextTable("Methods", ("method", "published", "what it does"), method_rows, (0, 1, 2))
+    yield TextTable("Methods", ("method", "published", "what it does"), method_rows, left=(0, 1, 2))
 
 
 def protocol_blocks(source: ReportSource) -> Iterator[Block]:
@@ -119,13 +119,13 @@ def protocol_blocks(source: ReportSource) -> Iterator[Block]:
             f"{rules.label} convention",
             ("what", "how"),
             rules.rules,
-            (0, 1),
-            f"{rules.summary} {rules.source}",
+            left=(0, 1),
+            note=f"{rules.summary} {rules.source}",
         )
 
 
 def _runs_by_dataset(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[ReportedRun]]]:
-    """Return the datasets by their contents and folds, each with its runs."""
+    """Return the datasets, distinguished by place and checksum, each with its runs."""
     datasets = grouped(runs, lambda run: (run.recorded.place, run.recorded.checksum))
     return [(dataset_runs[0].recorded, dataset_runs) for dataset_runs in datasets.values()]
 
@@ -135,17 +135,17 @@ def _file_table(files: Sequence[Source], opened_folder: str) -> TextTable:
         (_relative_path_or_name(file.path, opened_folder), count_text(file.size), file.checksum)
         for file in files
     )
-    return TextTable("Files", ("file", "bytes", "checksum"), rows, (0, 2))
+    return TextTable("Files", ("file", "bytes", "checksum"), rows, left=(0, 2))
 
 
 def _relative_path_or_name(file: Path, opened_folder: str) -> str:
-    """Return a file's path from the folder that was opened, else its name."""
+    """Return a file's path relative to the folder that was opened; its name if it is not in that folder."""
     folder = Path(opened_folder) if opened_folder else file.parent
     return str(file.relative_to(folder)) if file != folder and file.is_relative_to(folder) else file.name
 
 
 def _part_table(data: FoldedDataset) -> TextTable:
-    """Return how many queries and documents the parts of each fold have."""
+    """Return the table of the numbers of queries and documents in the parts of each fold."""
     names = [name for name in _PART_NAMES if any(name in fold.parts for fold in data.folds)]
     rows = []
     for fold in data.folds[:_MAX_FOLDS]:
@@ -156,11 +156,12 @@ def _part_table(data: FoldedDataset) -> TextTable:
         rows.append((str(fold.number), *cells))
     header = ("fold", *(f"{_PART_NAMES[name]}: queries / documents" for name in names))
     n_more = len(data.folds) - len(rows)
-    return TextTable("Parts", header, tuple(rows), (), f"And {n_more:,} more folds." if n_more else "")
+    note = f"And {n_more:,} more folds." if n_more else ""
+    return TextTable("Parts", header, tuple(rows), left=(), note=note)
 
 
 def _parameters_text(plan: Plan) -> str:
-    """Return the tried values, and the other parameters that are not defaults."""
+    """Return a text of the tried values and of the other parameters that differ from their defaults."""
     changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
     texts = [f"{name} {text}" for name, text in parameter_texts(plan).items() if name in changed]
     return raised(" · ".join(texts).replace("..", " … ")) or "all defaults"
@@ -170,16 +171,17 @@ def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
     """Return the protocol of a plan as rows."""
     folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
     folds += f", only {listed(plan.folds)}" if plan.folds else ""
-    by = f"the method's own criterion ({plan.criterion})" if plan.select_by == CRITERION else plan.select_by
-    source = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
     if plan.leaves_out:
         units = "pairs of training documents" if plan.pairs_out else "training queries"
-        chosen = f"{plan.chosen_by} on left-out {units}"
+        criterion = f"{plan.chosen_by} on left-out {units}"
+    elif plan.select_by == CRITERION:
+        criterion = f"the method's own criterion ({plan.criterion})"
     else:
-        chosen = by if plan.select_by == CRITERION else f"{by} on {source}"
+        part = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
+        criterion = f"{plan.select_by} on {part}"
     return (
         ("folds", folds),
-        ("model chosen by", chosen),
+        ("model chosen by", criterion),
         ("which model", _RULE_TEXTS.get(plan.rule, f"the best with {plan.rule} features")),
         ("measures", listed(plan.measures)),
         ("convention of measures", rules_text(plan.convention, plan.evaluated)),
@@ -204,19 +206,19 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
             (str(number), _time_text(mark.happened), "sealed" if mark.sealed else "seal broken")
             for number, mark in enumerate(marks, start=1)
         )
-        yield TextTable(f"{name}: seals", ("", "when (UTC)", "what"), rows, (1, 2))
+        yield TextTable(f"{name}: seals", ("", "when (UTC)", "what"), rows, left=(1, 2))
 
 
 def version_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the versions that computed the runs."""
+    """Yield the versions of software that computed the runs; runs with the same versions share a column."""
     kinds = grouped(source.runs, lambda run: tuple(run.result.versions.items()))
     names = list(dict.fromkeys(name for kind in kinds for name, _ in kind))
     rows = tuple((name, *(dict(kind).get(name, "") for kind in kinds)) for name in names)
-    yield TextTable("Computed with", ("", *(runs_text(runs) for runs in kinds.values())), rows, (0,))
+    yield TextTable("Computed with", ("", *(runs_text(runs) for runs in kinds.values())), rows, left=(0,))
 
 
 def rerun_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the plan of each run, for the terminal and as TOML."""
+    """Yield the plan of each run, as a command of the terminal and as TOML."""
     yield Paragraph(
         "With the same data and versions, each plan gives identical results. Save a plan as plan.toml and "
         "open it in the window, or run it with: rankstudio run plan.toml"
@@ -232,7 +234,7 @@ def _time_text(text: str) -> str:
 
 
 def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Block]:
-    """Yield a section that an ability writes, or that it is absent."""
+    """Yield the section that a plug-in contributes, or a paragraph that says that the plug-in is absent."""
     part = report_parts().get(key)
     if part is None:
         text = f"This section needs the plug-in {plugin}, which is absent or left out."
@@ -258,7 +260,7 @@ _BLOCKS_BY_SECTION: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "versions": version_blocks,
     "rerun": rerun_blocks,
 }
-"""Functions of the sections that need a finished run; the others are of the study."""
+"""Functions that yield the blocks of the sections that need a finished run; the question needs none."""
 
 
 @in_english()
@@ -268,7 +270,7 @@ def make_report(source: ReportSource) -> Report:
     Parameters
     ----------
     source : ReportSource
-        The report contains no number of a test part that is sealed.
+        The runs to report; the report contains no measures on sealed test parts.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Results of runs: measures by run and fold, paired tests, and the numbers that papers print for the same."""
+"""The sections of a report on results: measures by run and fold, paired tests, and published numbers."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _MAX_RUNS = 12
 
 
 def sealed_text(source: ReportSource) -> str:
-    """Return which test parts are sealed, as a sentence."""
+    """Return a sentence on the test parts that are sealed."""
     names = source.sealed_datasets
     sealed = f"part of {names[0]} is" if len(names) == 1 else f"parts of {listed(names)} are"
     return f"The test {sealed} sealed; test measures are left out until the seal is broken."
 
 
 def result_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the averages of the runs of each group, and the folds by the selection criterion."""
+    """Yield for each group of runs its best run, average measures, curves, and measures by fold."""
     if source.sealed_datasets:
         yield Paragraph(f"{sealed_text(source)} These results are from the validation parts.")
     for group in source.groups:
@@ -44,12 +44,12 @@ def result_blocks(source: ReportSource) -> Iterator[Block]:
         yield _averages_table(group)
         for run in group.runs:
             yield from (Paragraph(f"Run {run.number}, {run.title}: {note.what}") for note in run.result.notes)
-        drawn = _curves_figure(group)
-        if drawn is not None:
-            yield drawn
-        by_fold = _folds_table(group)
-        if by_fold is not None:
-            yield by_fold
+        curves = _curves_figure(group)
+        if curves is not None:
+            yield curves
+        folds = _folds_table(group)
+        if folds is not None:
+            yield folds
 
 
 def _averages_table(group: ReportedGroup) -> TextTable:
@@ -61,11 +61,11 @@ def _averages_table(group: ReportedGroup) -> TextTable:
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
     rows.append(("", "best single feature", "1", *cells))
     rules = rules_text(group.group.key.convention, names)
-    how = "Each fold has the model that the run's rule chose, not one chosen by hand."
-    note = f"Mean ± standard deviation over the folds ({group.group.scope}) by {rules}. {how}"
+    model_note = "Each fold has the model that the run's rule chose, not one chosen by hand."
+    note = f"Mean ± standard deviation over the folds ({group.group.scope}) by {rules}. {model_note}"
     header = ("run", "method", "features", *names)
     bold = _best_cells(group, names)
-    return TextTable(f"{group.title}: averages", header, tuple(rows), (1,), note, bold)
+    return TextTable(f"{group.title}: averages", header, tuple(rows), left=(1,), note=note, bold=bold)
 
 
 def _average_row(run: ReportedRun, names: Sequence[str]) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def _average_row(run: ReportedRun, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _spread_text(run: ReportedRun, name: str) -> str:
-    """Return the mean of a measure with its deviation over the folds, on the part of the run."""
+    """Return the mean of a measure on the run's part, with the standard deviation over the folds."""
     result = run.result
     values = defined(fold.measured(result.part).get(name, nan) for fold in result.folds)
     if not values:
@@ -84,27 +84,27 @@ def _spread_text(run: ReportedRun, name: str) -> str:
 
 
 def _best_cells(group: ReportedGroup, names: Sequence[str]) -> frozenset[tuple[int, int]]:
-    """Return where the best means are; nowhere if the runs are not ranked."""
+    """Return row and column of the cells with the best means; none if the runs are not ranked."""
     if not group.is_ranked:
         return frozenset()
     means = [run.result.average for run in group.runs]
     best = {name: best_of_several([mean.get(name, nan) for mean in means], name) for name in names}
     return frozenset(
         (row, column)
-        for column, name in enumerate(names, start=3)
+        for column, name in enumerate(names, start=3)  # after run, method and features
         for row, mean in enumerate(means)
         if best[name] is not None and mean.get(name) == best[name]
     )
 
 
 def _curves_figure(group: ReportedGroup) -> ReportFigure | None:
-    """Return validation by size, the bands paired with the best run; None where nothing was validated."""
+    """Return the validation measure by size, with bands paired with the best run; None without validation."""
     figure = curves_of(group.folds_title, group.runs[:_MAX_RUNS], group.measure)
     return ReportFigure(figure) if figure is not None else None
 
 
 def _folds_table(group: ReportedGroup) -> TextTable | None:
-    """Return a measure fold by fold; None for too many folds."""
+    """Return the table of the measure by fold and run; None for a single fold, or for too many folds."""
     runs = group.runs
     name = group.measure
     numbers = group.group.key.folds
@@ -124,8 +124,8 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     header = ("fold", *(f"run {run.number}" for run in measured_runs))
     n_left_out = len(runs) - len(measured_runs)
     note = f"Left out: {n_left_out} runs without {name} or after the first {_MAX_RUNS}." if n_left_out else ""
-    part = group.group.key.part.label
-    return TextTable(f"{group.title}: {name} by fold ({part})", header, rows, (0,), note, frozenset(bold))
+    title = f"{group.title}: {name} by fold ({group.group.key.part.label})"
+    return TextTable(title, header, rows, left=(0,), note=note, bold=frozenset(bold))
 
 
 def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
@@ -164,8 +164,9 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "p (Holm)",
         "better/equal/worse",
     )
+    p_column = header.index("p (Holm)")
     significant = {
-        (index, 7) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
+        (index, p_column) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
     }
     family = sum(row.role == "compared" for row in tested)
     plural = "s" if family > 1 else ""
@@ -177,23 +178,25 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "which the run is better, equal or worse."
     )
     title = f"{group.title}: {name} against run {reference.number}"
-    return TextTable(title, header, rows, (1,), note, frozenset(significant))
+    return TextTable(title, header, rows, left=(1,), note=note, bold=frozenset(significant))
 
 
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
+    """Return the cells of a run; for a run without a test, with the reason instead of a difference."""
     mean = fixed(row.mean) if row.mean is not None else NOTHING
     if row.found is None or row.p_holm is None or row.p_t_holm is None or row.p_wilcoxon_holm is None:
         role = row.role if row.role == "reference" else row.differs
         return (str(row.key), title, mean, role, "", "", "", "", "")
-    t = row.found
-    interval = f"{fixed(t.low, sign=True)} … {fixed(t.high, sign=True)}"
-    p = (p_text(row.p_t_holm), p_text(row.p_wilcoxon_holm), p_text(row.p_holm))
-    counts = f"{t.wins}/{t.ties}/{t.losses}"
-    return (str(row.key), title, mean, fixed(t.mean_difference, sign=True), interval, *p, counts)
+    test = row.found
+    difference = fixed(test.mean_difference, sign=True)
+    interval = f"{fixed(test.low, sign=True)} … {fixed(test.high, sign=True)}"
+    p_texts = (p_text(row.p_t_holm), p_text(row.p_wilcoxon_holm), p_text(row.p_holm))
+    counts = f"{test.wins}/{test.ties}/{test.losses}"
+    return (str(row.key), title, mean, difference, interval, *p_texts, counts)
 
 
 def published_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the published results of the methods, next to ours."""
+    """Yield the results that papers print for the same methods and data, next to the computed ones."""
     runs = [run for run in source.runs if not source.is_sealed(run)]
     if len(runs) < len(source.runs):
         yield Paragraph(f"{sealed_text(source)} Published averages are from test parts.")
@@ -202,13 +205,16 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
     titles = {run.number: run.title for run in runs}
     rows = tuple(
         (
-            *(str(row.key), titles[row.key], row.set, row.run.data_name, row.measure, fixed(row.ours)),
-            *(
-                f"{row.printed.value:g}",
-                fixed(row.difference, sign=True),
-                row.printed.label,
-                row.printed.source,
-            ),
+            str(row.key),
+            titles[row.key],
+            row.set,
+            row.run.data_name,
+            row.measure,
+            fixed(row.ours),
+            f"{row.printed.value:g}",
+            fixed(row.difference, sign=True),
+            row.printed.label,
+            row.printed.source,
         )
         for row in published_rows((run.number, run.result) for run in runs)
     )
@@ -217,4 +223,4 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
         return
     header = ("run", "method", "set", "data", "measure", "ours", "printed", "difference", "called", "source")
     note = "Averages over the five test parts; the difference is ours minus the printed value."
-    yield TextTable("Printed and computed", header, rows, (1, 2, 3, 4, 8, 9), note)
+    yield TextTable("Printed and computed", header, rows, left=(1, 2, 3, 4, 8, 9), note=note)

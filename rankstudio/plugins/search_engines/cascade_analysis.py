@@ -1,4 +1,4 @@
-"""The analysis of cascades: the table of those that no other one beats."""
+"""The analysis of cascades: a table of the cascades that no other cascade beats."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def cascade_result(
     measure: str | None = None,
     depths: int | tuple[int, ...] = DEPTHS,
 ) -> Waiting[AnalysisResult]:
-    """Find the cascades of a run that no other one beats in time and in the validation measure.
+    """Find the cascades of a run that no other cascade beats both in time and in the validation measure.
 
     Parameters
     ----------
     run : RunResult
     data : FoldedDataset
     costs : FeatureCosts, optional
-        By default those of the run, or of its data.
+        Costs of the features; by default those of the run or, if it has none, of the data.
     name : str
-        Name of a measure of the run, in place of ``measure``.
+        Name of a measure of the run; it takes precedence over ``measure``.
     budget : float or None
-        Milliseconds per query within which the best cascade is marked.
+        Limit in milliseconds per query; the best cascade within this limit is marked.
     measure : str or None
-        Measure of the run; by default the one that selects, or the first.
+        Measure of the run; by default the measure that selects the model, or the first one.
     depths : int or tuple of int
-        Numbers of documents that are ranked again.
+        Numbers of documents that the second model ranks again.
 
     Raises
     ------
@@ -62,32 +62,32 @@ def cascade_result(
     costs = costs or plan.extension(FeatureCosts) or data.extension(FeatureCosts)
     if costs is None:
         raise PlanError(tr("The run has no costs of features. Import them before the run."))
-    tried = (depths,) if isinstance(depths, int) else depths
+    depths = (depths,) if isinstance(depths, int) else depths
     is_sealed = all(fold.test is None for fold in data.folds)
-    front = yield from find_cascades(
-        run, data, costs, name or measure or _selecting_measure(plan), tried, sealed=is_sealed
-    )
+    measure = name or measure or _selecting_measure(plan)
+    front = yield from find_cascades(run, data, costs, measure, depths, sealed=is_sealed)
     best = front.within(budget) if budget is not None else None
     warnings: tuple[str, ...] = ()
     if budget is not None and best is None:
         text = tr("no cascade costs at most {budget:g} ms; the cheapest costs {least} ms.")
         least = significant(front.cascades[0].milliseconds)
         warnings = (text.format(budget=budget, least=least),)
-    return AnalysisResult((_cascade_table(run, front, best),), _front_as_dict(front, best), warnings)
+    tables = (_cascade_table(run, front, best),)
+    return AnalysisResult(tables, _front_as_dict(front, best), warnings)
 
 
 def cascade_words(_: Plan, values: Mapping[str, Any]) -> list[str]:
-    """Return the words of the command after its study."""
+    """Return the words of the command line after the path of the study."""
     return list(parameter_words(analysis("cascade").parameters, values))
 
 
 def _selecting_measure(plan: Plan) -> str:
-    """Return the measure that selects the model, or the first."""
+    """Return the measure that selects the model; the first one if the criterion selects it."""
     return plan.measures[0] if plan.chosen_by == CRITERION else plan.chosen_by
 
 
 def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
-    """Return a front as plain values."""
+    """Return a front as dicts and lists of plain values."""
     rows = [
         {
             "first_features": cascade.first,
@@ -113,14 +113,13 @@ def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) ->
     text = tr("{run} on {data}: cascades that no other of {count:,} beats")
     line = text.format(run=run.plan.title, data=run.data_name, count=front.n_tried)
     models = tr("Models of the path with {path}").format(path=path) if path else tr("Models of its path")
-    is_untested = all(
-        isnan(candidate.test) for candidate in front.cascades
-    )  # sealed, or there is no test part
+    # The test part is sealed, or the data have none.
+    is_untested = all(isnan(candidate.test) for candidate in front.cascades)
     rows: list[tuple[Cell, ...]] = []
     for cascade in front.cascades:
-        second_stage = (
-            (float("nan"), float("nan")) if cascade.depth is None else (cascade.second, cascade.depth)
-        )
+        second_stage: tuple[float, float] = (float("nan"), float("nan"))  # shown as empty cells
+        if cascade.depth is not None:
+            second_stage = (cascade.second, cascade.depth)
         values = (cascade.validation,) if is_untested else (cascade.validation, cascade.test)
         rows.append(
             (

@@ -26,7 +26,7 @@ DEPTHS = (5, 10, 20, 50, 100)
 """Numbers of documents that are ranked again, by default."""
 
 _COMBINED_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
-"""Sizes of the models that are combined, besides the last one; more would hardly move the front."""
+"""Sizes of the models that are combined, besides the last model; more sizes would hardly change the front."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Cascade:
     depth : int or None
         Number of documents per query that are ranked again, K; None for a single model.
     milliseconds : float
-        Mean over the validation queries of a fold, then over folds.
+        Mean time over the validation queries of a fold, then over folds.
     validation : float
         Mean of the validation measure over the folds.
     test : float
@@ -62,12 +62,12 @@ class Cascade:
 
 @dataclass(frozen=True)
 class CascadeFront:
-    """The cascades that no other one beats in time and validation measure.
+    """The cascades that no other cascade beats both in time and in the validation measure.
 
     Attributes
     ----------
     cascades : tuple of Cascade
-        By ascending time; their validation measures improve along it.
+        By ascending time, and so by improving validation measure.
     measure : str
         Name of the measure.
     values : tuple
@@ -83,7 +83,8 @@ class CascadeFront:
 
     def within(self, budget: float) -> Cascade | None:
         """Return the best cascade within a budget of milliseconds per query; None if there is none."""
-        affordable = [cascade for cascade in self.cascades if cascade.milliseconds <= budget * (1 + 1e-12)]
+        limit = budget * (1 + 1e-12)  # so that rounding does not exclude a cascade that costs the budget
+        affordable = [cascade for cascade in self.cascades if cascade.milliseconds <= limit]
         return affordable[-1] if affordable else None
 
 
@@ -93,17 +94,17 @@ def cascade_scores(first: Floats, second: Floats, query_ptr: Ints, depth: int) -
     Parameters
     ----------
     first, second : ndarray of shape (m,)
-        Scores of the model that ranks all documents, and of that which ranks the first ones again.
+        Scores of the model that ranks all documents, and of the model that ranks the first ones again.
     query_ptr : ndarray of shape (Q + 1,)
         Bounds of the queries.
     depth : int
-        Number of documents per query that are ranked again. Of documents with equal first scores, earlier
-        ones come first.
+        Number of documents per query that are ranked again. Of documents with equal first scores, the earlier
+        ones in the data are ranked again.
 
     Returns
     -------
     ndarray of shape (m,)
-        Documents with equal scores in their stage have equal scores.
+        Scores of which only the order matters. Documents with equal scores in their stage have equal scores.
 
     Notes
     -----
@@ -115,12 +116,12 @@ def cascade_scores(first: Floats, second: Floats, query_ptr: Ints, depth: int) -
     position[order] = np.arange(first.size) - query_ptr[query[order]]
     below = position >= depth
     stage_scores = np.where(below, first, second)
-    # Ranks in place of scores: those of the two models are not comparable, but ties have to stay ties.
+    # Ranks replace scores, because scores of the two models are not comparable; ties have to stay ties.
     order = np.lexsort((-stage_scores, below, query))
     keys = [key[order] for key in (query, below, stage_scores)]
-    fresh = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    differs_from_last = np.any([key[1:] != key[:-1] for key in keys], axis=0)
     scores = np.empty(first.size)
-    scores[order] = -np.concatenate(([0], np.cumsum(fresh)))
+    scores[order] = -np.concatenate(([0], np.cumsum(differs_from_last)))
     return scores
 
 
@@ -133,7 +134,7 @@ def cascade_milliseconds(
     ----------
     costs : FeatureCosts
     first, second : sequence of int
-        Features by 1-based id of the two models; values of common features are reused.
+        Features of the two models by 1-based id; values of common features are computed only once.
     documents : ndarray of shape (Q,)
         Number of documents of each query.
     depth : int or None
@@ -166,7 +167,7 @@ def find_cascades(
 
     The path is that of the parameters with the best mean validation measure. Its models of up to 12 sizes
     are combined in pairs, each with every depth; single models are candidates as well. The validation part
-    decides; the test part is measured for the cascades on the front only.
+    determines the front; the test part is measured for the cascades on the front only.
 
     Parameters
     ----------
@@ -193,8 +194,8 @@ def find_cascades(
     O(s² D m log m) per fold for s sizes, D depths and m documents.
     """
     sorted_depths = _sorted_depths(depths)
-    better = measure(name).higher_is_better
-    path = _best_path(run, data, name, better)
+    higher_is_better = measure(name).higher_is_better
+    path = _best_path(run, data, name, higher_is_better)
     places = _combined_positions(path)
     parts = {fold.number: fold.parts for fold in data.folds}
     folds = [
@@ -206,39 +207,40 @@ def find_cascades(
         )
         for index, (fold_result, fold_path) in enumerate(zip(run.folds, path.paths, strict=True))
     ]
+    # Indices of the first and the second model, and the depth; None for a single model.
     tried: list[tuple[int, int, int | None]] = [
         (i, j, depth) for j in range(len(places)) for i in range(j) for depth in sorted_depths
     ]
     tried += [(i, i, None) for i in range(len(places))]
     values = []
     times = []
-    for number, cascade in enumerate(tried):
+    for number, (i, j, depth) in enumerate(tried):
         if number % 10 == 0:
             yield WorkProgress(tr("measuring cascades"), number / len(tried))
-        values.append(float(np.mean([fold.value("vali", *cascade) for fold in folds])))
-        times.append(float(np.mean([fold.milliseconds(costs, *cascade) for fold in folds])))
+        values.append(float(np.mean([fold.value("vali", i, j, depth) for fold in folds])))
+        times.append(float(np.mean([fold.milliseconds(costs, i, j, depth) for fold in folds])))
     sizes = np.rint(path.sizes[places]).astype(int).tolist()
 
     def cascade_of(position: int) -> Cascade:
         i, j, depth = tried[position]
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
         return Cascade(
-            sizes[i],
-            sizes[j],
-            depth,
-            times[position],
-            values[position],
-            float(np.mean(tests)) if tests else nan,
-            tuple((fold.features(i), fold.features(j)) for fold in folds),
+            first=sizes[i],
+            second=sizes[j],
+            depth=depth,
+            milliseconds=times[position],
+            validation=values[position],
+            test=float(np.mean(tests)) if tests else nan,
+            features=tuple((fold.features(i), fold.features(j)) for fold in folds),
         )
 
-    front = map(cascade_of, pareto_front(times, values, better).tolist())
-    of_path = run.plan.combinations[path.combination].values
-    return CascadeFront(tuple(front), name, of_path, len(tried))
+    front = map(cascade_of, pareto_front(times, values, higher_is_better).tolist())
+    path_values = run.plan.combinations[path.combination].values
+    return CascadeFront(tuple(front), measure=name, values=path_values, n_tried=len(tried))
 
 
-def _best_path(run: RunResult, data: FoldedDataset, name: str, better: bool) -> TriedPath:
-    """Return the path with the best mean; PlanError where there is none to combine models of."""
+def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better: bool) -> TriedPath:
+    """Return the path with the best mean validation measure; raise PlanError if the run has none."""
     if not run.plan.entry.selects:
         raise PlanError(
             tr("{title} selects no features, so it has no cheap model.").format(title=run.plan.title)
@@ -252,29 +254,29 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, better: bool) -> 
             "fold."
         )
         raise PlanError(text.format(title=run.plan.title, name=name))
-    sign = 1.0 if better else -1.0
+    sign = 1.0 if higher_is_better else -1.0
     return max(paths, key=lambda path: float(np.nanmax(sign * path.means)))
 
 
 def _combined_positions(path: TriedPath) -> Ints:
-    """Return the positions of the models to combine: one model for each of a few sizes, and the last."""
-    sizes = np.unique(path.sizes, return_index=True)
-    of_sizes = [
-        int(index)
-        for size, index in zip(*sizes, strict=True)
-        if size >= 1 and round(float(size)) in _COMBINED_SIZES
+    """Return the positions of the models to combine.
+
+    These are one model for each size on a short path; on a longer path, one model for each of a few sizes,
+    and the largest one.
+    """
+    sizes, positions = np.unique(path.sizes, return_index=True)
+    is_long = len(path.sizes) > len(_COMBINED_SIZES) + 1
+    combined = [
+        int(position)
+        for size, position in zip(sizes, positions, strict=True)
+        if size >= 1 and (not is_long or round(float(size)) in _COMBINED_SIZES)
     ]
-    last = int(sizes[1][-1])
-    chosen = (
-        of_sizes
-        if len(path.sizes) > len(_COMBINED_SIZES) + 1
-        else [int(index) for index in sizes[1] if path.sizes[index] >= 1]
-    )
-    return np.array(sorted({*chosen, last}), dtype=np.int64)
+    largest = int(positions[-1])
+    return np.array(sorted({*combined, largest}), dtype=np.int64)
 
 
 class _Fold:
-    """The models of a fold's path, and the scores that they give its parts."""
+    """The models of a fold's path: measures and times of cascades of two of them, by their indices."""
 
     def __init__(
         self,
@@ -295,7 +297,8 @@ class _Fold:
         }
         self._scores: dict[tuple[str, int], Floats] = {}
 
-    def _scored(self, part: str, model: int) -> Floats:
+    def _scores_of(self, part: str, model: int) -> Floats:
+        """Return the scores of a model for the documents of a part; computed once."""
         if (part, model) not in self._scores:
             self._scores[part, model] = ScoredPart(self._parts[part]).scores(self.steps[model])
         return self._scores[part, model]
@@ -305,14 +308,14 @@ class _Fold:
         return tuple(int(self._ids[column]) for column in self.steps[model].selected)
 
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:
-        """Return the measure of a cascade on a part; NaN without the part, or without all of a model."""
+        """Return the measure of a cascade on a part; NaN without the part or one of the models' features."""
         has_part = part in self._parts
         if not has_part or not all(self.steps[i].covers(self._parts[part].X) for i in {first, second}):
             return float("nan")
-        scores = self._scored(part, first)
+        scores = self._scores_of(part, first)
         if depth is not None:
             ptr = self._parts[part].query_ptr
-            scores = cascade_scores(scores, self._scored(part, second), ptr, depth)
+            scores = cascade_scores(scores, self._scores_of(part, second), ptr, depth)
         return self._evaluators[part].evaluate(scores)[self._name]
 
     def milliseconds(self, costs: FeatureCosts, first: int, second: int, depth: int | None) -> float:

@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the run with its data, costs and the measure, and the parameters of the analysis."""
+    """Return the subject of the analysis (run, data, costs, measure), and its other parameters."""
     from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
     from rankstudio.engine.metrics.names import measure
 

@@ -1,4 +1,4 @@
-"""The files of feature values that search engines log."""
+"""The data format of feature logs, files with feature values that search engines write."""
 
 from __future__ import annotations
 

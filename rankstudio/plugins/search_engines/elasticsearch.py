@@ -1,4 +1,4 @@
-"""A model for the Learning to Rank plug-in of Elasticsearch and OpenSearch, and its feature set beside it."""
+"""Models for the Learning to Rank plug-in of Elasticsearch and OpenSearch, with their feature sets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write(function: ScoreFunction) -> Files:
     by position in the feature set, from 1.
     """
     features = _set_features(function)
-    names = list(function.called)
+    names = list(function.called)  # by column
     if function.linear:
         kind = _LINEAR
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
@@ -47,23 +47,26 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
-    """Return the features of the set: as they were read, or else with a template for a field."""
+    """Return the features of the set: as they were read, or else with templates that read fields."""
     if function.listed:
         return [json.loads(definition) for definition in function.listed]
     return [{"name": i.identifier, "params": [], "template": field_query(i)} for i in function.inputs]
 
 
 def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
-    """Return a tree whose thresholds are shifted as the values are."""
-    splits = tuple((c, t + function.inputs[c].shift, low, high) for c, t, low, high in tree.splits)
+    """Return a tree whose thresholds are shifted like the values of their features."""
+    splits = tuple(
+        (column, threshold + function.inputs[column].shift, below, above)
+        for column, threshold, below, above in tree.splits
+    )
     return replace(tree, splits=splits)
 
 
 def field_query(model_input: ModelInput) -> dict[str, Any]:
-    """Return a query whose score is the value of a field: to be replaced by the one that the feature is.
+    """Return a query whose score is the value of a field; users replace it by the query of their feature.
 
-    Scores must not be negative since Elasticsearch 7. A feature that may be has a shift; what is below all
-    values that were seen counts as the smallest of them.
+    Since Elasticsearch 7, scores must not be negative, so a feature with negative values has a shift. A value
+    that is still negative after the shift counts as 0.
     """
     match_all: dict[str, Any] = {"match_all": {}}
     if not model_input.shift:
@@ -74,13 +77,18 @@ def field_query(model_input: ModelInput) -> dict[str, Any]:
 
 
 def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function with a shift of every feature that is negative somewhere: the next power of two.
+    """Return the function with a shift of each feature that has negative values.
 
-    Templates of one's own stay as they are.
+    The shift is the power of two above the absolute value of the lowest value. A function with its own
+    feature set stays as it is, with the set's templates.
     """
     if function.listed:
         return (function,)
-    return (shifted(function, [2.0 ** math.frexp(-low)[1] if low < 0 else 0.0 for low in ranges.low]),)
+    shifts = []
+    for low in ranges.low:
+        _, exponent = math.frexp(-low)
+        shifts.append(2.0**exponent if low < 0 else 0.0)
+    return (shifted(function, shifts),)
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
@@ -92,8 +100,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         number: columns[f["name"]] for number, f in enumerate(features, start=1) if f["name"] in columns
     }
     X = np.array(documents.X, dtype=np.float64)
-    for feature in () if function.listed else features:  # else values are those that the queries gave
-        serve(X[:, columns[feature["name"]]], feature["name"], feature["template"])
+    if not function.listed:  # with its own feature set, the values already are those of its queries
+        for feature in features:
+            serve(X[:, columns[feature["name"]]], feature["name"], feature["template"])
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
         return ranklib_text.scores(model["definition"], places, documents)
@@ -102,12 +111,12 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 def serve(values: Floats, name: str, query: dict[str, Any]) -> None:
-    """Change the values of a field to what :func:`field_query` gives.
+    """Change the values of a field, in place, to the scores that the query of :func:`field_query` gives.
 
     Raises
     ------
     OutputError
-        Where that is an error in Elasticsearch.
+        If a score would be negative, which is an error in Elasticsearch.
     """
     script = query.get("script_score")
     if script is not None:

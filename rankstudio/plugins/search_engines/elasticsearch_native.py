@@ -1,4 +1,4 @@
-"""Trees for the Learning To Rank that Elasticsearch has since 8.12: a trained model, as eland writes it."""
+"""Models of trees for Elasticsearch's built-in Learning To Rank (since 8.12), in eland's form."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import tr, translatable
 from rankstudio.plugins.search_engines.elasticsearch import field_query, moved, not_negative, serve
 
-_QUERY_LANGUAGES = (
-    "mustache",
-    "",
-)  # languages of templates that are queries; others compute from other features
+# Languages of templates that are queries; templates in other languages compute a value from other features.
+_QUERY_LANGUAGES = ("mustache", "")
 
 
 def write(function: ScoreFunction) -> Files:
     """Return the model, for ``PUT _ml/trained_models/NAME``.
 
-    Values are the scores of queries, one a feature: of its feature set, or else of the field of its name.
+    The value of each feature is the score of a query: the one in its feature set or, without a set, one that
+    reads the field of the feature's name.
     """
     names = list(function.called)
     extractors = [
@@ -56,9 +55,8 @@ def _feature_query(model_input: ModelInput) -> dict[str, Any]:
         return field_query(model_input)
     defined = json.loads(model_input.definition)
     template = defined["template"]
-    if defined.get("template_language", _QUERY_LANGUAGES[0]) not in _QUERY_LANGUAGES or not isinstance(
-        template, dict
-    ):
+    language = defined.get("template_language", _QUERY_LANGUAGES[0])
+    if language not in _QUERY_LANGUAGES or not isinstance(template, dict):
         raise OutputError(
             tr(
                 "Elasticsearch's own Learning To Rank takes queries, but the feature {feature} is a "
@@ -73,6 +71,7 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
     n_splits = len(tree.splits)
 
     def place(node: int) -> int:
+        """Return the position of a node: a split by its number, or a leaf, which is -1 minus its number."""
         return node if node >= 0 else n_splits - 1 - node
 
     splits = [
@@ -83,7 +82,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
             "threshold": threshold,
             "left_child": place(below),
             "right_child": place(above),
-            # A query that does not match has no score; the plug-in logs 0 of it.
+            # A query that does not match has no score, which here is a missing value; the plug-in logs 0
+            # then.
             "default_left": threshold >= 0.0,
         }
         for number, (column, threshold, below, above) in enumerate(tree.splits)
@@ -102,7 +102,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     X = np.array(documents.X, dtype=np.float64)
     for extractor in model["inference_config"]["learning_to_rank"]["feature_extractors"]:
         query = extractor["query_extractor"]
-        if not function.listed:  # else values are those that the queries gave
+        if not function.listed:  # with its own feature set, the values already are those of its queries
             serve(X[:, columns[query["feature_name"]]], query["feature_name"], query["query"])
     places = [columns[name] for name in ensemble["feature_names"]]
     trees = [

@@ -1,4 +1,4 @@
-"""Weighted sums as queries of Elasticsearch and OpenSearch that need no plug-in, over fields of documents."""
+"""Weighted sums as queries over fields for Elasticsearch and OpenSearch, which need no plug-in there."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ _SCRIPT = (
     "sum += params.weights[i] * ((field.size() == 0 ? 0.0 : field.value) + params.shifts[i]); "
     "} return Math.max(0.0, sum);"
 )
-"""The script knows no name: they are values, which nothing takes for code."""
+"""The script contains no names of features: these are parameters, so that no name can be taken for code."""
 
-_N_DROPPED_BITS = (
-    15  # bits of a float that a rank_feature leaves out of its 23, so that 9 are left with the first
-)
+# Of the 23 bits of a float's fraction, a rank_feature field drops 15; with the implicit first bit, 9 remain.
+_N_DROPPED_BITS = 15
 
 
 def write_script(function: ScoreFunction) -> Files:
@@ -42,7 +41,7 @@ def write_script(function: ScoreFunction) -> Files:
 
 
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by the script: in doubles, of which Elasticsearch keeps floats, none below 0."""
+    """Score documents like the script: computed in doubles, at least 0, and then stored as floats."""
     parameters = json.loads(files[""])["query"]["script_score"]["script"]["params"]
     columns = function.columns
     X = np.array(documents.X, dtype=np.float64)
@@ -54,22 +53,29 @@ def read_script(files: Files, function: ScoreFunction, documents: Documents) -> 
 
 
 def _without_negative_terms(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function with shifts by which no term is negative: scores must not be.
+    """Return the function with shifts of its inputs by which no term of the sum is negative.
 
-    These are powers of two, so that sums keep their digits.
+    Scores must not be negative.
+    The shifts are powers of two, so that sums keep their digits.
     """
-    ends = zip(function.weights, ranges.low, ranges.high, strict=True)
-    signed = [(-low, 1.0) if weight >= 0 else (high, -1.0) for weight, low, high in ends]
-    return (shifted(function, [s * 2.0 ** math.frexp(over)[1] if over > 0 else 0.0 for over, s in signed]),)
+    shifts = []
+    for weight, low, high in zip(function.weights, ranges.low, ranges.high, strict=True):
+        # The value farthest on the side where the term is negative, and the sign of the shift against it.
+        excess, sign = (-low, 1.0) if weight >= 0 else (high, -1.0)
+        _, exponent = math.frexp(excess)
+        shifts.append(sign * 2.0**exponent if excess > 0 else 0.0)
+    return (shifted(function, shifts),)
 
 
 def write_rank_features(function: ScoreFunction) -> Files:
-    """Return the body of a search that adds ``rank_feature`` queries, which skip documents that cannot win.
+    """Return the body of a search that adds ``rank_feature`` queries.
+
+    Elasticsearch evaluates such queries fast, as it skips documents that cannot be among the first.
 
     Raises
     ------
     OutputError
-        For a negative weight, which no boost may be.
+        If a weight is negative, as a boost must not be negative.
     """
     for model_input, weight in zip(function.inputs, function.weights, strict=True):
         if weight < 0:
@@ -88,12 +94,12 @@ def write_rank_features(function: ScoreFunction) -> Files:
 
 
 def read_rank_features(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by the clauses, in the precision of such fields.
+    """Score documents with the clauses, in the precision of rank_feature fields.
 
     Raises
     ------
     OutputError
-        For a negative value, which such a field does not take.
+        If a value is negative, which a rank_feature field does not accept.
     """
     columns = function.columns
     total = np.zeros(documents.X.shape[0])
@@ -112,7 +118,7 @@ def read_rank_features(files: Files, function: ScoreFunction, documents: Documen
 
 
 def _stored_values(values: Floats) -> Floats:
-    """Return values as a field stores them: floats cut to 9 significant bits; no value counts as 0."""
+    """Return values as a rank_feature field stores them: floats cut to 9 significant bits."""
     bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     cut = (bits >> np.uint32(_N_DROPPED_BITS)) << np.uint32(_N_DROPPED_BITS)
     return np.asarray(cut.view(np.float32), dtype=np.float64)

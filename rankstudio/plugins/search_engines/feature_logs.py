@@ -65,23 +65,23 @@ _QUERY_KEYS = (*_QUERY_ID_KEYS, "query_text", "keywords", "query", "q")
 _DOCUMENT_KEYS = ("id", "docid", "doc_id", "document_id", "_id")
 _MAX_LISTED_IDS = 10  # ids in a sentence
 _DOCUMENTS_PER_PIECE = 4096  # documents that are written at once
-_MAX_EXACT_INTEGER = 1 << 53  # whole numbers up to here are themselves as floats
+_MAX_EXACT_INTEGER = 1 << 53  # floats represent all whole numbers up to this one exactly
 _VESPA_ID_BEGINNING = "id:"
-_TENSOR_MARK = math.inf  # stands for a value that is no number, which no number in a log is
+_TENSOR_MARK = math.inf  # stands for a tensor; numbers in a log are finite
 
 
 @dataclass(frozen=True)
 class LoggedDocument:
-    """The values of a document for a query.
+    """The logged feature values of a document for a query.
 
     Attributes
     ----------
     queries, documents : tuple of str
-        What they may be called in judgments, the usual name first.
+        Ids that the query and the document may have in judgments, the usual id first.
     values : Mapping of str to float
-        By the name of the feature; NaN where the engine had no value.
+        Values by the name of the feature; NaN if the engine had no value.
     absent : float
-        What a feature is that is not there: 0 in Solr, which leaves zeros out, NaN otherwise.
+        Value of features that are not logged: 0 for Solr, which omits zeros, and NaN otherwise.
     """
 
     queries: tuple[str, ...]
@@ -96,9 +96,10 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     Raises
     ------
     FormatError
-        At the first line that is no JSON, or has a document without an id or a value that is no number.
+        At the first line that is not JSON, or that has a document without an id or a value that is not a
+        number.
     DatasetError
-        Where there is no document.
+        If the log has no document.
     """
     has_documents = False
     for line, value in JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)):
@@ -108,7 +109,7 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
                 yield document
         except _UnreadableError as error:
             raise line_error(file.path, line, error.found, error.expected) from None
-        except RecursionError:  # lists in lists
+        except RecursionError:  # lists nested too deeply
             raise line_error(file.path, line, "[" * _MAX_LISTED_IDS, tr(EXPECTED)) from None
     if not has_documents:
         raise DatasetError(
@@ -132,10 +133,10 @@ class _UnreadableError(Exception):
 def _documents_of_response(
     response: Any, queries: tuple[str, ...], path: Path, keys: Sequence[str] = _QUERY_KEYS
 ) -> Iterator[LoggedDocument]:
-    """Yield the documents of a response, of a list of them, or of one hit alone.
+    """Yield the documents of a response, of a list of responses, or of a single hit.
 
-    Under one of the keys is the query. Those of a hit in a response are ids alone: a document may well have
-    keywords of its own.
+    The query is read from one of the ``keys``. In the hits of a response, only keys of query ids count,
+    because a document may have its own field "keywords" or "query".
     """
     if isinstance(response, list):
         for part in response:
@@ -144,6 +145,7 @@ def _documents_of_response(
     if not isinstance(response, dict):
         raise _UnreadableError(response, tr(EXPECTED))
     queries = _texts_under_keys(response, keys) or _query_of_request(response) or queries
+    # Objects that contain the hits: "response" in Solr, "root" in Vespa, "hits" in Elasticsearch.
     inner = [response[key] for key in ("response", "root", "hits") if isinstance(response.get(key), dict)]
     inner += [response["responses"]] if isinstance(response.get("responses"), list) else []
     hits = next(
@@ -160,19 +162,19 @@ def _documents_of_response(
 
 
 def _query_of_file(path: Path) -> str:
-    """Return the query of responses that name none: the name of their file."""
+    """Return the id of the query for responses that do not name it: the name of their file."""
     return path.name.split(".")[0]
 
 
 def _query_of_request(response: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the query that Solr repeats from the request."""
+    """Return the query in the request's parameters, which Solr repeats in its response; () without one."""
     header = response.get("responseHeader")
     parameters = header.get("params") if isinstance(header, dict) else None
     return _texts_under_keys(parameters, _QUERY_KEYS) if isinstance(parameters, dict) else ()
 
 
 def _texts_under_keys(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts and numbers under some keys as texts; 17.0 also as "17"."""
+    """Return the texts and numbers under some keys, as texts; the number 17.0 gives "17" and "17.0"."""
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
         if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
@@ -188,22 +190,22 @@ def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> Logged
     """Return the logged values of a hit; None for a hit without any."""
     fields = hit.get("fields")
     fields = fields if isinstance(fields, dict) else {}
-    of_vespa = next((fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None)
+    vespa_features = next((fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None)
     ids: tuple[str, ...]
     if isinstance(hit.get("[features]"), str):
         ids = _texts_under_keys(hit, _DOCUMENT_KEYS)
-        logged = LoggedDocument(queries, ids, _values_by_name(_solr_values(hit["[features]"])), 0.0)
+        logged = LoggedDocument(queries, ids, _values_by_name(_solr_values(hit["[features]"])), absent=0.0)
     elif "_ltrlog" in fields:
         ids = _texts_under_keys(hit, ("_id",))
         logged = LoggedDocument(queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"])))
-    elif of_vespa is not None:
+    elif vespa_features is not None:
         ids = (
             _texts_under_keys(fields, ("documentid",))
             + _texts_under_keys(hit, ("id",))
             + _texts_under_keys(fields, _DOCUMENT_KEYS)
         )
         ids += tuple(filter(None, map(_user_part_of_id, ids)))
-        logged = LoggedDocument(queries, ids, dict(_vespa_values(of_vespa)))
+        logged = LoggedDocument(queries, ids, dict(_vespa_values(vespa_features)))
     else:
         return None
     if not ids:
@@ -212,23 +214,28 @@ def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> Logged
 
 
 def _user_part_of_id(name: str) -> str:
-    """Return the user's part of an id ``id:namespace:type:key=value:part`` of Vespa; "" of any other."""
+    """Return the user's part of an id of Vespa, ``id:namespace:type:key=value:part``; "" for other ids."""
     parts = name.split(":", 4)
     return parts[4] if name.startswith(_VESPA_ID_BEGINNING) and len(parts) == 5 else ""
 
 
 def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
     """Return a hit's values by name; a feature logged twice must have the same value."""
-    once: dict[str, float] = {}
+    value_by_name: dict[str, float] = {}
     for name, value in values:
-        if name in once and not (once[name] == value or (math.isnan(once[name]) and math.isnan(value))):
+        earlier = value_by_name.get(name, value)
+        is_same = earlier == value or (math.isnan(earlier) and math.isnan(value))
+        if not is_same:
             raise _UnreadableError(name, tr("each feature of a hit once, or with the same value"))
-        once[name] = value
-    return once
+        value_by_name[name] = value
+    return value_by_name
 
 
 def _elasticsearch_values(logged: Any) -> Iterator[tuple[str, float]]:
-    """Yield the features of a log: a list of objects with lists of names and values by specification."""
+    """Yield name and value of the features in ``_ltrlog``.
+
+    ``_ltrlog`` is a list of objects. The values of each object are lists of features with "name" and "value".
+    """
     entries = logged if isinstance(logged, list) else []
     lists = [values for entry in entries if isinstance(entry, dict) for values in entry.values()]
     if not lists or not all(isinstance(values, list) for values in lists):
@@ -237,23 +244,21 @@ def _elasticsearch_values(logged: Any) -> Iterator[tuple[str, float]]:
         name = logged_feature.get("name") if isinstance(logged_feature, dict) else None
         if not isinstance(name, str):
             raise _UnreadableError(logged_feature, tr('a list of "name" and "value" in _ltrlog'))
-        yield (
-            name,
-            _finite_or_nan(logged_feature["value"]) if "value" in logged_feature else math.nan,
-        )  # a query that did not match
+        # A feature whose query did not match has no value.
+        yield name, _finite_or_nan(logged_feature["value"]) if "value" in logged_feature else math.nan
 
 
 def _solr_values(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the features of a line of Solr: ``name=value,name=value``."""
+    """Yield name and value of the features in a text of Solr: ``name=value,name=value``."""
     for item in filter(None, text.split(",")):
-        name, apart, value = item.rpartition("=")
-        if not apart:
+        name, separator, value = item.rpartition("=")
+        if not separator:
             raise _UnreadableError(item, tr("name=value in [features]"))
         yield name, _finite_or_nan(value)
 
 
 def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield the features that Vespa lists; tensors are no numbers and left out, which `joined` notes."""
+    """Yield name and value of the features that Vespa lists; `_TENSOR_MARK` for tensors, to be left out."""
     for name, value in features.items():
         if name != _CACHED:
             yield name, _TENSOR_MARK if isinstance(value, dict | list) else _finite_or_nan(value)
@@ -261,13 +266,12 @@ def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 def _finite_or_nan(value: object) -> float:
     """Return a value as a finite number, NaN for null."""
-    if type(value) is float and math.isfinite(value):  # nearly always
+    if type(value) is float and math.isfinite(value):  # the usual case, first for speed
         return value
     if value is None:
         return math.nan
-    parsed = (
-        number(str(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
-    )
+    is_number_or_text = isinstance(value, str | int | float) and not isinstance(value, bool)
+    parsed = number(str(value)) if is_number_or_text else None
     if parsed is None or math.isinf(parsed):
         raise _UnreadableError(value, tr("a finite number as the value of a feature"))
     return parsed
@@ -279,12 +283,12 @@ class JudgedDocuments:
     Parameters
     ----------
     judges : sequence of Grades
-        What each says.
+        The grades by each judge.
 
     Attributes
     ----------
     labels : ndarray of shape (D, J)
-        The grade of each document by each judge; NaN where it is not judged.
+        The grade of each document by each judge; NaN for a document without a grade by a judge.
     query : ndarray of shape (D,)
         Number of the query of each document.
     """
@@ -293,12 +297,16 @@ class JudgedDocuments:
         all_grades = judged_by_any(judges) if len(judges) > 1 else judges[0]
         number = count()
         self._numbers = {
-            query: {document: next(number) for document in of} for query, of in all_grades.items() if of
+            query: {document: next(number) for document in grade_by_document}
+            for query, grade_by_document in all_grades.items()
+            if grade_by_document
         }
-        self.labels = np.full((next(number), len(judges)), np.nan)
+        n_documents = next(number)
+        self.labels = np.full((n_documents, len(judges)), np.nan)
         for judge, grades in enumerate(judges):
-            for query, of in grades.items():
-                self.labels[[self._numbers[query][document] for document in of], judge] = [*of.values()]
+            for query, grade_by_document in grades.items():
+                rows = [self._numbers[query][document] for document in grade_by_document]
+                self.labels[rows, judge] = [*grade_by_document.values()]
         sizes = [len(documents) for documents in self._numbers.values()]
         self.query = np.repeat(np.arange(len(sizes)), sizes)
 
@@ -308,25 +316,26 @@ class JudgedDocuments:
         return tuple(self._numbers)
 
     def find(self, document: LoggedDocument) -> tuple[str, str, int] | None:
-        """Return by which ids a document is judged, and its number; None where it is not."""
+        """Return the ids of query and document under which a document is judged, and its number."""
         for query in document.queries:
-            of_query = self._numbers.get(query, {})
-            for name in document.documents if of_query else ():
-                if name in of_query:
-                    return query, name, of_query[name]
+            numbers = self._numbers.get(query, {})
+            for name in document.documents if numbers else ():
+                if name in numbers:
+                    return query, name, numbers[name]
         return None
 
     def without(self, rows: Ints) -> Iterator[tuple[str, str]]:
-        """Yield query and document of those whose row is negative."""
+        """Yield query and document for each judged document whose row is negative: it is not in the logs."""
         for query, documents in self._numbers.items():
             yield from ((query, document) for document, number in documents.items() if rows[number] < 0)
 
 
 class _JoinedDocuments:
-    """Puts the logged documents that are judged into a table, as they come.
+    """Puts the logged documents that are judged into a table, one after the other.
 
-    Of a document that is logged again, the last values count: every one gets a row, and `facts` tells which
-    rows are kept. What is not in both is counted, and the first are listed.
+    If a document is logged several times, its last values count: each time it gets a new row, and `facts`
+    says which rows are kept. Documents that are only logged or only judged are counted, and the first ones
+    listed.
     """
 
     def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
@@ -334,37 +343,39 @@ class _JoinedDocuments:
         self._builder = builder
         self._columns: list[str] = []
         self._tensors: set[str] = set()
-        self._absent: set[bool] = set()  # whether what is absent is missing, in the documents so far
-        self._rows = np.full(len(judged.labels), -1, dtype=np.int64)
-        self._hashes = np.zeros(len(judged.labels), dtype=np.int64)  # of values
+        # whether absent features are missing (else 0), in the documents so far
+        self._absent: set[bool] = set()
+        self._rows = np.full(len(judged.labels), -1, dtype=np.int64)  # last row of each judged document
+        self._hashes = np.zeros(len(judged.labels), dtype=np.int64)  # of the values in that row
+        # Documents to be written: ids under which they are judged, number, and values.
         self._waiting: list[tuple[str, str, int, LoggedDocument]] = []
-        self._whole_ids: dict[int, str] = {}  # of Vespa, of documents that are judged by the user's part
-        self._unjudged = 0
-        self._repeated = 0
-        self._first: list[tuple[str, str]] = []  # of those without a judgment
+        self._whole_ids: dict[int, str] = {}  # Vespa's ids of documents that are judged by the user's part
+        self._n_unjudged = 0
+        self._n_repeated = 0
+        self._first_unjudged: list[tuple[str, str]] = []
         self._example: LoggedDocument | None = None
 
     def add(self, document: LoggedDocument, path: Path) -> bool:
-        """Add a document, if it is judged; return whether enough of them wait to be written."""
+        """Add a document if it is judged; return whether enough documents wait to be written."""
         self._example = self._example or document
         matched = self._judged.find(document)
         if matched is None:
-            self._unjudged += 1
-            if len(self._first) <= _MAX_LISTED_IDS:
-                self._first.append((document.queries[0], document.documents[0]))
+            self._n_unjudged += 1
+            if len(self._first_unjudged) <= _MAX_LISTED_IDS:
+                self._first_unjudged.append((document.queries[0], document.documents[0]))
             return False
-        number = matched[2]
+        query, judged_as, number = matched
         row = self._builder.n_documents + len(self._waiting)
-        self._check_id(document, matched[1], number, path)
-        hashed = hash(frozenset(document.values.items()))
-        self._repeated += bool(self._rows[number] >= 0 and self._hashes[number] != hashed)
+        self._check_id(document, judged_as, number, path)
+        values_hash = hash(frozenset(document.values.items()))
+        self._n_repeated += bool(self._rows[number] >= 0 and self._hashes[number] != values_hash)
         self._rows[number] = row
-        self._hashes[number] = hashed
-        self._waiting.append((*matched, document))
+        self._hashes[number] = values_hash
+        self._waiting.append((query, judged_as, number, document))
         return len(self._waiting) >= _DOCUMENTS_PER_PIECE
 
     def _check_id(self, document: LoggedDocument, judged_as: str, number: int, path: Path) -> None:
-        """Raise DatasetError where two documents of Vespa have the user's part by which one is judged."""
+        """Raise DatasetError if two documents of Vespa have the same user's part, by which one is judged."""
         full_id = next((name for name in document.documents if _user_part_of_id(name)), judged_as)
         first_id = full_id if judged_as == full_id else self._whole_ids.setdefault(number, full_id)
         if first_id != full_id:
@@ -380,7 +391,7 @@ class _JoinedDocuments:
             raise DatasetError(text.format(path=path, **names))
 
     def write(self, path: Path, share: float) -> None:
-        """Hand the documents that wait to the table."""
+        """Write the waiting documents to the table; ``share`` is the share of the logs that is read."""
         if not self._waiting:
             return
         documents = [document for *_, document in self._waiting]
@@ -402,9 +413,10 @@ class _JoinedDocuments:
         self._waiting.clear()
 
     def _add_columns(self, documents: Sequence[LoggedDocument], path: Path) -> None:
-        """Give each feature that comes for the first time a column."""
+        """Add a column for each feature that these documents are the first to have."""
         existing = set(self._columns)
-        new = [n for n in dict.fromkeys(n for d in documents for n in d.values) if n not in existing]
+        names = dict.fromkeys(name for document in documents for name in document.values)
+        new = [name for name in names if name not in existing]
         self._columns += new
         if len(self._columns) > MOST_FEATURES:
             raise _feature_count_error(path, len(self._columns))
@@ -420,11 +432,11 @@ class _JoinedDocuments:
         Raises
         ------
         DatasetError
-            Where no document is in both, or none has a feature.
+            If no document is both logged and judged, or no document has a feature.
         """
         logged_rows = np.flatnonzero(self._rows >= 0)
         if not logged_rows.size:
-            assert self._example is not None  # or the log had been refused
+            assert self._example is not None  # a log without documents is refused earlier
             raise _nothing_joined_error(
                 path, judgments, self._example, next(self._judged.without(self._rows))
             )
@@ -432,9 +444,9 @@ class _JoinedDocuments:
         if not names:
             raise _feature_count_error(path, 0)
         titles = list(map(one_line, names))
-        if twice := next((name for name, n in Counter(titles).items() if n > 1), None):
+        if repeated := next((name for name, n in Counter(titles).items() if n > 1), None):
             text = tr("{path}: found two features named {name}, expected different names.")
-            raise DatasetError(text.format(path=path, name=quoted(twice)))
+            raise DatasetError(text.format(path=path, name=quoted(repeated)))
         sizes = np.bincount(self._judged.query[logged_rows], minlength=len(self._judged.queries))
         gathered = GatheredRows(
             order=self._rows[logged_rows],
@@ -448,19 +460,19 @@ class _JoinedDocuments:
             dense=True,
             feature_names=tuple(titles),
             rows=gathered,
-            said=self._said(len(self._rows) - logged_rows.size, negative),
+            said=self._notes(len(self._rows) - logged_rows.size, negative),
         )
 
-    def _said(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
-        """Return notes on the rows, as sentences."""
+    def _notes(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
+        """Return notes on documents that were left out or repeated, and on negative grades, as sentences."""
         sentences = []
-        if self._unjudged:
+        if self._n_unjudged:
             text = trn(
                 "{n} logged document without a judgment is left out: {ids}.",
                 "{n} logged documents without a judgment are left out: {ids}.",
-                self._unjudged,
+                self._n_unjudged,
             )
-            sentences.append(text.format(n=count_text(self._unjudged), ids=_ids_text(self._first)))
+            sentences.append(text.format(n=count_text(self._n_unjudged), ids=_ids_text(self._first_unjudged)))
         if n_unlogged:
             text = trn(
                 "{n} judged document is not in the logs and left out: {ids}.",
@@ -474,13 +486,13 @@ class _JoinedDocuments:
             sentences.append(
                 text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_MAX_LISTED_IDS])))
             )
-        if self._repeated:
+        if self._n_repeated:
             text = trn(
                 "{n} document is logged again with other values; the last ones are used.",
                 "{n} documents are logged again with other values; the last ones are used.",
-                self._repeated,
+                self._n_repeated,
             )
-            sentences.append(text.format(n=count_text(self._repeated)))
+            sentences.append(text.format(n=count_text(self._n_repeated)))
         return (*sentences, *negative_grades(negative))
 
 
@@ -490,7 +502,7 @@ def read_logs(
     """Read feature logs joined with the judgments of a part; see `FormatReader`.
 
     Documents that are only logged, or only judged, are left out, counted and listed. A negative grade is 0.
-    Of several judges, the labels have a column each.
+    With several judges, the labels have a column for each judge.
 
     Notes
     -----
@@ -500,19 +512,19 @@ def read_logs(
     judged = JudgedDocuments(judges or [_grades_of_logged(part.paths, progress)])
     joined = _JoinedDocuments(judged, builder)
     total = sum(map(regular_file_size, part.paths))
-    before = 0
+    finished = 0  # bytes of the files that are read completely
     for file in files:
         for document in logged_documents(file):
             if joined.add(document, file.path):
                 progress.check()
-                joined.write(file.path, (before + file.done) / max(total, 1))
-        before += file.size
-        joined.write(file.path, before / max(total, 1))
+                joined.write(file.path, (finished + file.done) / max(total, 1))
+        finished += file.size
+        joined.write(file.path, finished / max(total, 1))
     return joined.facts(part.paths[0], part.judgments[0].path if judges else part.paths[0])
 
 
 def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
-    """Return every document of logs with the grade 0, for documents that are only scored."""
+    """Return the grade 0 for every logged document, for logs without judgments that are only scored."""
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in paths:
@@ -522,7 +534,7 @@ def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
 
 
 def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, str]]:
-    """Return query, document, and "not judged" or "not logged", of those that are not in both."""
+    """Return query, document, and "not judged" or "not logged", for each document that is not both."""
     judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
     rows = np.full(len(judged.labels), -1, dtype=np.int64)
     unjudged: dict[tuple[str, str], None] = {}
@@ -533,7 +545,8 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
                 if matched is None:
                     unjudged[document.queries[0], document.documents[0]] = None
                 else:
-                    rows[matched[2]] = 0
+                    _, _, number = matched
+                    rows[number] = 0
     return [
         *((*ids, "not judged") for ids in unjudged),
         *((*ids, "not logged") for ids in judged.without(rows)),
@@ -546,14 +559,15 @@ def _feature_count_error(path: Path, n_features: int) -> DatasetError:
 
 
 def _document_comment(query: str, document: str) -> str:
-    """Return the comment of a document; LETOR text has numbers in place of queries with blanks."""
+    """Return the comment of a document; it includes a query with blanks, which LETOR text cannot contain."""
     return f"docid = {document} query = {query}" if len(query.split()) > 1 else f"docid = {document}"
 
 
 def _nothing_joined_error(
     logs: Path, judgments: Path, logged: LoggedDocument, judged: tuple[str, str]
 ) -> DatasetError:
-    """Return the error for logs and judgments that have no document in common."""
+    """Return the error for logs and judgments without a common document, with an example of either."""
+    judged_query, judged_document = judged
     text = tr(
         "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
         "the query {query}; judged is {other_document} for the query {other_query}. Both need the same ids."
@@ -569,13 +583,13 @@ def _nothing_joined_error(
             judgments=judgments.name,
             document=quoted(logged.documents[0]),
             query=quoted(logged.queries[0]),
-            other_document=quoted(judged[1]),
-            other_query=quoted(judged[0]),
+            other_document=quoted(judged_document),
+            other_query=quoted(judged_query),
         )
     )
 
 
 def _ids_text(places: Sequence[tuple[str, str]]) -> str:
-    """Return queries and documents in a sentence, the first of many."""
+    """Return a list of queries and documents as text; only the first ones of a long list."""
     listed = "; ".join(f"{query} {document}" for query, document in places[:_MAX_LISTED_IDS])
     return tr("{ids} and others").format(ids=listed) if len(places) > _MAX_LISTED_IDS else listed

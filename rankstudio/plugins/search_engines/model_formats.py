@@ -1,4 +1,4 @@
-"""The files of models that search engines read."""
+"""The list of model formats that search engines read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model for Solr's Learning To Rank, and its features beside it."""
+"""Models for Solr's Learning To Rank, each with a file of its features."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankstudio.engine.support.escaping import clean_text
 FEATURES = "-features.json"
 _PACKAGE = "org.apache.solr.ltr"
 _NORM_CLASS = "StandardNormalizer"
-_DEFAULT_STORE = "_DEFAULT_"  # Solr's store of features that name none
+_DEFAULT_STORE = "_DEFAULT_"  # Solr's feature store for features that do not name their store
 _THRESHOLD_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
 
@@ -47,7 +47,7 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
-    """Return a feature of the store: as it was read, or else the value of a field of its name."""
+    """Return a feature of the store: as it was read, or else one that reads the field of its name."""
     if model_input.definition:
         return dict(json.loads(model_input.definition))
     name = model_input.identifier
@@ -56,7 +56,7 @@ def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
 
 
 def _model_feature(model_input: ModelInput) -> dict[str, Any]:
-    """Return a feature of the model: Solr takes the average off its value, where there is one."""
+    """Return a feature of the model; for a feature with a shift, with a normalizer that adds the shift."""
     if not model_input.shift:
         return {"name": model_input.called}
     parameters = {"avg": repr(-model_input.shift), "std": "1.0"}
@@ -67,12 +67,12 @@ def _model_feature(model_input: ModelInput) -> dict[str, Any]:
 
 
 def _centred_variants(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and a weighted sum also of values around 0, whose floats are finer."""
+    """Return the function and, for a weighted sum, one of centered values, which are more exact as floats."""
     return (function, centred(function, ranges)) if function.linear else (function,)
 
 
 def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
-    """Return a node; older versions of Solr want its numbers as texts."""
+    """Return a node as a dict, with numbers as texts, which older versions of Solr need."""
     if not isinstance(node, tuple):
         return {"value": repr(node)}
     column, threshold, below, above = node
@@ -81,16 +81,19 @@ def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
 
 
 def _threshold_text(value: float) -> str:
-    """Return the number that makes a threshold in Solr, which adds a millionth to it, both as floats."""
+    """Return the text of a threshold to which Solr adds its slack, so that the sum is ``value`` as a float.
+
+    Because of rounding, the neighbors of the difference are tried, too; if none fits, the difference is used.
+    """
     target = np.float32(value)
     lowered = target - _THRESHOLD_SLACK
-    near = (
+    candidates = (
         lowered,
         np.nextafter(lowered, np.float32(np.inf)),
         np.nextafter(lowered, np.float32(-np.inf)),
         target,
     )
-    return str(next((number for number in near if number + _THRESHOLD_SLACK == target), lowered))
+    return str(next((number for number in candidates if number + _THRESHOLD_SLACK == target), lowered))
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
@@ -106,7 +109,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 def _normalized_values(model: dict[str, Any], columns: dict[str, int], documents: Documents) -> Floats:
-    """Return the values less the averages of the features that have one."""
+    """Return the values, from which the averages in the features' normalizers are subtracted."""
     X = documents.X.astype(documents.dtype)
     for feature in model["features"]:
         if "norm" in feature:

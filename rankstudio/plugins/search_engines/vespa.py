@@ -1,4 +1,4 @@
-"""A rank profile for Vespa: an expression over rank features, or attributes of the documents."""
+"""Models as rank profiles for Vespa: an expression over rank features, or over attributes of documents."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def write(function: ScoreFunction) -> Files:
     else:
         terms = [f"+ {_if_text(t.nested(), names)}" for t in function.trees]
     has_definitions = any(model_input.definition for model_input in function.inputs)
+    begin = [f"rank-profile {function.name} {{", "    first-phase {"]
+    if has_definitions:
+        begin = [f"rank-profile {function.name} inherits default {{", *_lines_before_expression(names)]
     lines = [
         f"# {comment_text(function.about, 'hash')}",
         *(f"# {i.identifier}: feature {i.id}, {comment_text(i.name, 'hash')}" for i in function.inputs),
-        f"rank-profile {function.name} {{"
-        if not has_definitions
-        else f"rank-profile {function.name} inherits default {{",
-        *(_lines_before_expression(names) if has_definitions else ["    first-phase {"]),
+        *begin,
         "        expression {",
         "            0",
         *(f"            {term}" for term in terms),
@@ -57,7 +57,7 @@ def _input_names(function: ScoreFunction) -> list[str]:
 
 
 def _lines_before_expression(names: list[str]) -> list[str]:
-    """Return the lines before the expression: what is logged of each hit, and how many are ranked again."""
+    """Return the lines before the expression: the features to log for each hit, and the second phase."""
     listed = [f"        {name}" for name in names]
     return [
         *("    match-features {", *listed, "    }"),
@@ -81,24 +81,32 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 class _Expression:
-    """An expression of sums, products, rank features and ifs, evaluated for all documents while read."""
+    """Parses an expression of sums, products, rank features and ``if``, and evaluates it for all documents.
+
+    Parameters
+    ----------
+    text : str
+    values : Mapping of str to ndarray
+        Values of all documents, by the name of the rank feature.
+    """
 
     def __init__(self, text: str, values: Mapping[str, Floats]) -> None:
-        self._tokens = [*_tokens(text, values), ""]
+        self._tokens = [*_tokens(text, values), ""]  # "" marks the end
         self._values = values
-        self._at = 0
+        self._position = 0
 
     def value(self) -> Floats:
+        """Evaluate the sum at the present position."""
         total = self._product()
-        while self._tokens[self._at] in ("+", "-"):
-            added = self._next() == "+"
+        while self._tokens[self._position] in ("+", "-"):
+            is_added = self._next() == "+"
             term = self._product()
-            total = total + term if added else total - term
+            total = total + term if is_added else total - term
         return total
 
     def _product(self) -> Floats:
         result = self._factor()
-        while self._tokens[self._at] == "*":
+        while self._tokens[self._position] == "*":
             self._next()
             result = result * self._factor()
         return result
@@ -112,28 +120,29 @@ class _Expression:
                 self._next("(")
                 operand = self.value()
                 self._next("<=")
-                low = operand <= self.value()
+                is_below = operand <= self.value()
                 self._next(",")
                 below = self.value()
                 self._next(",")
                 above = self.value()
                 self._next(")")
-                return np.where(low, below, above)
+                return np.where(is_below, below, above)
             case name if name in self._values:
                 return self._values[name]
             case number:
                 return np.array(float(number))
 
     def _next(self, expected: str | None = None) -> str:
-        token = self._tokens[self._at]
+        """Return the present token and go to the next one; raise ValueError if it is not the expected one."""
+        token = self._tokens[self._position]
         if expected is not None and token != expected:
             raise ValueError(f"found {token!r} in the expression, expected {expected!r}")
-        self._at += 1
+        self._position += 1
         return token
 
 
 def _tokens(text: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield numbers, names, and signs."""
+    """Yield the tokens of an expression: numbers, names, ``if`` and signs."""
     longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     token = re.compile(rf"\s*({longest_first + '|' if longest_first else ''}{_TOKEN})")
     position = 0

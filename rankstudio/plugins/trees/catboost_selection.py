@@ -1,4 +1,4 @@
-"""CatBoost's own feature selection, for comparison: train, drop the least important features, and again."""
+"""CatBoost's own feature selection, for comparison: trains, drops the weakest features, and repeats."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _ALGORITHMS = {
 class CatBoostSelection(PathSelector):
     """CatBoost selection drops the least important features of CatBoost, stage by stage.
 
-    It is ``CatBoostRanker.select_features``, called for one stage at a time, down to one feature. The last
-    remaining feature is the first of the path. Constant features come last, and also all others, in the
-    order of their columns, if no query has two labels.
+    It calls ``CatBoostRanker.select_features`` for one stage at a time, down to one feature. The last
+    remaining feature is the first of the path. Constant features come last. If no query has two different
+    labels, all features come in the order of their columns.
 
     Parameters
     ----------
@@ -52,25 +52,24 @@ class CatBoostSelection(PathSelector):
         CatBoost's algorithm: ``RecursiveByLossFunctionChange``, ``RecursiveByShapValues`` or
         ``RecursiveByPredictionValuesChange``.
     n_stages : int, default 5
-        How often CatBoost is trained at most, 1 to 1000 (``steps``): stage s of S leaves n^(1 - s/S) of n
-        features, rounded; stages that would drop none are left out.
+        Maximum number of times that CatBoost is trained, 1 to 1000 (``steps``). Stage s of S leaves n^(1 -
+        s/S) of n features, rounded; stages that would drop no feature are skipped.
     n_rounds : int, default 100
-        Trees of each stage, 1 to 10,000.
+        Number of trees of each stage, 1 to 10,000.
     learning_rate, depth, objective, seed
         As in :class:`rankstudio.plugins.trees.converted_trees.CatBoostTrees`.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the selected features.
+        λ > 0 of RankRLS, which ranks with the selected features.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n,)
         1 for the last remaining feature, n for the first dropped one.
 
-    Notes
-    -----
-    S times CatBoost's cost, plus that of the importances: for Shapley values O(m T 2^d d) with m documents,
-    T trees and depth d. Stop waits for a tree, or for the importances of a stage. The attributes of the path
-    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    Notes ----- S times the cost of CatBoost, plus that of the importances, which for Shapley values is O(m T
+    2^d d) with m documents, T trees and depth d. A request to stop waits for a tree, or for the importances
+    of a stage. The attributes of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -95,9 +94,9 @@ class CatBoostSelection(PathSelector):
     regularization: float = 1.0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        grown = CatBoostTrees().memory_need(shape)
-        copied = shape.documents  # the columns that are left
-        return grown.plus(copied + sums_need(shape).least)
+        trees_need = CatBoostTrees().memory_need(shape)
+        copied_bytes = shape.documents  # a copy of the remaining columns
+        return trees_need.plus(copied_bytes + sums_need(shape).least)
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
@@ -113,7 +112,7 @@ class CatBoostSelection(PathSelector):
         n_stages = min(n_stages, columns_left.size - 1) if learnable(rows) else 0
         sizes = [round(columns_left.size ** (1 - s / n_stages)) for s in range(1, n_stages + 1)]
         for number, size in enumerate(sizes, start=1):
-            if size == columns_left.size:  # CatBoost would drop all that are left
+            if size == columns_left.size:  # CatBoost cannot be asked to drop no feature: it would drop all
                 continue
             pool = pool_of(catboost, rows, columns_left)
             stage = partial(_dropped_columns, catboost, parameters, pool, size, algorithm)
@@ -131,12 +130,12 @@ class CatBoostSelection(PathSelector):
 def _dropped_columns(
     catboost: Any, parameters: dict[str, Any], pool: Any, size: int, algorithm: str, go_on: Callable[[], bool]
 ) -> list[int]:
-    """Return the columns that CatBoost drops to leave some, the least important first."""
+    """Return the columns that CatBoost drops to leave ``size`` columns, the least important first."""
 
-    class Heard:
-        """A measure that measures nothing: CatBoost has no callbacks here, but asks this after each tree."""
+    class StopCheck:
+        """A measure without meaning: CatBoost has no callbacks here, but evaluates measures after each tree."""
 
-        no_jit = True  # or CatBoost compiles it, with warnings
+        no_jit = True  # otherwise CatBoost compiles the measure, with warnings
 
         def is_max_optimal(self) -> bool:
             return True
@@ -151,9 +150,9 @@ def _dropped_columns(
 
         evaluate.no_jit = True  # type: ignore[attr-defined]
 
-    # It makes a folder where the program runs, and writes nothing there.
+    # CatBoost creates a folder, by default in the current one, although it writes no files.
     with TemporaryDirectory(prefix="rankstudio-") as folder:
-        model = catboost.CatBoostRanker(**parameters, eval_metric=Heard(), train_dir=folder)
+        model = catboost.CatBoostRanker(**parameters, eval_metric=StopCheck(), train_dir=folder)
         selection = model.select_features(
             pool,
             features_for_select=list(range(pool.num_col())),

@@ -1,4 +1,4 @@
-"""Trees that XGBoost or CatBoost grows, converted to LightGBM's, with which they are scored and exported."""
+"""Rankers whose trees XGBoost or CatBoost grows; the trees are converted to LightGBM's format."""
 
 from __future__ import annotations
 
@@ -37,25 +37,23 @@ from rankstudio.plugins.trees.lambdamart import (
     without_data,
 )
 
-_BYTES_PER_BIN = 1.0  # bytes of a value: its bin
-_BYTES_PER_VALUE = 4.0  # bytes of a value, before it is binned
-_XGBOOST_BYTES_PER_BIN = 2.0  # bytes of a value: its bin by rows and by columns
-_SKETCH_BYTES_PER_FEATURE = 3e5  # bytes of a feature, while its bins are found
-_HISTOGRAM_BYTES_PER_FEATURE = (
-    4096.0  # bytes of a feature in each node of a level: two sums for each of 256 bins
-)
-_BYTES_PER_DOCUMENT = 120.0  # bytes of scores, derivatives, leaves and labels
-_BYTES_PER_GROUPED_DOCUMENT = 400.0  # bytes of them in CatBoost, with the orders of documents in groups
+_BYTES_PER_BIN = 1.0  # of the bin of a value
+_BYTES_PER_VALUE = 4.0  # of a value before it is binned
+_XGBOOST_BYTES_PER_BIN = 2.0  # of the bin of a value, stored by rows and by columns
+_SKETCH_BYTES_PER_FEATURE = 3e5  # of the sketch by which the bins of a feature are found
+_HISTOGRAM_BYTES_PER_FEATURE = 4096.0  # in each node of a level: two sums for each of 256 bins
+_BYTES_PER_DOCUMENT = 120.0  # of scores, derivatives, leaves and labels
+_BYTES_PER_GROUPED_DOCUMENT = 400.0  # the same in CatBoost, with the orders of documents in groups
 
 TINY = float(np.finfo(np.float64).tiny)
-"""Gain of a split without one: it makes a feature one that the model uses."""
+"""Gain assigned to a split without a gain, so that its feature counts as one that the model uses."""
 
 Grown = tuple[ScoreTree, dict[int, float], Ints]
 """A tree, the gain of its splits by column, and the leaf of each training document."""
 
 
 class ConvertedTrees(GrownTrees):
-    """Trees of another library as LightGBM's text, each added once it is grown."""
+    """Trees of another library, converted to LightGBM's text; each tree is added when it is grown."""
 
     def __init__(self, n_columns: int) -> None:
         super().__init__(None)
@@ -63,14 +61,14 @@ class ConvertedTrees(GrownTrees):
         self._texts: list[str] = []
 
     def add(self, tree: ScoreTree, leaves: Ints) -> Floats:
-        """Add a tree with the leaf of each training document; return its part of their scores, (m,)."""
-        # LightGBM divides by counts for contributions: an empty leaf, which CatBoost has, counts as one.
+        """Add a tree, given the leaf of each training document; return the tree's scores of them, (m,)."""
+        # For contributions LightGBM divides by counts, so the count of an empty leaf, as CatBoost has, is 1.
         counts = np.maximum(np.bincount(leaves, minlength=len(tree.leaves)), 1)
         self._texts.append(tree.text(counts=counts.tolist()))
         return np.asarray(tree.leaves)[leaves]
 
     def finish(self) -> None:
-        """Make the model of all trees, once no more are added."""
+        """Create the LightGBM model of all trees; called after the last tree is added."""
         self.booster = without_data(self.text(len(self._texts)))
 
     def scores(self, X: Floats, first: int, count: int) -> Floats:  # noqa: D102 - inherited
@@ -93,7 +91,7 @@ def _model_text(texts: list[str], names: list[str]) -> str:
 
 
 def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
-    """Return the leaf of each document (m, n), shape (m,)."""
+    """Return the leaf (m,) of each document in X (m, n)."""
     if not tree.splits:
         return np.zeros(X.shape[0], dtype=np.int64)
     booster = without_data(_model_text([tree.text()], [f"Column_{column}" for column in range(X.shape[1])]))
@@ -104,13 +102,13 @@ def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
 class ConvertedRanker(TreeRanker):
     """Base class of rankers whose trees another library grows.
 
-    Subclasses implement ``_grow``. The trees are the library's own: thresholds are moved to where doubles
-    fall on the same side as the library's floats do, and the constant that a library adds to all scores is
-    left out.
+    Subclasses implement ``_grow``. The trees are those of the library, with two changes: each threshold is
+    moved so that values in doubles fall on the same side as the library's floats, and the constant that a
+    library adds to all scores is left out.
     """
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
-        """Yield each tree, with the gain of its splits by column; greater than 0 for all that it uses."""
+        """Yield each tree with its gains and leaves; gains are above 0 for all columns that the tree uses."""
         raise NotImplementedError
 
     def _loss_at(self) -> int:
@@ -120,17 +118,17 @@ class ConvertedRanker(TreeRanker):
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step per tree.
 
-        Its criterion is the negative NDCG@k of the training documents, in LightGBM's convention: a query
-        without a relevant document counts 1.
+        The criterion of a step is the negative NDCG@k of the training documents, in LightGBM's convention:
+        the value of a query without a relevant document is 1.
 
         Raises
         ------
         MissingExtraError
-            Without the library.
+            If the library is not installed.
         ParameterError
-            For a parameter out of range.
+            If a parameter is out of range.
         DatasetError
-            For labels that the library does not take.
+            If the library does not accept the labels.
         """
         train = training_data(data)
         n = train.X.shape[1]
@@ -149,7 +147,8 @@ class ConvertedRanker(TreeRanker):
                 tree, gains, leaves = event
                 number += 1
                 scores = scores + grown.add(tree, leaves)
-                features.update(dict.fromkeys(sorted(gains, key=lambda column: (-gains[column], column))))
+                by_gain = sorted(gains, key=lambda column: (-gains[column], column))
+                features.update(dict.fromkeys(by_gain))  # columns that are known already keep their place
                 coef = coef.copy()
                 for column, gain in gains.items():
                     coef[column] += gain
@@ -164,14 +163,14 @@ class ConvertedRanker(TreeRanker):
 class XGBoostTrees(ConvertedRanker):
     """XGBoost's boosted trees for NDCG (Chen and Guestrin 2016), with its objective ``rank:ndcg``.
 
-    LambdaMART as XGBoost grows it: depth by depth on binned features (``tree_method="hist"``), from the
-    pairs of the first documents of the current ranking with all others of the query
-    (``lambdarank_pair_method="topk"``), with XGBoost's defaults for all parameters that are not listed below.
+    This is LambdaMART as XGBoost grows it: level by level on binned features (``tree_method="hist"``). Pairs
+    are formed by the first documents of the current ranking and all other documents of the query
+    (``lambdarank_pair_method="topk"``). XGBoost's defaults apply to all parameters that are not listed below.
 
     Parameters
     ----------
     n_rounds : int, default 300
-        Trees, 1 to 10,000.
+        Number of trees, 1 to 10,000.
     learning_rate : float, default 0.1
         Factor for the output of each tree; greater than 0, up to 1.
     max_depth : int, default 6
@@ -185,16 +184,14 @@ class XGBoostTrees(ConvertedRanker):
         Share of the features available to each tree, drawn at random (``colsample_bytree``); greater than 0,
         up to 1.
     seed : int, default 0
-        Seed of that draw, 0 to 2,147,483,647.
+        Seed of the draw of features, 0 to 2,147,483,647.
 
-    Notes
-    -----
-    The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
-    XGBoost's loss reductions. O(mnd) per round for m documents, n features and trees of depth d. It uses one
-    thread, because XGBoost's sums depend on their number in the last bits; folds and settings run side by
-    side. It stops early if no split has a gain, unless the next tree may draw other features. Data with
-    several shards are binned shard by shard, at two bytes per value, and the model is that of all documents
-    at once.
+    Notes ----- The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
+    XGBoost's loss reductions. O(mnd) per round for m documents, n features and trees of depth d. XGBoost uses
+    one thread here, because the last bits of its sums depend on the number of threads; folds and settings run
+    in parallel. The fit stops early if no split has a gain, unless the next tree may draw other features.
+    Data with several shards are binned shard by shard, at two bytes per value, and the model is the same as
+    with all documents at once.
 
     Labels are whole numbers from 0 to 31, the limit of XGBoost.
 
@@ -239,11 +236,10 @@ class XGBoostTrees(ConvertedRanker):
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         kept_bytes = _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
-        sums = (
-            _SKETCH_BYTES_PER_FEATURE + _HISTOGRAM_BYTES_PER_FEATURE * min(2.0**self.max_depth, shape.m)
-        ) * shape.n
+        n_nodes = min(2.0**self.max_depth, shape.m)  # of a level
+        sum_bytes = (_SKETCH_BYTES_PER_FEATURE + _HISTOGRAM_BYTES_PER_FEATURE * n_nodes) * shape.n
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
-        return MemoryNeed(read + kept_bytes + sums, reading=reading, kept=kept_bytes)
+        return MemoryNeed(read + kept_bytes + sum_bytes, reading=reading, kept=kept_bytes)
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
         """Yield each tree that XGBoost grows, with the gains of its columns and the documents' leaves."""
@@ -258,7 +254,9 @@ class XGBoostTrees(ConvertedRanker):
         for number in range(n_rounds):
             booster.update(training, number)
             tree_booster = booster[number : number + 1]
-            (tree,) = xgboost_model(values := json.loads(tree_booster.save_raw("json"))).trees
+            values = json.loads(tree_booster.save_raw("json"))
+            (tree,) = xgboost_model(values).trees
+            # XGBoost returns the node of each document, which numbers splits and leaves together.
             nodes = tree_booster.predict(training, pred_leaf=True).reshape(-1).astype(np.int64)
             yield tree, _loss_changes(values), _leaf_numbers(values)[nodes]
             if not tree.splits and parameters["colsample_bytree"] == 1.0:
@@ -275,7 +273,7 @@ class CatBoostTrees(ConvertedRanker):
     Parameters
     ----------
     n_rounds : int, default 300
-        Trees, 1 to 10,000.
+        Number of trees, 1 to 10,000.
     learning_rate : float, default 0.1
         Factor for the output of each tree; greater than 0, up to 1.
     depth : int, default 6
@@ -287,13 +285,11 @@ class CatBoostTrees(ConvertedRanker):
     seed : int, default 0
         Seed of CatBoost's random numbers, 0 to 2,147,483,647.
 
-    Notes
-    -----
-    The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
+    Notes ----- The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
     the changes of predictions by which CatBoost measures importance (``PredictionValuesChange``). O(mnd) per
     round for m documents, n features and depth d. Equal data, parameters and seeds give the same bits with
-    any number of threads, as CatBoost documents. The steps follow after the last tree. CatBoost takes all
-    documents at once: its pool is built in one piece, and cannot be joined from quantized files.
+    any number of threads, as CatBoost documents. The steps are only available after the last tree is grown.
+    CatBoost needs all documents at once, as its pool cannot be joined from several parts.
 
     Examples
     --------
@@ -342,12 +338,12 @@ class CatBoostTrees(ConvertedRanker):
             model.save_model(str(path), format="json")
             values = json.loads(path.read_text(encoding="utf-8"))
         trees = zip(catboost_model(values).trees, values["oblivious_trees"], strict=True)
-        for tree, described in trees:
-            yield tree, _value_changes(described), _leaf_of_each_document(tree, data.X)
+        for tree, tree_values in trees:
+            yield tree, _value_changes(tree_values), _leaf_of_each_document(tree, data.X)
 
 
 def _xgboost_library(needed_by: str) -> Any:
-    """Return XGBoost, if it is one that tells the leaves of documents that are only there as bins."""
+    """Return XGBoost, in a version that can predict the leaves of documents in a QuantileDMatrix."""
     xgboost = boosting_library("XGBoost", needed_by)
     if tuple(map(int, xgboost.__version__.split(".")[:2])) < (3, 1):
         reason = tr("version {found} is too old; install 3.1 or later.").format(found=xgboost.__version__)
@@ -356,9 +352,10 @@ def _xgboost_library(needed_by: str) -> Any:
 
 
 def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
-    """Return an iterator from which XGBoost reads shard after shard, as often as it likes.
+    """Return an iterator from which XGBoost reads the shards one after the other, several times.
 
-    Its bins do not depend on how the documents are cut: a sketch of a feature takes value after value.
+    XGBoost's bins do not depend on the division into shards, because its sketch of a feature takes one value
+    after the other.
     """
 
     class Shards(xgboost.DataIter):  # type: ignore[misc]
@@ -370,7 +367,7 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
             if self._next == len(data.shards):
                 return False
             shard = data.shard(self._next)
-            first = data.shards[self._next].first_query
+            first = data.shards[self._next].first_query  # for query numbers that are unique over all shards
             queries = np.repeat(np.arange(first, first + shard.ptr.size - 1), np.diff(shard.ptr))
             input_data(data=shard.X, label=shard.y, qid=queries)
             data.release(self._next)
@@ -384,14 +381,14 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
 
 
 def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
-    """Return the number that each node of XGBoost's tree has among the leaves of ours; 0 for a split."""
+    """Return the number of each node of XGBoost's tree as a leaf of the converted tree; 0 for a split."""
     (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
     left = tree["left_children"]
     right = tree["right_children"]
     numbers = np.zeros(len(left), dtype=np.int64)
-    waiting = [0]
+    waiting = [0]  # nodes still to be visited, the next one last
     n_leaves = 0
-    while waiting:  # from left to right, as `tree_of_lists` goes
+    while waiting:  # from left to right, in the order of `tree_of_lists`
         node = waiting.pop()
         if left[node] == -1:
             numbers[node] = n_leaves
@@ -402,7 +399,7 @@ def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
 
 
 def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
-    """Return CatBoost's parameters for those of a method and some documents."""
+    """Return CatBoost's parameters for the parameters of a method and the size of the documents X."""
     return {
         "loss_function": method.checked("objective"),
         "iterations": method.checked("n_rounds"),
@@ -416,29 +413,30 @@ def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
 
 
 def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
-    """Return some columns of the training data as CatBoost takes them."""
+    """Return some columns of the training data as a pool of CatBoost."""
     queries = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     return catboost.Pool(np.ascontiguousarray(data.X[:, columns]), label=data.y, group_id=queries)
 
 
 def learnable(data: QueryData) -> bool:
-    """Return whether CatBoost has something to learn: a feature that varies, and two labels in a query."""
-    pairs = np.diff(data.y) != 0
-    pairs[data.ptr[1:-1] - 1] = False  # of two queries
-    return bool(pairs.any() and varying(data.X).size)
+    """Return whether CatBoost can learn: some feature varies, and some query has two different labels."""
+    differ = np.diff(data.y) != 0
+    differ[data.ptr[1:-1] - 1] = False  # the two documents are of different queries
+    return bool(differ.any() and varying(data.X).size)
 
 
 def varying(X: Floats) -> Ints:
-    """Return the columns whose values differ as floats."""
+    """Return the columns that are not constant in single precision."""
     return np.flatnonzero([np.ptp(column.astype(np.float32)) > 0 for column in X.T])
 
 
 @contextmanager
 def refusals(label: str, catboost: Any) -> Iterator[None]:
-    """Turn an error of CatBoost into a :class:`DatasetError` without the place in its source."""
+    """Turn an error of CatBoost into a :class:`DatasetError`, without the location in CatBoost's source."""
     try:
         yield
     except catboost.CatBoostError as error:
+        # CatBoost's texts are "path/file.cpp:123: reason".
         reason = str(error).rpartition(".cpp:")[2].partition(": ")[2] or str(error)
         raise DatasetError(
             tr("{label} cannot learn from these data: {reason}").format(label=label, reason=one_line(reason))
@@ -446,18 +444,18 @@ def refusals(label: str, catboost: Any) -> Iterator[None]:
 
 
 def watched(work: Callable[[Callable[[], bool]], Value], message: str, n_trees: int) -> Waiting[Value]:
-    """Let CatBoost work in a thread, with progress after each tree; closing this ends it.
+    """Run CatBoost on a thread, and yield progress after each tree; closing the generator stops CatBoost.
 
     Parameters
     ----------
     work : callable
-        Gets a function that is called after each tree and returns whether to go on.
+        Runs CatBoost. It is given a function to call after each tree, which returns whether to go on.
     message : str
-        What is done.
+        Text of the progress.
     n_trees : int
         Number of trees.
     """
-    ticks: SimpleQueue[bool] = SimpleQueue()
+    ticks: SimpleQueue[bool] = SimpleQueue()  # True for each tree, then False at the end
     stop = threading.Event()
 
     def go_on() -> bool:
@@ -478,7 +476,7 @@ def watched(work: Callable[[Callable[[], bool]], Value], message: str, n_trees: 
 
 
 def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
-    """Return the gain of the splits on each column in XGBoost's JSON of a tree."""
+    """Return the total gain of the splits on each column, from XGBoost's JSON of a model of one tree."""
     (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
     gains: dict[int, float] = {}
     for left_child, column, gain in zip(
@@ -490,14 +488,15 @@ def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
 
 
 def _value_changes(tree: Mapping[str, Any]) -> dict[int, float]:
-    """Return the importance of each column in CatBoost's JSON of a symmetric tree.
+    """Return the importance of each column, from CatBoost's JSON of a symmetric tree.
 
-    For every split the weighted squared distance of the two leaves on its sides from their mean, which is
-    CatBoost's ``PredictionValuesChange`` before it is normalised. A split of documents from an empty leaf
-    has none, and still decides about others.
+    The importance of a split is CatBoost's ``PredictionValuesChange`` before normalization: for each pair of
+    leaves that differ only in the side of this split, the weighted squared distances from their mean, summed.
+    A split whose other side is always empty has an importance of 0, but may still decide about new documents.
     """
     gains: dict[int, float] = {}
     for level, split in enumerate(tree["splits"] or ()):
+        # Bit `level` of a leaf's number is the side of this split, which becomes the axis of size 2.
         values, weights = (
             np.array(tree[name], dtype=np.float64).reshape(-1, 2, 2**level)
             for name in ("leaf_values", "leaf_weights")

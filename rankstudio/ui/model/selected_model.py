@@ -382,7 +382,7 @@ class CurrentModel(QObject):
         return self._of_run(view, choice) if request is None else self._probe.model(request, choice.place)
 
     def _wanted_inspection(self, view: Shown, values: tuple[Any, ...]) -> PathWanted | None:
-        """Return a request for the path at inspected values; None if the run has it or it is not computable."""
+        """Return a request for the path at inspected values; None if the run has it or it is impossible."""
         plan = self._live_plan(view)
         record = view.record
         if record is None or view.fold is None or plan is not view.plan or not plan.live:

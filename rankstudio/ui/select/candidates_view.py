@@ -1,4 +1,4 @@
-"""The candidates of one step by the score that the method compares, and who was taken."""
+"""Shows the candidates of one step by the score that the method compares, and the selected one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
-_MAX_BARS = 1000  # the best ones
+_MAX_BARS = 1000  # with more candidates, only the best are shown
 
 NO_STEP = tr("Run a method to see the candidates of each step.")
 _EMPTY_TEXT = tr("This step compared no candidates.")
@@ -66,16 +66,16 @@ class CandidatesView(QWidget):
         Parameters
         ----------
         score : CandidateScore
-            What the method compares them by.
+            The score by which the method compares candidates.
         values : array of shape (n,)
-            The score of each feature; NaN for what was no candidate.
+            The score of each feature; NaN for features that were no candidates.
         margin : Margin
-            Of the feature that was taken.
+            Margin of the selected feature.
         feature_ids, names : sequence of length n
         kind : StepKind
-            What a step is: an iteration or a round is called so.
+            Kind of the step, which determines its name: step, iteration or round.
         groups : Mapping of str to tuple of int, optional
-            Of features, by their ids: each has one bar under its name.
+            Ids of the features of each group, by its name; a group has one bar.
         """
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
         self.setAccessibleName(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
@@ -83,17 +83,21 @@ class CandidatesView(QWidget):
             self._show_nothing(_EMPTY_TEXT)
             return
         ids = np.asarray(feature_ids)
-        first = {name: int(np.flatnonzero(ids == members[0])[0]) for name, members in (groups or {}).items()}
+        first_column = {
+            name: int(np.flatnonzero(ids == members[0])[0]) for name, members in (groups or {}).items()
+        }
         own_group = group_names(groups or {})
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:
-            return first.get(own_group.get(int(ids[column]), ""), column) if first else column
+            """Return the column whose bar stands for a feature: the first of its group, else its own."""
+            return first_column.get(own_group.get(int(ids[column]), ""), column) if first_column else column
 
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MAX_BARS:
             gains = score.gains(values[candidates])
-            least = np.partition(gains, -_MAX_BARS)[-_MAX_BARS]  # a sort of many thousands is seen
+            # A partition, as sorting many thousands of candidates would visibly delay the window.
+            least = np.partition(gains, -_MAX_BARS)[-_MAX_BARS]
             leading = np.flatnonzero(gains >= least)
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
@@ -107,7 +111,7 @@ class CandidatesView(QWidget):
         self.verdict.show()
 
     def clear(self, reason: str = NO_STEP) -> None:
-        """Show no step, and why there is none."""
+        """Show no candidates, but the reason why there are none."""
         self.setAccessibleName(tr("Candidates"))
         self._show_nothing(reason)
 
@@ -127,12 +131,12 @@ class CandidatesView(QWidget):
 
 
 def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
-    """Return who was taken and how far ahead of the next it was, as a share of its score.
+    """Return a text on the selected feature and its lead over the next one, as a share of its score.
 
     Parameters
     ----------
     score : CandidateScore
-        What the method compares candidates by.
+        The score by which the method compares candidates.
     margin : Margin
     names : sequence of str of length n
 

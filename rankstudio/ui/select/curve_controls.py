@@ -14,7 +14,7 @@ from rankstudio.ui.widgets.layout import named
 
 
 class LeftOutBox(QCheckBox):
-    """A box to tick, which tells how far the measuring is."""
+    """The box *Left-out queries*, which shows left-out measures, and the progress of measuring them."""
 
     def __init__(self) -> None:
         super().__init__(tr("Left-out queries"))
@@ -23,20 +23,20 @@ class LeftOutBox(QCheckBox):
         self.hide()
 
     def sizeHint(self) -> QSize:
-        """Return room for the longest text: what is said while it works is shorter."""
+        """Return the size with the usual text; shorter texts of the progress leave the size as it is."""
         hint = super().sizeHint()
         metrics = self.fontMetrics()
-        longer = metrics.horizontalAdvance(tr("Left-out queries")) - metrics.horizontalAdvance(self.text())
-        return QSize(hint.width() + max(0, longer), hint.height())
+        missing = metrics.horizontalAdvance(tr("Left-out queries")) - metrics.horizontalAdvance(self.text())
+        return QSize(hint.width() + max(0, missing), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same."""
+        """Return the same as :meth:`sizeHint`, so that the text is never cut."""
         return self.sizeHint()
 
     def show_state(self, share: float | None, *, is_requested: bool, waiting: bool) -> None:
-        """Show whether they are asked for, and how much of the path is measured; None where nothing is.
+        """Show whether left-out measures are requested, and the share that is measured.
 
-        ``waiting`` says that a run works, which comes first.
+        ``share`` is None while nothing is being measured; ``waiting`` says that measuring waits for a run.
         """
         self.setChecked(is_requested)
         text = tr("Left-out queries")
@@ -52,7 +52,7 @@ class LeftOutBox(QCheckBox):
 
 
 class SmallestButton(QPushButton):
-    """Chooses the smallest model that is not significantly worse than the best, or the best one again.
+    """Button that chooses the smallest model not significantly worse than the best one, or the best again.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class SmallestButton(QPushButton):
         super().__init__()
         named(self, "smallest-button")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._to: tuple[Hashable, float] | None = None
+        self._target: tuple[Hashable, float] | None = None
         self._texts = "", ""  # in full, and short
         self._short = False
         self.clicked.connect(self._pick)
@@ -75,40 +75,46 @@ class SmallestButton(QPushButton):
     def offer(
         self, mark: SmallestMark | None, best: int, chosen: tuple[Hashable, int] | None, x_name: str
     ) -> None:
-        """Offer the marked model, or the best one of its curve where the marked one is chosen."""
+        """Offer the marked model or, if it is chosen, the best model of its curve; hide without a mark.
+
+        ``best`` is the x of the best model on the curve, ``chosen`` the key and x of the chosen model, and
+        ``x_name`` the name of x, such as "k".
+        """
         self.setVisible(mark is not None)
         if mark is None:
             return
         is_best = mark.x == best
         is_chosen = chosen == (mark.key, mark.x)
-        back = is_chosen and not is_best
-        self._to = mark.key, best if back else mark.x
+        returns_to_best = is_chosen and not is_best
+        x = best if returns_to_best else mark.x
+        self._target = mark.key, x
         self.setEnabled(not (is_best and is_chosen))
-        best_text = tr("Best: {x_name} = {x:g}")
-        short = tr("Smallest: {x_name} = {x:g}")
-        full = tr("Smallest not significantly worse: {x_name} = {x:g}")
-        full, short = (best_text, best_text) if back else (full, short)
-        fields = {"x_name": x_name, "x": self._to[1]}
-        self._texts = full.format(**fields), short.format(**fields)
-        self.setAccessibleName(self._texts[0])
+        if returns_to_best:
+            full = short = tr("Best: {x_name} = {x:g}")
+        else:
+            full = tr("Smallest not significantly worse: {x_name} = {x:g}")
+            short = tr("Smallest: {x_name} = {x:g}")
+        full = full.format(x_name=x_name, x=x)
+        self._texts = full, short.format(x_name=x_name, x=x)
+        self.setAccessibleName(full)
         self.set_short(self._short)
-        self.setToolTip(
-            tr("The best model on the curve. All smaller models are significantly worse (level 0.05).")
-            if is_best
-            else tr("Choose the best model on the curve")
-            if back
-            else tr(
+        if is_best:
+            tip = tr("The best model on the curve. All smaller models are significantly worse (level 0.05).")
+        elif returns_to_best:
+            tip = tr("Choose the best model on the curve")
+        else:
+            tip = tr(
                 "Choose the smallest model that is not significantly worse than the best one: "
                 "{difference:+.4f} over the queries, p = {p:.2g} (paired t-test, level 0.05)"
             ).format(difference=mark.difference, p=mark.p)
-        )
+        self.setToolTip(tip)
 
     def set_short(self, short: bool) -> None:
-        """Show the short text, where there is little room, or the full one."""
+        """Show the short text, for a narrow panel, or the full one."""
         self._short = short
         self.setText(self._texts[short])
 
     @Slot()
     def _pick(self) -> None:
-        if self._to is not None:
-            self.picked.emit(*self._to)
+        if self._target is not None:
+            self.picked.emit(*self._target)

@@ -31,20 +31,23 @@ from rankstudio.ui.widgets.layout import fill, named
 
 @dataclass(frozen=True)
 class OverGrid:
-    """Where each combination is on curves over one of its axes.
+    """Places of the combinations on curves that are drawn over an axis of the plan, instead of over k.
+
+    Each combination is a point of a curve; the combinations of a curve differ only in their value on the
+    axis.
 
     Attributes
     ----------
     axis : Axis
-        What the curves are drawn over.
+        The axis over which the curves are drawn.
     number : int
-        Of that axis among the plan's.
+        Position of the axis among those of the plan.
     xs : tuple of float
-        The value on it, by combination.
+        For each combination, its value on the axis.
     curves : tuple of int
-        The curve, by combination.
+        For each combination, the number of its curve.
     labels : tuple of str
-        What each curve is called: the values on the other axes.
+        For each curve, its label: the values on the other axes.
     """
 
     axis: Axis
@@ -66,7 +69,7 @@ class OverGrid:
 
 
 def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> OverGrid | None:
-    """Return curves over the first grid of which several values were tried; None without such a grid."""
+    """Return the curves over the first grid with several values in the combinations; None without one."""
     if len(combinations) < 2:
         return None
     varied = varied_axes(combinations)
@@ -77,11 +80,11 @@ def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> 
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
     distinct = list(dict.fromkeys(keys))
     return OverGrid(
-        axes[number],
-        number,
-        tuple(float(values[number]) for values in combinations),
-        tuple(distinct.index(key) for key in keys),
-        tuple(combination_label([axes[index] for index in other_axes], key) for key in distinct),
+        axis=axes[number],
+        number=number,
+        xs=tuple(float(values[number]) for values in combinations),
+        curves=tuple(distinct.index(key) for key in keys),
+        labels=tuple(combination_label([axes[index] for index in other_axes], key) for key in distinct),
     )
 
 
@@ -89,14 +92,15 @@ Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[fl
 """Mean, lower and upper end at each k."""
 Key = int | Literal["live", "inspected"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
-_MIN_HEIGHT_TO_STACK = 0.8  # times its width is a panel in which plots above each other are better to read
-_MIN_WIDTH_FOR_ONE_ROW = 440  # pixels from which on sentence and box stand side by side
-_MIN_WIDTH_BESIDE_SLIDER = 335  # pixels from which on the choice of the view stands beside the slider
+_MIN_HEIGHT_TO_STACK = 0.8  # of the panel's width; a higher panel has its two plots above each other
+# pixels; from this width on, the parts of a row below the plots are side by side
+_MIN_WIDTH_FOR_ONE_ROW = 440
+_MIN_WIDTH_BESIDE_SLIDER = 335  # pixels; from this width on, the choice of the view is beside the slider
 CURVES = "curves"
 MAP = "map"
-"""Views of the validation."""
+"""Key of the view of the validation measure as a map; `CURVES` is that of curves."""
 _VIEWS = ((CURVES, tr("curves")), (MAP, tr("map")))
-_MIN_WIDTH_WITH_NAME = 500  # pixels from which on the button of the smallest model says in full which it is
+_MIN_WIDTH_WITH_NAME = 500  # pixels; from this width on, the button of the smallest model has its full text
 BELOW = {
     StepKind.FEATURES: tr("features selected, k"),
     StepKind.ITERATIONS: tr("iteration"),
@@ -116,13 +120,13 @@ _ONE_PER_COMBINATION = tr("one curve per combination, the first dark … the las
 
 @dataclass
 class _Path:
-    """Points of one curve, for the criterion and every measure."""
+    """Points of one path, for the criterion and every measure."""
 
     ks: list[int] = field(default_factory=list)
     criterion: list[float] = field(default_factory=list)
-    validation: dict[str, list[float]] = field(default_factory=dict)
+    validation: dict[str, list[float]] = field(default_factory=dict)  # by measure
     label: str = ""
-    values: tuple[Any, ...] = ()  # on the axes, of a path that is no combination's
+    values: tuple[Any, ...] = ()  # on the plan's axes, for a path that no run has
 
 
 NO_CRITERION = tr("Run a method to see its criterion at each step.")
@@ -134,23 +138,26 @@ NO_MEASURES = tr("Run a method to see its validation measure at each step.")
 
 
 class CurvesPanel(Panel):
-    """Two linked plots with one curve per λ.
+    """Two linked plots, of the criterion and of the validation measure, with one curve per combination.
+
+    The user inspects a model with a click on a point, and chooses it with a double click.
 
     Attributes
     ----------
     over : OverGrid or None
-        Where the combinations are on curves over a grid, of models of one step; else each is a curve.
+        Places of the combinations on curves over a grid, if each model has one step; else each combination is
+        a curve.
     view : Segmented
-        Whether the validation is seen as curves or as a map.
+        Chooses whether the validation measure is shown as curves or as a map.
     hint : Notice
-        What could be drawn if the data had other parts.
+        Message that the data have no validation part.
     picked : Signal(object, int)
-        Key of the curve (position of its combination, or a path of no run) and k, when the user picked a
-        point. The panel marks it only when its owner answers with :meth:`inspect`.
+        The user picked a point: its path (position of the combination, or the key of a path that no run has)
+        and its k. The panel marks the point only when its owner answers with :meth:`inspect`.
     confirmed : Signal()
         The user chooses the point that was picked last.
     chosen : Signal(object, int)
-        Key and k of a model that the user chose by the button of the smallest one.
+        The user chose a model with the button of the smallest model (key of its path, k).
     """
 
     picked = Signal(object, int)
@@ -162,10 +169,12 @@ class CurvesPanel(Panel):
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
-        self._several = True
+        self._has_steps = True  # whether paths have several steps
         self.over: OverGrid | None = None
-        self._sign = 1.0
-        self._selects = self._alone = self._pairs = False
+        self._sign = 1.0  # -1.0 if the criterion is the negative of a measure, which is drawn
+        self._selects = False
+        self._shows_left_out_only = False  # the data have no validation part
+        self._pairs = False  # pairs of documents are left out, rather than queries
         self._measure = "MAP"
         self._data_label = ""
         self._paths: dict[Key, _Path] = {}
@@ -182,11 +191,12 @@ class CurvesPanel(Panel):
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
         self.validation_plot = named(validation, "validation-plot")
         self.validation_plot.shared = Shared("validation", tr("Validation curves"), always=True)
-        self.left_out, self.smallest = LeftOutBox(), SmallestButton()
+        self.left_out = LeftOutBox()
+        self.smallest = SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
         self._map: QWidget | None = None
-        self._mapped = False
+        self._offers_map = False
         self._measurable = True
         self.hint = named(Notice(theme, stacked=True), "curves-hint")
         self.explain(NO_CRITERION, NO_MEASURES)
@@ -194,7 +204,7 @@ class CurvesPanel(Panel):
         self._link()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put plots above each other, and what is asked for in a row, where that leaves them more room."""
+        """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
         high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if high else QBoxLayout.Direction.LeftToRight)
@@ -222,32 +232,32 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         method_label, data_label : str
-            For title and caption: "Greedy RankRLS" and "MQ2008 fold 4".
+            Title and caption, such as "Greedy RankRLS" and "MQ2008 fold 4".
         axes : sequence of Axis
-            Of the plan: what it tries several values of.
+            The axes of the plan.
         combinations : sequence of tuple
-            The values on them, a tuple for each; empty for a plan without an axis, which has one curve.
+            The values of each combination on the axes; empty for a plan without an axis, which has one curve.
         n_steps : int
-            The greatest k to come.
+            The greatest k of the paths.
         criterion : str
-            What the method's criterion is; "" where it has none.
+            Name of the method's criterion; "" for a method without one.
         step_kind : StepKind
-            What the curves are drawn over.
+            Kind of the steps over which the curves are drawn.
         sized : bool
-            Whether there are features at all; a ranking that was given has none.
+            Whether the models have features; a given ranking has none.
         selects : bool
-            Whether the method selects features, from all queries also where queries are left out.
+            Whether the method selects features. It does so from all queries, even for left-out measures.
         measured : bool
-            Whether the criterion is the negative of a measure, which is drawn.
+            Whether the criterion is the negative of a measure; then the measure is drawn.
         """
         self._selects = selects
         self.set_title(method_label)
         self.setAccessibleName(f"{method_label} · {data_label}")
         self._data_label = data_label
         self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
-        self._several = n_steps > 1
+        self._has_steps = n_steps > 1
         self._sized = sized
-        self.over = over_grid(axes, combinations) if sized and not self._several else None
+        self.over = over_grid(axes, combinations) if sized and not self._has_steps else None
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
         legend = which_curve(self._axes, self._combinations)
@@ -262,10 +272,12 @@ class CurvesPanel(Panel):
         self.set_caption("")
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
         left_out = tr("leave-query-out")
-        named_so = left_out.lower() in criterion.lower()
-        self.criterion_plot.link_title(*(("leave-query-out", left_out) if named_so else ("criterion", "")))
+        if left_out.lower() in criterion.lower():  # link only these words of the title to the glossary
+            self.criterion_plot.link_title("leave-query-out", left_out)
+        else:
+            self.criterion_plot.link_title("criterion", "")
         self.criterion_plot.setVisible(bool(criterion))
-        # A ranker's one step has all features at once: where its point lies is known when it comes.
+        # The only step of a ranker has all features, so that the x of its point is not known in advance.
         x_range: tuple[float, float] | None = (
             (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         )
@@ -283,37 +295,38 @@ class CurvesPanel(Panel):
             plot.set_family(names, labels, x_range)
 
     def explain(self, criterion: str, validation: str) -> None:
-        """Let the plots say something while they are empty."""
+        """Set the texts that the two plots show while they are empty."""
         for plot, text in ((self.criterion_plot, criterion), (self.validation_plot, validation)):
             plot.placeholder = text
             plot.redraw()
 
     def set_measured(self, measured: bool, left_out: bool = False, *, pairs: bool = False) -> None:
-        """Take whether the data have a validation part; without one there is nothing to draw of it.
+        """Set what the validation plot shows.
 
-        ``left_out`` says that left-out training queries are measured, or pairs of documents: they are drawn
-        then where there is no such part, else beside it.
+        ``measured`` says whether the data have a validation part, and ``left_out`` whether left-out training
+        queries are measured (with ``pairs``, left-out pairs of documents). The left-out measure is drawn in
+        addition to the validation measure, or alone if the data have no validation part.
         """
         self._pairs = pairs
-        self._alone = left_out and not measured
+        self._shows_left_out_only = left_out and not measured
         self._measurable = measured or left_out
         self._show_view()
         self.set_measure(self._measure)
 
     def add_map(self, view: QWidget) -> None:
-        """Add the map that shows the validation besides curves."""
+        """Add the map, which can be shown instead of the validation curves."""
         self._map = view
         self._row.addWidget(view, 1)
         self._show_view()
 
     def offer_map(self, offered: bool) -> None:
-        """Let the user see the validation as a map, where there is one."""
-        self._mapped = offered
+        """Set whether the user can choose the map instead of the validation curves."""
+        self._offers_map = offered
         self._show_view()
 
     @Slot()
     def _show_view(self) -> None:
-        offered = self._mapped and self._measurable
+        offered = self._offers_map and self._measurable
         as_map = offered and self.view.value() == MAP
         self.view.setVisible(offered)
         self.validation_plot.setVisible(self._measurable and not as_map)
@@ -321,12 +334,12 @@ class CurvesPanel(Panel):
             self._map.setVisible(as_map)
 
     def set_baseline(self, measures: Mapping[str, float], name: str) -> None:
-        """Draw the best single feature as a line to compare with; no measures take it away."""
+        """Draw the measures of the best single feature as a line to compare with; empty for no line."""
         self._baseline = dict(measures), name
         self._draw_baseline()
 
     def add_step(self, key: Key, k: int, criterion: float, validation: Mapping[str, float]) -> None:
-        """Let a curve grow by one point."""
+        """Add one point to a curve."""
         path = self._path(key)
         self._explain()
         path.ks.append(k)
@@ -357,18 +370,18 @@ class CurvesPanel(Panel):
         key : int, "live" or "inspected"
         ks, criterion : sequence of shape (K,)
         validation : mapping of str to sequence of shape (K,)
-            By measure.
+            Values by measure.
         label : str
-            What a path of no run is called; the others are named after their combinations.
+            Label of a path that no run has; the other paths are named after their combinations.
         values : sequence
-            Where a path of no run is on the axes.
+            Values on the axes of a path that no run has.
         """
         self._paths[key] = _Path(
-            [int(k) for k in ks],
-            [self._sign * float(c) for c in criterion],
-            {name: [float(v) for v in measured] for name, measured in validation.items()},
-            label,
-            tuple(values),
+            ks=[int(k) for k in ks],
+            criterion=[self._sign * float(c) for c in criterion],
+            validation={name: [float(v) for v in measured] for name, measured in validation.items()},
+            label=label,
+            values=tuple(values),
         )
         self._explain()
         self._draw(key)
@@ -376,7 +389,7 @@ class CurvesPanel(Panel):
             self._mark()
 
     def remove_path(self, key: Key) -> None:
-        """Take a curve away."""
+        """Remove a curve."""
         if self._inspected is not None and self._inspected[0] == key:
             self._inspected = None
         if self._paths.pop(key, None) is not None:
@@ -384,20 +397,20 @@ class CurvesPanel(Panel):
                 plot.remove_curve(key)
 
     def set_band(self, ks: Sequence[int], criterion: Interval, validation: Mapping[str, Interval]) -> None:
-        """Show mean and interval over folds, of the criterion and of every measure."""
+        """Show the mean and interval over folds of the criterion and of every measure."""
         self._band = ([int(k) for k in ks], criterion, validation)
         self._draw_band()
 
     def add_asked(self, widget: QWidget, row: QBoxLayout, least: int) -> None:
-        """Add a widget of requests, below the curves and before the left-out queries.
+        """Add a widget with requests below the curves, before the box of left-out queries.
 
         Parameters
         ----------
         widget : QWidget
         row : QBoxLayout
-            Layout in it, whose parts stand above each other in a panel that is narrower than `least`.
+            Layout in the widget; its parts are above each other while the panel is narrower than `least`.
         least : int
-            Pixels, at the usual size of the font.
+            Width in pixels, at the usual size of the font.
         """
         self._asked.insertWidget(0, widget, 1)
         self._rows.append((row, least))
@@ -410,12 +423,12 @@ class CurvesPanel(Panel):
     def set_permuted(
         self, ks: Sequence[int] | Ints, interval: Interval | None, p_values: Floats | None = None
     ) -> None:
-        """Show between which values the permuted criterion lies, with the p of each; None takes that away."""
+        """Show the interval of the permuted criterion at each k, with its p-value; None removes it."""
         plot = self.criterion_plot
         if interval is not None and p_values is not None:
-            of_each = (np.asarray(values, dtype=np.float64)[: len(ks)] for values in (*interval, p_values))
+            lines = (np.asarray(line, dtype=np.float64)[: len(ks)] for line in (*interval, p_values))
             xs = self._chosen_xs(ks[: p_values.size])
-            plot.family.band = Band(np.array(xs, dtype=np.float64), *of_each)
+            plot.family.band = Band(np.array(xs, dtype=np.float64), *lines)
             plot.mark_dirty()
         elif plot.family.band is not None and plot.family.band.p_values is not None:
             plot.family.band = None
@@ -425,10 +438,12 @@ class CurvesPanel(Panel):
         """Show another measure."""
         self._measure = name
         left_out = tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
-        title = left_out if self._alone else tr("validation {name}")
+        title = left_out if self._shows_left_out_only else tr("validation {name}")
         self.validation_plot.set_axes(replace(self.validation_plot.axes, title=title.format(name=name)))
-        part = ("leave-query-out", tr("leave-query-out")), ("validation part", tr("validation"))
-        self.validation_plot.link_title(*part[not self._alone])
+        if self._shows_left_out_only:
+            self.validation_plot.link_title("leave-query-out", tr("leave-query-out"))
+        else:
+            self.validation_plot.link_title("validation part", tr("validation"))
         for key in self._paths:
             self._draw(key)
         self._draw_band()
@@ -436,31 +451,30 @@ class CurvesPanel(Panel):
         self._mark()
 
     def select(self, key: Key | None, k: int = 0) -> None:
-        """Mark the current choice in both plots; None takes the mark away."""
+        """Mark the chosen model in both plots; None removes the mark."""
         self._chosen = None if key is None else (key, k)
         self._mark()
 
     def inspect(self, key: Key | None, k: int = 0) -> None:
-        """Mark another model as inspected in both plots; None takes the mark away."""
+        """Mark another model as inspected in both plots; None removes the mark."""
         self._inspected = None if key is None else (key, k)
         self._mark_inspected()
 
     def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
         """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
 
-        A button chooses it, and where it is chosen the best one, which stands at ``best``. Where both are the
-        same there is no mark, and the button says so. None takes mark and button away.
+        A button chooses the marked model or, once it is chosen, the best model, which is at ``best``. If both
+        are the same model, there is no mark, and the button says so. None removes mark and button.
         """
         self.validation_plot.set_smallest(None if mark is None or mark.x == best else mark)
         self.smallest.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
 
     def label(self, key: Key) -> str:
-        """Return how a curve is called: "λ = 2⁶"."""
+        """Return the label of a path, such as "λ = 2⁶"."""
         if isinstance(key, str):
             return self._paths[key].label if key in self._paths else ""
-        return (
-            combination_label(self._axes, self._combinations[key]) if self._combinations else ""
-        ) or "path"
+        label = combination_label(self._axes, self._combinations[key]) if self._combinations else ""
+        return label or "path"
 
     def plots(self) -> dict[str, CurvesPlot]:
         """Return the plots by name, for export."""
@@ -469,7 +483,7 @@ class CurvesPanel(Panel):
     def _lay_out(self) -> None:
         """Lay out the slider, the two plots side by side, and the captions below."""
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
-        self._below.setWordWrap(True)  # or the form would give way to a long name
+        self._below.setWordWrap(True)  # otherwise a long text would make the form narrower
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._row = fill(
             QBoxLayout(QBoxLayout.Direction.LeftToRight),
@@ -482,41 +496,43 @@ class CurvesPanel(Panel):
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
         self._values = fill(QHBoxLayout(), (self.slider, 3), 1, self.view, margins=(0, 0, 0, 6))
         fill(self.body, self.hint, self._values, (self._row, 1), self._foot, self._asked, spacing=2)
-        across = (
+        # Each row, and the width of the panel from which on its parts are side by side.
+        self._rows: list[tuple[QBoxLayout, int]] = [
             (self._foot, _MIN_WIDTH_FOR_ONE_ROW),
             (self._asked, _MIN_WIDTH_FOR_ONE_ROW),
             (self._values, _MIN_WIDTH_BESIDE_SLIDER),
-        )
-        self._rows: list[tuple[QBoxLayout, int]] = [*across]
+        ]
 
     def _link(self) -> None:
+        """Connect the signals of the plots, and let each plot follow the zoom and the cursor of the other."""
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
         self.smallest.picked.connect(lambda key, x: self.chosen.emit(*self._model_at(key, x)))
-        self.criterion_plot.aligned, self.validation_plot.aligned = self.validation_plot, self.criterion_plot
+        self.criterion_plot.aligned = self.validation_plot
+        self.validation_plot.aligned = self.criterion_plot
         self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)
         self.validation_plot.zoomed.connect(self.criterion_plot.follow_zoom)
         self.criterion_plot.hovered.connect(self.validation_plot.set_cursor)
         self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
 
     def _explain(self) -> None:
-        """Show in the caption how to use the curves, once there is one."""
+        """Show in the caption how to choose a model, unless there is a caption already."""
         if not self.caption():
             self.set_caption(" · ".join(filter(None, (self._data_label, self._how_to_act()))))
 
     def _x_title(self) -> str:
-        """Return the x title of both plots; of a model that has all features at once, their number."""
+        """Return the title of the x axis of both plots."""
         if not self._sized:
             return tr("given scores: no features")
         if self.over is not None:
             return tr(self.over.axis.label)
-        return BELOW[self._step_kind] if self._several else tr("features of the model")
+        return BELOW[self._step_kind] if self._has_steps else tr("features of the model")
 
     def _how_to_act(self) -> str:
-        """Return how a model is chosen; "" where there is only one."""
-        if self._several:
+        """Return a text on how a model is chosen; "" if there is only one model."""
+        if self._has_steps:
             return ACT[self._step_kind]
         return tr("double-click a point to choose its model") if len(self._combinations) > 1 else ""
 
@@ -525,22 +541,24 @@ class CurvesPanel(Panel):
 
     @property
     def _shown(self) -> str:
-        """The name of what the curves show."""
-        return self._left_out if self._alone else self._measure
+        """The name of the measure that the validation curves show."""
+        return self._left_out_name if self._shows_left_out_only else self._measure
 
     @property
-    def _left_out(self) -> str:
+    def _left_out_name(self) -> str:
         return left_out_name(self._measure, pairs=self._pairs)
 
     def _draw_left_out(self) -> None:
-        """Draw beside the validation of the chosen path, or the only one, that of left-out queries."""
+        """Draw the left-out measure of the chosen path, or of the only one, beside its validation measure."""
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
-        values = path.validation.get(self._left_out, []) if path and not self._alone else []
+        values: list[float] = []
+        if path is not None and not self._shows_left_out_only:
+            values = path.validation.get(self._left_out_name, [])
         xs: Sequence[float] = path.ks[: len(values)] if path else []
         if self.over is not None and key is not None and not isinstance(key, str):
-            xs, values = self._across(self.over.curves[key], self._left_out)
+            xs, values = self._across(self.over.curves[key], self._left_out_name)
         label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
         if self._pairs:
             label = tr("left-out pairs, selection not repeated") if self._selects else tr("left-out pairs")
@@ -548,7 +566,10 @@ class CurvesPanel(Panel):
         self.validation_plot.mark_dirty()
 
     def _across(self, curve: int, name: str) -> tuple[list[float], list[float]]:
-        """Return the values of the grid on a curve that have a measure, or the criterion (""), and these."""
+        """Return the points of a curve over the grid: the xs that have a value, and the values.
+
+        ``name`` is that of a measure, or "" for the criterion.
+        """
         assert self.over is not None
         xs = []
         ys = []
@@ -561,7 +582,7 @@ class CurvesPanel(Panel):
         return xs, ys
 
     def _x(self, key: Key, k: float) -> float:
-        """Return where a model of a path is drawn."""
+        """Return the x at which a model of a path is drawn."""
         if self.over is None:
             return k
         values = self._path(key).values
@@ -574,11 +595,11 @@ class CurvesPanel(Panel):
         return key if self.over is None or isinstance(key, str) else self.over.curves[key]
 
     def _chosen_xs(self, ks: Sequence[int] | Ints) -> list[float]:
-        """Return where the models of the chosen path are drawn."""
+        """Return the xs at which the models of the chosen path are drawn."""
         return [self._x(self._chosen[0], k) if self._chosen else float(k) for k in ks]
 
     def _draw(self, key: Key) -> None:
-        """Draw the curve of a combination in both plots, or its curve over the chosen axis."""
+        """Draw a path in both plots, as a curve or as a point of its curve over a grid."""
         path = self._path(key)
         if self.over is not None and not isinstance(key, str):
             curve = self.over.curves[key]
@@ -598,8 +619,9 @@ class CurvesPanel(Panel):
             return
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
-        ends = (low, high) if self._sign > 0 else (high, low)
-        self.criterion_plot.set_band(xs, *(self._sign * np.asarray(line) for line in (mean, *ends)))
+        lower, upper = (low, high) if self._sign > 0 else (high, low)  # a negative sign exchanges the ends
+        lines = (self._sign * np.asarray(line) for line in (mean, lower, upper))
+        self.criterion_plot.set_band(xs, *lines)
         if self._shown in validation:
             self.validation_plot.set_band(xs, *validation[self._shown])
 
@@ -609,6 +631,7 @@ class CurvesPanel(Panel):
         self.validation_plot.set_reference(value, tr("best single feature: {name}").format(name=name))
 
     def _mark(self) -> None:
+        """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path."""
         self._draw_left_out()
         self._mark_inspected()
         if self._chosen is None:
@@ -633,19 +656,19 @@ class CurvesPanel(Panel):
         self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
 
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
-        """Return the note on a point: its model and its measures; nothing where it has no value."""
+        """Return the lines of the note on a point: its model and each of its measures; () without a value."""
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
-        named = [self.label(key)] if self._axes or isinstance(key, str) else []
+        path_label = [self.label(key)] if self._axes or isinstance(key, str) else []
         step_text = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
-        size = [*step_text, *named, state] if self._sized else [tr("given")]
-        model_label = " · ".join(size)
+        model_parts = [*step_text, *path_label, state] if self._sized else [tr("given")]
+        model_label = " · ".join(model_parts)
         validated = tr("validation {measure} {values:.4f}")
         left_out = tr("left-out {measure} {values:.4f}")
-        parts = [(left_out if self._alone else validated, values[k])]
-        left_out_values = [] if self._alone else path.validation.get(self._left_out, [])
+        parts = [(left_out if self._shows_left_out_only else validated, values[k])]
+        left_out_values = [] if self._shows_left_out_only else path.validation.get(self._left_out_name, [])
         parts += [(left_out, value) for x, value in zip(path.ks, left_out_values, strict=False) if x == k]
         return model_label, *(text.format(measure=self._measure, values=value) for text, value in parts)
 
@@ -654,7 +677,7 @@ class CurvesPanel(Panel):
         self.picked.emit(*self._model_at(key, x))
 
     def _model_at(self, key: Key, x: float) -> tuple[Key, int]:
-        """Return the path and the k of the model at a point of a curve."""
+        """Return the key of the path and the k of the model at a point of a curve."""
         if self.over is not None:
             key = key if isinstance(key, str) else self.over.combination(key, x)
             x = self._path(key).ks[-1]
@@ -662,7 +685,7 @@ class CurvesPanel(Panel):
 
 
 def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> str:
-    """Return which curve is which; "" for a single one."""
+    """Return the legend of the curves: which ones are dark and which bright; "" for a single curve."""
     if len(combinations) < 2:
         return ""
     varied = varied_axes(combinations)

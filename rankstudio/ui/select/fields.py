@@ -46,14 +46,15 @@ from rankstudio.ui.widgets.layout import fill, named
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
-_KINDS_TYPED_WITH_COMMAS = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several of them are typed with commas
+_KINDS_TYPED_WITH_COMMAS = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several values are separated by commas
 _RESET_SIDE = 20
 _ROW_HEIGHT = 28
-_MAX_OFFERED_FEATURES = 100  # features that fit what is written
-_MIN_EDITOR_WIDTH = 110  # pixels: long labels and a narrow panel leave no more
+_MAX_OFFERED_FEATURES = 100  # of the features that match a typed text
+_MIN_EDITOR_WIDTH = 110  # pixels; long labels in a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
-_SEVERAL_VALUES_KEY = tr("several values, each tried")  # keys of the items that stand for no one choice
+# Keys of items in a list of choices that are not choices themselves.
+_SEVERAL_VALUES_KEY = tr("several values, each tried")
 _ASK_SEVERAL_KEY = tr("select several")
 _OWN_FILE_KEY = tr("select a file of own values")
 _USUAL_PROTOCOLS = (
@@ -104,7 +105,7 @@ def tooltip(parameter: Parameter) -> str:
 
 
 def _range_text(parameter: Parameter) -> str:
-    """Return the range in words; "" where the field itself shows what there is."""
+    """Return the range in words; "" if the field itself shows all values."""
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
         return ""
     if parameter.kind in _KINDS_TYPED_WITH_COMMAS and parameter.offers_several:
@@ -114,15 +115,15 @@ def _range_text(parameter: Parameter) -> str:
 
 
 class Field(QWidget):
-    """One parameter in the form. It only ever holds a valid value.
+    """One parameter in the form: label, editor, button to reset it, and error. Its value is always valid.
 
     Parameters
     ----------
     theme : Theme
     parameter : Parameter
-        Of the catalog.
+        Parameter of the catalog.
     editor : QWidget
-        What the user edits with; subclasses make it and wire it to :meth:`take`.
+        Widget in which the user edits the value; subclasses create it and connect it to :meth:`enter`.
 
     Attributes
     ----------
@@ -168,12 +169,12 @@ class Field(QWidget):
         return bool(self.error.text())
 
     def set_value(self, value: Any) -> None:
-        """Show a value without telling anybody; an error goes away."""
+        """Show a value without emitting `edited`, and remove an error."""
         self._value = self.parameter.validate(value)
         self._refresh()
 
     def commit(self) -> bool:
-        """Take the text in the editor, as leaving it would; return whether it is valid."""
+        """Take the text in the editor, as if the user left it; return whether the text is valid."""
         return not self.has_error
 
     @Slot(object)
@@ -191,25 +192,26 @@ class Field(QWidget):
             self.edited.emit(value)
 
     def check(self, raw: Any) -> Any:
-        """Return the value that was meant; ParameterError where there is none."""
+        """Return the value of the user's input; raise ParameterError if it is invalid."""
         return self.parameter.validate(raw)
 
     @Slot()
     def reset(self) -> None:
-        """Go back to the default."""
+        """Set the value to the default."""
         self.enter(self.parameter.default)
 
     def show_value(self) -> None:
-        """Put the value into the editor; subclasses say how."""
+        """Show the value in the editor; implemented by subclasses."""
         raise NotImplementedError
 
     def show_error(self, sentence: str) -> None:
-        """Explain below the editor why its contents are not a value; "" takes that away."""
+        """Show an error below the editor; "" removes it."""
         self.error.setText(sentence)
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
         if self.editor.property("invalid") != bool(sentence):
-            self.editor.setProperty("invalid", bool(sentence))  # which a sheet sees when it is polished anew
+            # the style sheet applies it after a new polish
+            self.editor.setProperty("invalid", bool(sentence))
             self.editor.style().unpolish(self.editor)
             self.editor.style().polish(self.editor)
 
@@ -282,10 +284,14 @@ class HintedLineEdit(QLineEdit):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the remark where the text leaves room for it; without the keyboard the text gives way."""
+        """Draw the text and the remark.
+
+        Without keyboard focus, a long text is cut to leave room for the remark. With keyboard focus, the text
+        stays whole, and the remark is drawn only if there is room for it.
+        """
         room = self.width() - 34 - self.fontMetrics().horizontalAdvance(self._hint)
-        cut = self.shown_text() != self.text()
-        if cut:
+        is_cut = self.shown_text() != self.text()
+        if is_cut:  # Qt would draw the whole text, so only the frame is left to Qt
             option = QStyleOptionFrame()
             self.initStyleOption(option)
             painter = QPainter(self)
@@ -295,12 +301,12 @@ class HintedLineEdit(QLineEdit):
         else:
             super().paintEvent(event)
             painter = QPainter(self)
-        if self._hint and (cut or self.fontMetrics().horizontalAdvance(self.text()) <= room):
+        if self._hint and (is_cut or self.fontMetrics().horizontalAdvance(self.text()) <= room):
             painter.setPen(self.palette().placeholderText().color())
             painter.drawText(self.rect().adjusted(10, 0, -10, 0), RIGHT, self._hint)
 
     def shown_text(self) -> str:
-        """Return the text as it is drawn: cut before the remark, but whole while it is edited."""
+        """Return the text as it is drawn: cut before the remark, but whole with keyboard focus."""
         metrics = self.fontMetrics()
         room = self.width() - 34 - metrics.horizontalAdvance(self._hint)
         if not self._hint or self.hasFocus():
@@ -309,7 +315,7 @@ class HintedLineEdit(QLineEdit):
 
 
 class TypedField(Field):
-    """A value that is written as text, and taken on Enter or on leaving the field."""
+    """A field whose value is typed as text, and taken on Enter or when the field is left."""
 
     def typed(self) -> str:
         """Return the text in the editor."""
@@ -330,13 +336,13 @@ class TypedField(Field):
 
 
 class LineField(TypedField):
-    """A grid or a number, written in a line."""
+    """A field for a grid, a number, costs or a text, typed in a line."""
 
     editor: HintedLineEdit
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, HintedLineEdit())
-        self._fitting = parameter
+        self._fitting_parameter = parameter  # the parameter with the limit that the data set
         costs = parameter.kind is Kind.COSTS
         self.editor.setPlaceholderText(tr("all 1, or milliseconds") if costs else parameter.none_label)
         self.editor.editingFinished.connect(self.commit)
@@ -344,22 +350,22 @@ class LineField(TypedField):
         self._refresh()
 
     def set_most(self, maximum: float) -> None:
-        """Take no greater number than the data allow; a plan may bring one that was made for other data."""
+        """Limit the value to what the data allow; show a greater value as an error."""
         high = min(self.parameter.high, maximum)
-        if high != self._fitting.high:
-            self._fitting = replace(self.parameter, high=high)
+        if high != self._fitting_parameter.high:
+            self._fitting_parameter = replace(self.parameter, high=high)
             self._show_misfit()
 
     def check(self, raw: Any) -> Any:
-        """Return the value that was meant, where it fits the data."""
-        return self._fitting.validate(raw)
+        """Return the value of the user's input; raise ParameterError also if the data do not allow it."""
+        return self._fitting_parameter.validate(raw)
 
     def _refresh(self) -> None:
         super()._refresh()
         self._show_misfit()
 
     def _show_misfit(self) -> None:
-        """Explain why the data do not allow the value."""
+        """Show an error if the data do not allow the value."""
         try:
             self.check(self._value)
         except ParameterError as error:
@@ -372,14 +378,14 @@ class LineField(TypedField):
         return self.editor.text()
 
     def show_value(self) -> None:
-        """Write the value as a user would."""
+        """Show the value as a user would type it."""
         self.editor.setText(self.written())
         self.editor.setCursorPosition(0)
         self._show_hint(self._value)
 
     @Slot(str)
     def _follow_typing(self, text: str) -> None:
-        """While typing: an error goes as soon as it is mended, and comes only when the field is left."""
+        """Remove an error as soon as the typed text is valid; new errors are shown when the field is left."""
         try:
             self._show_hint(self.check(text))
         except ParameterError:
@@ -393,7 +399,7 @@ class LineField(TypedField):
 
 
 class SwitchField(Field):
-    """Yes or no; half ticked where a plan tries both."""
+    """A field for yes or no, as a box to tick; partially checked if the plan tries both."""
 
     editor: QCheckBox
 
@@ -404,7 +410,7 @@ class SwitchField(Field):
         self._refresh()
 
     def show_value(self) -> None:
-        """Tick, untick, or say that both are tried."""
+        """Check or uncheck the box; check it partially if both values are tried."""
         if self.parameter.several(self._value):
             self.editor.setCheckState(Qt.CheckState.PartiallyChecked)
             self.editor.setText(tr("both"))
@@ -415,7 +421,7 @@ class SwitchField(Field):
 
 
 class ChoiceField(Field):
-    """One of a few."""
+    """A field for one of a few choices, in a list."""
 
     editor: QComboBox
 
@@ -429,7 +435,7 @@ class ChoiceField(Field):
         self.editor.setCurrentIndex(self.editor.findData(self._value))
 
     def set_choices(self, parameter: Parameter) -> None:
-        """Offer other choices, and show the default of them."""
+        """Offer the choices of another parameter, and show its default."""
         self.parameter, self._default = parameter, parameter.default
         set_choices(self.editor, parameter.choices)
         self.set_value(parameter.default)
@@ -440,7 +446,7 @@ class ChoiceField(Field):
 
 
 class EditableField(TypedField):
-    """One of the usual values, those of a measure unless others are given, or any other, typed."""
+    """A field with a list of usual values, by default measures, in which any other value can be typed."""
 
     editor: QComboBox
 
@@ -461,14 +467,15 @@ class EditableField(TypedField):
         return self.editor.currentText()
 
     def show_value(self) -> None:
-        """Write the value, or several."""
+        """Show the value, or several values."""
         self.editor.setCurrentText(self.written())
 
 
 class ChoicesField(ChoiceField):
-    """One of a few; "several…" at the end of the list opens boxes to tick.
+    """A field for one or several of a few choices.
 
-    What is ticked is taken when the boxes are left; several choices are shown as one item more.
+    "several…" at the end of the list opens a menu with boxes to tick; the ticked choices are taken when the
+    menu is closed. Several choices are shown as one additional item of the list.
     """
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
@@ -477,7 +484,7 @@ class ChoicesField(ChoiceField):
         super().__init__(theme, parameter)
 
     def show_value(self) -> None:
-        """Select the value's label, or that of several values."""
+        """Rebuild the items behind the choices, and select the one of the value."""
         box = self.editor
         choices = self.parameter.choices
         while box.count() > len(choices):
@@ -496,7 +503,7 @@ class ChoicesField(ChoiceField):
         box.setCurrentIndex(box.findData(_SEVERAL_VALUES_KEY if has_several or is_own_file else self._value))
 
     def menu(self) -> QMenu:
-        """Return the boxes to tick, those of the present value ticked."""
+        """Return the menu with boxes to tick, in which the present choices are ticked."""
         if self._menu is None:
             self._menu = self._make_menu()
         present = self.parameter.values(self._value)
@@ -533,7 +540,7 @@ class ChoicesField(ChoiceField):
             if name:
                 self.enter(name)
         elif opens_menu or self.editor.currentData() == _SEVERAL_VALUES_KEY:
-            self.show_value()  # what stands there stays until other boxes are ticked
+            self.show_value()  # the item stays as it is until other boxes are ticked
         else:
             super()._take_current()
         if opens_menu:
@@ -549,7 +556,7 @@ class ChoicesField(ChoiceField):
 
 
 def _protocol_parameter() -> Parameter:
-    """Return the protocol as a parameter."""
+    """Return the protocol of the plan as a parameter."""
     return Parameter(
         name="protocol",
         label=tr("folds"),
@@ -571,47 +578,48 @@ def _protocol_parameter() -> Parameter:
 
 
 class ProtocolField(EditableField):
-    """How the folds come about."""
+    """The field for the protocol, which determines how the data are divided into folds."""
 
     def __init__(self, theme: Theme) -> None:
         self._refused = False
         super().__init__(theme, _protocol_parameter(), (tr(GIVEN), *_USUAL_PROTOCOLS[1:]))
 
     def check(self, raw: Any) -> Any:
-        """Return the protocol as a plan writes it; ParameterError where it is none."""
+        """Return the protocol as it is written in a plan; raise ParameterError if it is invalid."""
         try:
             return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
             raise ParameterError(self.parameter.label, raw, _expected_text(error)) from error
 
     def set_value(self, value: Any) -> None:
-        """Show a protocol without telling anybody; that the data refuse this one stays said."""
+        """Show a protocol without emitting `edited`; a refusal stays if the protocol is the refused one."""
         if value != self._value or not self._refused:
             self._value = value
             self._refresh()
 
     def refuse(self, reason: str) -> None:
-        """Show that the data cannot be divided so, which no other text in the box would mend."""
+        """Show as an error that the data cannot be divided by the present protocol."""
         self.show_error(reason)
         self._refused = True
 
     @Slot()
     def commit(self) -> bool:
-        """Take the text in the box; a protocol that the data refuse stays refused."""
-        return not (self._refused and self.typed() == self.written()) and super().commit()
+        """Take the text in the box; a protocol that was refused stays an error."""
+        is_still_refused = self._refused and self.typed() == self.written()
+        return not is_still_refused and super().commit()
 
     def written(self) -> str:
-        """Return the protocol; the usual one in the language of the window."""
+        """Return the protocol as text; "given" in the language of the window."""
         return tr(GIVEN) if self._value == GIVEN else str(self._value)
 
     def show_value(self) -> None:
-        """Write the protocol."""
+        """Show the protocol, and end a refusal."""
         self._refused = False
         super().show_value()
 
 
 def _expected_text(error: PlanError) -> str:
-    """Return the expectation in an error of the protocol, without what the field says itself."""
+    """Return the expected value in the message "protocol: expected …, got …" of an error."""
     return str(error).removeprefix("protocol: expected ").rpartition(", got ")[0]
 
 
@@ -620,7 +628,7 @@ _WITHOUT_SEPARATORS = str.maketrans("", "", ", |")
 
 
 class FeatureChip(QFrame):
-    """One chosen feature: "25 BM25 of anchor" and a cross. Delete or Backspace takes it away too.
+    """A chip for one feature, "25 BM25 of anchor", which a cross, Delete or Backspace removes.
 
     Parameters
     ----------
@@ -628,12 +636,12 @@ class FeatureChip(QFrame):
     feature_id : int
     name : str
     shows_name : bool
-        Whether the name stands beside the id; else it is in the tooltip alone.
+        Whether the name is shown after the id; otherwise it is only in the tooltip.
 
     Attributes
     ----------
     removed : Signal(int)
-        The feature's id, when the user takes it away.
+        The user removes the feature (its id).
     """
 
     removed = Signal(int)
@@ -666,26 +674,26 @@ class FeatureChip(QFrame):
         fill(QHBoxLayout(self), 1, self._cross, margins=(8, 0, 3, 0))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take the feature out by keyboard."""
+        """Remove the feature on Delete or Backspace."""
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self._remove()
         else:
             super().keyPressEvent(event)
 
     def name_room(self) -> QRect:
-        """Return where the name is drawn, right of the id."""
+        """Return the rectangle in which the name is drawn, right of the id."""
         number = self.fontMetrics().horizontalAdvance(f"{self.feature_id}  ")
         return self.rect().adjusted(8 + number, 0, -26, 0)
 
     def shown_name(self) -> str:
-        """Return as much of the name as fits, cut in the middle."""
+        """Return the name, with its middle left out if it does not fit."""
         if not self._shows_name:
             return ""
         room = self.name_room().width()
         return self.fontMetrics().elidedText(self.name, Qt.TextElideMode.ElideMiddle, room)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the chip: id in muted, then as much of the name as fits."""
+        """Draw the frame, the id in a muted color, and the name."""
         colors = self._theme.colors
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -703,14 +711,15 @@ class FeatureChip(QFrame):
 
 
 class FeaturesField(Field):
-    """Features by id, in the order in which they were added; found by id or by a part of their name.
+    """A field for features, one chip each; features are added by typing their id or a part of their name.
 
-    Of the features after the first 10,000, only those are found whose whole id or name is written.
+    Features after the first 10,000 are found only by their whole id or name.
     """
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
-        self._there, self._names = np.empty(0, dtype=np.int64), cast("Sequence[str]", ())
-        self._known = QStringListModel()
+        self._ids_of_data = np.empty(0, dtype=np.int64)
+        self._names = cast("Sequence[str]", ())
+        self._completions = QStringListModel()
         self._box = QWidget()
         self._column = QVBoxLayout(self._box)
         self._chips: list[FeatureChip] = []
@@ -718,15 +727,16 @@ class FeaturesField(Field):
         super().__init__(theme, parameter, self._line)
         self._stack_chips()
         self._line.setPlaceholderText(_SEARCH_HINT)
-        completer = QCompleter(self._known, self._line)
-        self._known.setParent(completer)  # deleted with it, and not when Python finds it
+        completer = QCompleter(self._completions, self._line)
+        # deleted with the completer, not by Python's garbage collection
+        self._completions.setParent(completer)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setMaxVisibleItems(10)
         popup = named(QListView(), f"completions-{parameter.name}", role="popup")
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
-        # Queued: the completer writes its text into the line after it has told which one was taken.
+        # Queued, because the completer writes its text into the line only after it has emitted the signal.
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
         self._line.setCompleter(completer)
         self._line.returnPressed.connect(self._add_line)
@@ -734,8 +744,8 @@ class FeaturesField(Field):
         self._refresh()
 
     def set_features(self, ids: Sequence[int] | Ints, names: Sequence[str]) -> None:
-        """Take the features of the data, for completion, names and checks."""
-        self._there = np.asarray(ids, dtype=np.int64)
+        """Set the features of the data, which are used for completion, names and checks."""
+        self._ids_of_data = np.asarray(ids, dtype=np.int64)
         self._names = names
         self.show_value()
 
@@ -747,13 +757,13 @@ class FeaturesField(Field):
         return not self.has_error
 
     def check(self, raw: Any) -> Any:
-        """Return the ids; ParameterError also for one that the data do not have."""
+        """Return the ids; raise ParameterError also for an id that the data do not have."""
         ids = self.parameter.validate(raw)
-        named = [i for id_set in self.parameter.values(ids) for i in id_set]
-        unknown = [i for i in named if self._names and self._place_of(i) is None]
+        all_ids = [i for id_set in self.parameter.values(ids) for i in id_set]
+        unknown = [i for i in all_ids if self._names and self._column_of(i) is None]
         if unknown:
-            first = self._there.min()
-            last = self._there.max()
+            first = self._ids_of_data.min()
+            last = self._ids_of_data.max()
             raise ParameterError(
                 self.parameter.label,
                 unknown[0],
@@ -762,7 +772,7 @@ class FeaturesField(Field):
         return ids
 
     def show_value(self) -> None:
-        """Show one chip a feature; several sets, each of which is tried, as a muted text."""
+        """Show a chip for each feature; if several sets are tried, show them as the line's placeholder."""
         self._line.clear()
         has_several = self.parameter.several(self._value)
         self._line.setPlaceholderText(self.parameter.format(self._value) if has_several else _SEARCH_HINT)
@@ -770,13 +780,13 @@ class FeaturesField(Field):
             self._make_chips()
 
     def without(self, ids: Sequence[int]) -> None:
-        """Take out features silently, because another field took them."""
+        """Remove features that were added to another field, without emitting `edited`."""
         if not self.parameter.several(self._value):
             self.set_value(tuple(i for i in self._value if i not in ids))
 
     @property
     def _ids(self) -> tuple[int, ...]:
-        """The features of the one set; none where there are several sets."""
+        """The features of the set; none if several sets are tried."""
         return () if self.parameter.several(self._value) else self._value
 
     def _stack_chips(self) -> None:
@@ -818,13 +828,16 @@ class FeaturesField(Field):
             self.enter(self._ids + tuple(i for i in added if i not in self._ids))
 
     def _meant(self, text: str) -> tuple[Any, ...]:
-        """Return the ids that a text means: ids, sets of them, a completion, or a part of one name only."""
+        """Return the ids that a text means: ids, sets of ids, a completion, or a name or a part of one.
+
+        A part of a name has to match one feature only.
+        """
         written = text.strip().casefold()
         matches = [i for i, name in self._found(written) if f"{i} {name}".casefold() == written]
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
-            named = list(self._found(written))
-            matches = [i for i, name in named if name.casefold() == written]
-            matches = matches or [i for i, name in named if written in name.casefold()]
+            features = list(self._found(written))
+            matches = [i for i, name in features if name.casefold() == written]
+            matches = matches or [i for i, name in features if written in name.casefold()]
             if len(matches) > 1:
                 expected = tr("an id, or more of the name ({n_matches} features match)").format(
                     n_matches=len(matches)
@@ -836,26 +849,32 @@ class FeaturesField(Field):
         return ids
 
     def _found(self, written: str) -> Iterator[tuple[int, str]]:
-        """Yield the ids and names of features in which a text in small letters is, as "25 BM25 of anchor"."""
+        """Yield id and name of each feature whose text, such as "25 BM25 of anchor", contains ``written``.
+
+        ``written`` is casefolded, and so is the text for the comparison.
+        """
         n_listed = min(len(self._names), MOST_LISTED)
-        for column in (*range(n_listed), *asked_for(self._there, self._names, self._line.text().strip())):
-            i = int(self._there[column])
+        for column in (
+            *range(n_listed),
+            *asked_for(self._ids_of_data, self._names, self._line.text().strip()),
+        ):
+            i = int(self._ids_of_data[column])
             name = self._names[column]
             if written in f"{i} {name}".casefold():
                 yield i, name
 
-    def _place_of(self, feature: int) -> int | None:
-        """Return where the data have a feature; None where they do not."""
-        places = np.flatnonzero(self._there == feature)
-        return int(places[0]) if places.size else None
+    def _column_of(self, feature: int) -> int | None:
+        """Return the column of a feature in the data; None if the data do not have the feature."""
+        columns = np.flatnonzero(self._ids_of_data == feature)
+        return int(columns[0]) if columns.size else None
 
     def _name(self, feature: int) -> str:
-        column = self._place_of(feature)
+        column = self._column_of(feature)
         return tr("feature {i}").format(i=feature) if column is None else self._names[column]
 
     @Slot(str)
     def _look_for(self, text: str) -> None:
-        """Offer the features that fit what is written, and forget its error."""
+        """Offer the features that match the typed text, and remove an error."""
         self.show_error("")
         matches = islice(self._found(text.strip().casefold()), _MAX_OFFERED_FEATURES)
-        self._known.setStringList([f"{i} {name}" for i, name in matches])
+        self._completions.setStringList([f"{i} {name}" for i, name in matches])

@@ -47,11 +47,11 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ColumnArea
 
 _OWN_MODEL = ""
-_WIDTH_BESIDE_LABELS = 228  # pixels: a field for the name of a method, what resets it, margins and the bar
+_WIDTH_BESIDE_LABELS = 228  # pixels: a field for a method's name, its reset button, margins, the scroll bar
 
 
 def _method_parameter(entries: Sequence[Method]) -> Parameter:
-    """Return the choice of a method as a parameter."""
+    """Return the choice of a method as a parameter of the form."""
     return Parameter(
         name="method",
         label=tr("method"),
@@ -63,7 +63,7 @@ def _method_parameter(entries: Sequence[Method]) -> Parameter:
 
 
 def _ranker_parameter(selector: Method) -> Parameter:
-    """Return the choice of who ranks with the features of a selector as a parameter."""
+    """Return the choice of the final ranker, which ranks with a selector's features, as a parameter."""
     rankers = [(entry.key, selector.final_ranker(entry)) for entry in methods() if not entry.selects]
     return Parameter(
         name="ranked_by",
@@ -86,8 +86,8 @@ def _criterion_parameter(
 ) -> Parameter:
     """Return the selection criterion as a parameter, for the measures that a plan reports.
 
-    ``left_out`` says whether those of left-out training queries can choose, too; with ``pairs`` those of
-    left-out pairs of documents, of one ranking.
+    With ``left_out``, the measures on left-out training queries are among the choices; with ``pairs`` as
+    well, these are the measures on left-out pairs of documents.
     """
     choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
     if left_out:
@@ -114,7 +114,7 @@ def _criterion_parameter(
 
 
 def _rule_parameter(present: str) -> Parameter:
-    """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
+    """Return the rule that chooses the model as a parameter; the present rule is always among its choices."""
     usual_rules = [BEST, SMALLEST, ONE_SE, *map(at_most, (5, 10, 20))]
     labels = {
         BEST: tr("best"),
@@ -142,29 +142,28 @@ def _rule_parameter(present: str) -> Parameter:
 
 
 class MethodForm(Panel):
-    """Method, its parameters, who ranks with what it selects, and how the model is chosen.
+    """The form of a plan: the method, its parameters, the final ranker, and how the model is chosen.
 
-    The form keeps one set of fields for each method that was shown, so that going to another method and back
-    loses nothing.
+    The form keeps the fields of each method that was shown, so that the user can go to another method and
+    back without losing values.
 
     Attributes
     ----------
     edited : Signal(object)
-        Attributes of the plan by name, all valid, after the user changed any: "protocol", "select_by" or
-        "rule"; else all of "method", "parameters", "ranker" and "ranker_parameters".
+        The user changed valid attributes of the plan (a dict by name): either one of "protocol", "select_by",
+        "rule" and "preferences", or all of "method", "parameters", "ranker" and "ranker_parameters".
     """
 
     edited = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Method"), padding=0, name="method-form")
-        lacking: dict[str, str] = {}
-        lacking[GIVEN_SCORES.key] = tr(
-            "Add scores of another program with Run, Add scores of another program."
-        )
-        lacking[GIVEN_MODEL.key] = tr("Open a model file with File, Open model as ranker.")
         self._greatest_label = 0.0
-        self._lacking = lacking
+        # Why a given ranking cannot be chosen in the form: it comes with its file.
+        self._lacking = {
+            GIVEN_SCORES.key: tr("Add scores of another program with Run, Add scores of another program."),
+            GIVEN_MODEL.key: tr("Open a model file with File, Open model as ranker."),
+        }
         self._method = ChoiceField(theme, _method_parameter(methods()))
         self._divide(methods())
         self._ranker = ChoiceField(theme, _ranker_parameter(methods()[0]))
@@ -198,7 +197,7 @@ class MethodForm(Panel):
 
     @property
     def wished_width(self) -> int:
-        """In pixels: of the labels, longer in some languages, and of a method's name beside them."""
+        """Preferred width in pixels: that of the labels, which depends on the language, and of the fields."""
         return self._label_width + _WIDTH_BESIDE_LABELS
 
     def method_key(self) -> str:
@@ -214,7 +213,7 @@ class MethodForm(Panel):
         return {**self._own.values(), **self._own_ranking.values()}
 
     def ranker_values(self) -> dict[str, Any]:
-        """Return the parameters of the ranker, none without one."""
+        """Return the parameters of the final ranker; empty without one."""
         return self._ranker_section.values() if self.ranker_key() else {}
 
     def select_by(self) -> str:
@@ -222,10 +221,10 @@ class MethodForm(Panel):
         return str(self._select_by.value)
 
     def field(self, name: str) -> Field:
-        """Return the field of a parameter that is shown, or one that every method has.
+        """Return a field by its name.
 
-        Those are "method", "ranked_by", "protocol", "select_by" and "rule". The ranker's are called
-        "ranker-C" and the like.
+        The name is that of a parameter of the shown method, that of the final ranker's parameter with a
+        prefix ("ranker-C"), or "method", "ranked_by", "protocol", "select_by" or "rule".
         """
         fixed: tuple[Field, ...] = self._method, self._ranker, self._protocol, self._select_by, self._rule
         if name.startswith("ranker-"):
@@ -235,7 +234,7 @@ class MethodForm(Panel):
 
     @Slot(object)
     def offer_methods(self, extra: Method | None = None) -> None:
-        """Offer the methods that are known by now, and one that is only known from a study."""
+        """Offer all registered methods, and ``extra``, which may only be known from a study."""
         entries = methods()
         if extra is not None and extra.key not in {entry.key for entry in (*entries, *GIVEN)}:
             entries = (*entries, extra)
@@ -249,16 +248,16 @@ class MethodForm(Panel):
         self._note_choices()
 
     def _divide(self, entries: Sequence[Method]) -> None:
-        """Put lines between selectors, rankers and given rankings."""
+        """Insert separators between selectors, rankers and given rankings in the list of methods."""
         self._method.editor.insertSeparator(sum(entry.selects for entry in entries))
-        self._method.editor.insertSeparator(len(entries) + 1)  # one separator stands before it
+        self._method.editor.insertSeparator(len(entries) + 1)  # + 1 for the first separator
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan without emitting a signal."""
         self._plan = plan
         self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
-        if plan.entry.selects:  # else it is kept for the next method that does
+        if plan.entry.selects:  # otherwise the ranker is kept for the next method that selects
             self._ranker.set_value(plan.ranker)
         self._show()
         self._own.set_values(plan.parameters)
@@ -275,33 +274,33 @@ class MethodForm(Panel):
         self._update_reset()
 
     def refuse_protocol(self, reason: str) -> None:
-        """Show below the protocol why the data cannot be divided so."""
+        """Show below the protocol why the data cannot be divided by it."""
         self._protocol.refuse(reason)
         self._scroll.ensureWidgetVisible(self._protocol)
 
     def go_to(self, name: str) -> None:
-        """Let the user write into a field."""
+        """Bring a field into view and give it the keyboard focus."""
         field = self.field(name)
         self._reveal(field)
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def offer_folds(self) -> None:
-        """Let the user choose the folds: the usual ones are listed."""
+        """Go to the field of the protocol, and open its list of usual protocols."""
         self.go_to("protocol")
         self._protocol.editor.showPopup()
 
     def set_features(
         self, ids: Sequence[int] | Ints, names: Sequence[str], greatest_label: float = 0.0
     ) -> None:
-        """Take the features of the data, for the fields that name some, and their greatest label."""
+        """Set the features of the data, for the fields that take features, and the data's greatest label."""
         self._own.set_features(ids, names)
         self._greatest_label = greatest_label
         self._note_choices()
 
     def commit(self) -> bool:
-        """Take the text being typed and return whether all of it is valid; else go to the first error.
+        """Take the text being typed in any field; return whether all is valid, else go to the first error.
 
-        To be called before a run: a shortcut starts one without leaving the field.
+        Called before a run, because a shortcut starts a run without leaving the field.
         """
         invalid = [field for field in (*self._parameter_fields(), self._protocol) if not field.commit()]
         if invalid:
@@ -319,7 +318,7 @@ class MethodForm(Panel):
             self._tell()
 
     def _reveal(self, field: Field) -> None:
-        """Bring a field into sight."""
+        """Scroll to a field, and open the fold that contains it."""
         for section in self._sections:
             section.reveal(field)
         self._scroll.ensureWidgetVisible(field)
@@ -356,7 +355,7 @@ class MethodForm(Panel):
         self._ranker.setVisible(entry.selects)
         if entry.selects:
             self._offer_rankers(entry)
-        for field in (self._select_by, self._rule):  # of what was given there is one model
+        for field in (self._select_by, self._rule):  # a given ranking is one model, so nothing is chosen
             field.setVisible(not entry.given)
         self._heading.setText(tr("How k is chosen") if entry.selects else tr("How the model is chosen"))
         self._heading.setVisible(not entry.given)
@@ -373,7 +372,7 @@ class MethodForm(Panel):
         self._update_reset()
 
     def _offer_rankers(self, selector: Method) -> None:
-        """Offer the final rankers of a selector, its own model by the name of what that is."""
+        """Offer the final rankers of a selector, and its own model under its name."""
         ranker = self._ranker.value
         parameter = _ranker_parameter(selector)
         if parameter != self._ranker.parameter:
@@ -381,7 +380,7 @@ class MethodForm(Panel):
             self._ranker.set_value(ranker)
 
     def _note_choices(self) -> None:
-        """Show in the lists, and for what is chosen below it, what cannot run here and what takes long."""
+        """Show which methods cannot run here or are slow: in both lists and, for the chosen ones, below."""
         for field, selects in ((self._method, True), (self._ranker, False)):
             lacking = {entry.key: entry.lacking for entry in (*methods(), self._plan.entry) if entry.lacking}
             set_notes(field.editor, lacking | self._lacking, self._notes(selects=selects))
@@ -391,16 +390,16 @@ class MethodForm(Panel):
         self._warning.setVisible(any(warnings))
 
     def _notes(self, *, selects: bool) -> dict[str, str]:
-        """Return notes on methods, or on final rankers, with the present plan and data."""
+        """Return a note on each method as selector or, without ``selects``, as final ranker of the plan."""
         return {
             entry.key: refusal(self._plan, entry, selects=selects) or self._caution(entry)
             for entry in methods()
         }
 
     def _caution(self, entry: Method) -> str:
-        """Return why a method cannot run on the data, or that it takes long; "" for any other."""
-        slow = tr("A run takes a minute or more.")
-        return entry.refusal_of_labels(self._greatest_label) or (slow if entry.seconds.slow else "")
+        """Return why a method cannot run on the data, else a note if it is slow, else ""."""
+        slow_note = tr("A run takes a minute or more.") if entry.seconds.slow else ""
+        return entry.refusal_of_labels(self._greatest_label) or slow_note
 
     def _parameter_fields(self) -> list[Field]:
         return [field for section in self._sections for field in section.shown()]
@@ -409,7 +408,7 @@ class MethodForm(Panel):
         return [self._ranker] if method(self.method_key()).selects else []
 
     def _choice_fields(self) -> list[Field]:
-        """Return the fields that choose among models, as far as the method has several."""
+        """Return the fields below the heading: the protocol and, unless the ranking is given, the others."""
         is_given = method(self.method_key()).given
         return [self._protocol] if is_given else [self._protocol, self._select_by, self._rule]
 
@@ -433,12 +432,11 @@ class MethodForm(Panel):
             QWidget.setTabOrder(before, after)
 
     def _offer(self, plan: Plan) -> None:
-        """Offer the measures of a plan as criteria, and its rule."""
+        """Offer the measures and the rule of a plan, and show the plan's criterion, rule and protocol."""
         pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
-        chooses = _criterion_parameter(
-            plan.evaluated, left_out=plan.can_leave_out or plan.leaves_out, pairs=pairs
-        )
-        offered = {self._select_by: chooses, self._rule: _rule_parameter(plan.rule)}
+        left_out = plan.can_leave_out or plan.leaves_out
+        criterion = _criterion_parameter(plan.evaluated, left_out=left_out, pairs=pairs)
+        offered = {self._select_by: criterion, self._rule: _rule_parameter(plan.rule)}
         for field, parameter in offered.items():
             if parameter != field.parameter:
                 field.set_choices(parameter)
@@ -452,7 +450,7 @@ class MethodForm(Panel):
 
     @Slot(object)
     def _tell_edit(self, edited: Field) -> None:
-        """Emit an edit; a feature that one field has taken leaves the other ones."""
+        """Emit an edit; features that were added to one field are removed from the other fields."""
         if isinstance(edited, FeaturesField):
             for field in self._own.shown():
                 if isinstance(field, FeaturesField) and field is not edited:
@@ -484,7 +482,7 @@ def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
 
 
 def groups_text(plan: Plan) -> str:
-    """Return how the method takes the plan's groups of features, or why it cannot."""
+    """Return a text on the plan's groups of features and how the method treats them, or why it cannot."""
     sentence = plan.entry.group_rule or refusal_of_groups(plan.entry, len(feature_groups_of(plan)))
     return tr("Groups: {groups_in_words}. {said}").format(
         groups_in_words=groups_in_words(feature_groups_of(plan)), said=sentence
@@ -492,7 +490,7 @@ def groups_text(plan: Plan) -> str:
 
 
 def files_text(plan: Plan) -> str:
-    """Return the name and path of a ranking that was given to a plan; "" without one."""
+    """Return a text with the name and path of the plan's given ranking; "" without one."""
     files = plan.extension(GivenRanking)
     if files is None:
         return ""

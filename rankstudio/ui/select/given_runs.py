@@ -1,4 +1,4 @@
-"""Scores and models of files as runs: asked for or dropped, named, read in the background, and queued."""
+"""Makes runs of scores and models in files: asks for files and a name, reads them in the background."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ _MAX_NAME_LENGTH = 200  # letters of a name
 
 
 class GivenController(CommandController):
-    """Makes a run of what files give, read in the background, on the data that are open."""
+    """Makes a run of a ranking that files give, on the open data; the files are read in the background."""
 
     @property
     def folder(self) -> str:
-        """Where the data are: a place to look for what belongs to them."""
+        """Folder of the open data, in which dialogs begin; the home folder without one."""
         dataset = self._models.session.dataset
         return str(dataset.path.parent if dataset is not None and dataset.path is not None else Path.home())
 
     def ask_name(self, dialog: GivenDialog, read: Callable[[Path, str], None]) -> None:
-        """Open a dialog, and read what it says when it is accepted."""
+        """Open a dialog; when it is accepted, call ``read`` with the path and the name chosen in it."""
         dialog.accepted.connect(lambda: read(dialog.source(), dialog.run_name()))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def add(self, description: str, method: str, path: Path, name: str) -> None:
-        """Read a place, and put the run of it into the queue, unless other data were opened meanwhile."""
+        """Read a file or folder and queue its run, unless other data have been opened meanwhile."""
         session = self._models.session
         dataset = session.dataset
         if dataset is None or not session.has_documents:
@@ -60,13 +60,14 @@ class GivenController(CommandController):
             return
 
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
-            plan, left_out = planned
+            plan, folds_without_file = planned
             if dataset is not session.dataset:
                 return
             self._models.runs.start(plan, dataset)
-            if left_out:
+            if folds_without_file:
                 text = tr("{title}: no file for fold {folds}")
-                self.said.emit(text.format(title=plan.title, folds=", ".join(map(str, left_out))))
+                folds = ", ".join(map(str, folds_without_file))
+                self.said.emit(text.format(title=plan.title, folds=folds))
 
         self._models.task_worker.task(
             description,
@@ -79,17 +80,18 @@ class GivenController(CommandController):
 def _plan_of_given(
     method: str, plan: Plan, name: str, path: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
+    """Return the plan of a given ranking, and the folds for which it has no file; called on the worker."""
     from rankstudio.engine.experiment.units.given_fold import plan_of_given  # noqa: PLC0415 - numba
 
     return plan_of_given(method, plan, name, path, dataset)
 
 
 class GivenScoresController(GivenController):
-    """Makes a run of a file of scores, or of a folder of them; parameters as of `GivenController`."""
+    """Makes a run of a file of scores, or of a folder of such files; for parameters see `GivenController`."""
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a file, of a file for each fold any one, and for a name."""
+        """Ask for a file of scores, or any one of the files for the folds, and for a name of the run."""
         if self._models.session.dataset is None:
             return
         title = tr("Scores of another program; if there is one file per fold, choose any of them")
@@ -100,12 +102,12 @@ class GivenScoresController(GivenController):
             self.ask_name(dialog, self.read)
 
     def read(self, path: Path, name: str = "") -> None:
-        """Read scores, and measure them as a run."""
+        """Read scores, and queue a run that measures them."""
         self.add(tr("Reading scores"), GIVEN_SCORES.key, path, name or name_of(path))
 
     @Slot()
     def run_order(self) -> None:
-        """Measure the order in which the documents stand in the file, as a run."""
+        """Queue a run that measures the order of the documents in the data."""
         session = self._models.session
         if session.dataset is None:
             return
@@ -115,7 +117,7 @@ class GivenScoresController(GivenController):
 
 
 def scores_path(path: Path) -> Path:
-    """Return the source of a file of scores: in a folder of a fold, the folder of all folds.
+    """Return the path to read scores from: the file or, if it is in a fold's folder, the folder of all folds.
 
     Examples
     --------
@@ -126,14 +128,14 @@ def scores_path(path: Path) -> Path:
 
 
 class GivenDialog(QDialog):
-    """Asks for the name of a run; where there are several places to read it from, also for one of them.
+    """A dialog that asks for the name of a run and, if there are several places, for the one to read.
 
     Parameters
     ----------
     title, accept : str
-        Of the dialog, and of its button.
+        Title of the dialog, and text of its button.
     places : sequence of (Path, str)
-        What may be read, and what that means; the first is offered.
+        The files or folders that can be read, each with a text on its meaning; the first is preselected.
     parent : QWidget, optional
     """
 
@@ -179,7 +181,7 @@ class GivenDialog(QDialog):
         return " ".join(self.name.text().split())
 
     def _propose(self) -> None:
-        """Show the file, and propose its name unless the user wrote another one."""
+        """Show the chosen path, and propose its name unless the user has typed another one."""
         source = self.source()
         self._file.setText(str(source))
         if self.name.text() == self._proposed:
@@ -205,18 +207,18 @@ def name_of(path: Path) -> str:
 
 
 def model_filters() -> tuple[str, ...]:
-    """Return the filters of dialogs for files of models: those that RankStudio reads, and of plug-ins."""
+    """Return the filters of dialogs for model files: of formats that RankStudio reads, and of plug-ins."""
     own_filter = tr("Models (*.json *.txt *.xml *.model *.onnx)")
     entries = [form.entry for form in readable_formats()]
     return own_filter, *(f"{entry.label.replace(';', ',')} (*{entry.suffix})" for entry in entries)
 
 
 class GivenModelsController(GivenController):
-    """Makes a run of a model, or of one for each fold; parameters as of `GivenController`."""
+    """Makes a run of one model, or of one model for each fold; for parameters see `GivenController`."""
 
     @Slot()
     def ask(self) -> None:
-        """Ask for one or several files, and for a name."""
+        """Ask for one or several model files, and for a name of the run."""
         if self._models.session.dataset is None:
             return
         title = tr("One model for all folds; if there is one per fold, choose any of them")
@@ -226,7 +228,7 @@ class GivenModelsController(GivenController):
 
     @Slot(list)
     def open(self, paths: Sequence[str]) -> None:
-        """Ask for the name of the run of models, and make it."""
+        """Ask for the name of a run of model files, and which models to read if that is not clear."""
         if not paths:
             return
         if not self._models.session.has_documents:
@@ -241,17 +243,17 @@ class GivenModelsController(GivenController):
         self.ask_name(dialog, self.read)
 
     def read(self, path: Path, name: str = "") -> None:
-        """Read models, and measure them as a run."""
+        """Read models, and queue a run that measures them."""
         self.add(tr("Reading models"), GIVEN_MODEL.key, path, name or name_of(path))
 
 
 def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Return which models some files may stand for, and what that means: one, or one for each fold.
+    """Return the ways to read model files, each with a text: one model for all folds, or one for each fold.
 
     Raises
     ------
     DataError
-        For several files that are not models of folds in one folder.
+        If several files are not the models of folds in one folder.
     """
     from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
 
@@ -263,7 +265,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     else:
         folder = None
     single = (first, tr("{file} in all folds").format(file=first.name))
-    if len(paths) > 1 and any(path.parent != first.parent or fold_of_name(path) is None for path in paths):
+    are_folds = all(path.parent == first.parent and fold_of_name(path) is not None for path in paths)
+    if len(paths) > 1 and not are_folds:
         raise DataError(
             tr("{file}: found {n} files, expected one model, or fold1.json and so on in one folder.").format(
                 file=first.name, n=len(paths)

@@ -1,4 +1,4 @@
-"""The heat map: the measure of every model that was tried, over two grids, or over settings and sizes."""
+"""The heat map: the measure of every model that was tried, over two grids, or over settings and k."""
 
 from __future__ import annotations
 
@@ -30,22 +30,25 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 SIZES = "sizes"
-"""The map of settings and numbers of features, among those that are offered."""
+"""Key of the map over settings and numbers of features."""
 
 _NO_RUN = tr("Run a method to compare all combinations of its parameters and k.")
 _NO_RUN_OF_GRIDS = tr("Run a method to compare all combinations of its parameters.")
 _MEASURED_PARTS = (("validation", tr("validation")), ("left-out", tr("left-out")))
-_MIN_BOX_LETTERS = 4  # of a box that is cut: the form beside the panel has not much room either
+_MIN_BOX_LETTERS = 4  # of a box; longer texts are cut in a narrow panel
 _MAX_BOX_WIDTH = 128  # pixels of a box
 
 
 class HeatView(QWidget):
-    """One row a value of one grid, one column a value of another one, or a k; brighter for a greater measure.
+    """The heat map with its boxes: one cell for each combination and k, brighter for a greater measure.
+
+    The rows are values of a grid or settings, the columns values of another grid or numbers of features. The
+    user chooses rows and columns in one box, and the validation or the left-out measure in another.
 
     Attributes
     ----------
     viewChanged : Signal()
-        The user wants another map, or another measure's.
+        The user chose another map, or another kind of measure.
     """
 
     viewChanged = Signal()
@@ -76,7 +79,7 @@ class HeatView(QWidget):
             HeatMapPlot(theme, tr("validation measure"), tr("features selected, k")), "heat-map"
         )
         self.plot.placeholder = _NO_RUN
-        self.plot.shared = Shared("heat", self.accessibleName(), always=True)  # as its title has it
+        self.plot.shared = Shared("heat", self.accessibleName(), always=True)  # named after the view's title
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
         fill(QVBoxLayout(self), boxes, (self.plot, 1), self._caption, margins=(0, 0, 0, 0), spacing=2)
         self.views.activated.connect(self._on_view)
@@ -85,10 +88,11 @@ class HeatView(QWidget):
     def offer(
         self, views: Sequence[tuple[object, str]], *, two_kinds: bool, left_out: bool, first: bool = True
     ) -> None:
-        """Offer maps, with what they are called; the one that the user wanted stays where it can.
+        """Offer maps by key and label; the map that the user chose stays if it is among them.
 
-        ``two_kinds``: validation and left-out queries are measured; ``left_out``: the latter are; ``first``:
-        they are shown unless the user wants to see the validation.
+        ``left_out`` says whether left-out queries are measured, and ``two_kinds`` whether the validation part
+        is measured as well, so that the user can choose between both. With ``first``, left-out queries are
+        shown unless the user chooses the validation part.
         """
         if tuple(views) != self._views:
             self._views = tuple(views)
@@ -97,23 +101,28 @@ class HeatView(QWidget):
                 self.views.addItem(label)
             current = next((index for index, (key, _) in enumerate(views) if key == self._wanted), 0)
             self.views.setCurrentIndex(current if views else -1)
-        if two_kinds != self.of.isVisibleTo(self) or (left_out and not two_kinds) or not left_out:
+        # The user's choice of the measured part is kept only while both parts stay available.
+        could_choose = self.of.isVisibleTo(self)
+        if two_kinds != could_choose or (left_out and not two_kinds) or not left_out:
             self.of.setCurrentIndex(int(left_out and first))
         self._left_out = left_out
         self.views.setVisible(len(views) > 1)
         self.of.setVisible(two_kinds)
 
     def caption(self) -> str:
-        """Return how a model is chosen."""
+        """Return the text below the map, which says how a model is chosen."""
         return self._caption.text()
 
     def view(self) -> object:
-        """Return which map is shown; None without any."""
+        """Return the key of the map that is shown; None without any."""
         index = self.views.currentIndex()
-        return self._views[index][0] if 0 <= index < len(self._views) else None
+        if not 0 <= index < len(self._views):
+            return None
+        key, _ = self._views[index]
+        return key
 
     def left_out(self) -> bool:
-        """Return whether left-out queries are shown, and not the validation part."""
+        """Return whether the measure on left-out queries is shown, rather than on the validation part."""
         return self._left_out and self.of.currentIndex() == 1
 
     def show_sizes(self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str) -> None:
@@ -122,13 +131,13 @@ class HeatView(QWidget):
         Parameters
         ----------
         combinations : sequence of str of length S
-            How the combinations are called.
+            Labels of the combinations.
         matrix : array of shape (S, K)
-            Measure by combination and k = 1 … K; NaN where there is none (yet).
+            Measure by combination and k = 1 … K; NaN for models without a measure (yet).
         title : str
-            What is measured.
+            Name of the measure.
         name : str
-            Of the parameters that make the combinations.
+            Name of the parameters that make the combinations.
         """
         values = np.asarray(matrix, dtype=np.float64)
         columns = [str(k + 1) for k in range(values.shape[1])]
@@ -150,35 +159,33 @@ class HeatView(QWidget):
         Parameters
         ----------
         rows, columns : sequence of str
-            The values of the grids.
+            Labels of the grids' values.
         values : ndarray of shape (R, C)
         best : tuple of (int, int) or None
-            The cell with the best of all.
+            Row and column of the best value.
         title : str
-            What is measured.
+            Name of the measure.
         names : pair of str
-            Of the two parameters.
+            Names of the two parameters.
         other_parameters : sequence of str
-            Of what else was tried: a cell has the best of it.
+            Names of the other parameters that were tried; a cell has the best value over these.
         """
         self._show(values, rows, columns, title, names, names[1])
         self.plot.mark_best(best)
         hint = tr("double-click a cell to choose its model")
-        note = (
-            tr("each cell with its best {others}").format(others=", ".join(other_parameters))
-            if other_parameters
-            else ""
-        )
+        note = ""
+        if other_parameters:
+            note = tr("each cell with its best {others}").format(others=", ".join(other_parameters))
         self._caption.setText(" · ".join(filter(None, (note, hint))))
 
     def explain(self, reason: str) -> None:
-        """Show why there are no values, else what to do."""
-        sizes = self.view() in (SIZES, None)
-        self.plot.placeholder = reason or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
+        """Set the text of the empty map: the reason why there are no values, else what to do."""
+        has_sizes = self.view() in (SIZES, None)
+        self.plot.placeholder = reason or (_NO_RUN if has_sizes else _NO_RUN_OF_GRIDS)
         self.plot.redraw()
 
     def clear(self, reason: str = "") -> None:
-        """Show no values, but perhaps why there are none."""
+        """Show no values, but the reason why there are none, else what to do."""
         if self._views:
             self.setAccessibleName(self.views.currentText())
         self.explain(reason)
@@ -195,7 +202,7 @@ class HeatView(QWidget):
         names: tuple[str, str],
         x_label: str,
     ) -> None:
-        """Show values as a map with names of its axes."""
+        """Show values as a map; ``names`` are those of the rows and of the columns."""
         self.setAccessibleName(" × ".join(names))
         self.plot.set_names(*names)
         self.plot.set_axes(replace(self.plot.axes, title=title, x_label=x_label))
@@ -211,7 +218,7 @@ _SEPARATOR = " · "
 
 
 class HeatController(QObject):
-    """Feeds the heat map, and turns clicks on it into combinations and sizes.
+    """Feeds the heat map, and turns clicks on its cells into models.
 
     Parameters
     ----------
@@ -222,7 +229,7 @@ class HeatController(QObject):
     Attributes
     ----------
     picked : Signal(int, int)
-        Position of the combination, and the place on its path, of the cell that the user picked.
+        The user picked a cell: position of its combination, and place of its model on the path.
     confirmed : Signal()
         The user chooses the model that was picked last.
     """
@@ -237,10 +244,10 @@ class HeatController(QObject):
         self._session = session
         self._shown = paths
         self.panel = HeatView(theme)
-        self._drawn: RunRecord | None = None  # whose cells there are
-        self._grids: GridMap | None = None
+        self._drawn: RunRecord | None = None  # the run whose values the cells show
+        self._grids: GridMap | None = None  # None for a map over settings and k
         self._pair: Pair | None = None
-        self._marked: tuple[RunRecord, int, int] | None = None
+        self._marked: tuple[RunRecord, int, int] | None = None  # run, combination and place on the path
         self._inspected: tuple[RunRecord, int, int] | None = None
         self.panel.plot.picked.connect(self._pick)
         self.panel.plot.confirms = True
@@ -248,14 +255,13 @@ class HeatController(QObject):
         self.panel.viewChanged.connect(self.draw)
 
     def arrange(self, plan: Plan, measured: bool) -> bool:
-        """Offer the maps that there are of a plan, and return whether there are any.
+        """Offer the maps of a plan, and return whether any map can be shown.
 
-        ``measured`` says whether there is a validation part.
+        ``measured`` says whether the data have a validation part.
         """
         pairs = grid_pairs(plan.axes)
-        sizes = has_map(plan)
         views: list[tuple[object, str]] = [(pair, _grid_map_title(plan.axes, pair)) for pair in pairs]
-        if sizes:
+        if has_map(plan):
             views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _size_map_title(plan.axes)))
         left_out = plan.leaves_out or self._shown.left_out.shown
         first = plan.leaves_out or not measured
@@ -264,7 +270,7 @@ class HeatController(QObject):
 
     @Slot()
     def draw(self) -> None:
-        """Draw the measures found by now."""
+        """Draw the measures that are known by now."""
         current = self._shown.current.shown
         problem = self._shown.problem
         record = current.record
@@ -276,23 +282,24 @@ class HeatController(QObject):
             self.panel.clear(problem)
             return
         self._drawn = record
-        pairs = record.plan.pairs_out
-        title = tr("leave-pair-out {name}") if pairs else tr("leave-query-out {name}")
-        title = title if self.panel.left_out() else tr("validation {name}")
+        title = tr("validation {name}")
+        if self.panel.left_out():
+            leaves_pairs = record.plan.pairs_out
+            title = tr("leave-pair-out {name}") if leaves_pairs else tr("leave-query-out {name}")
         title = title.format(name=self._session.measure)
         if view == SIZES:
             self._draw_sizes(record, title, longest_path(record.plan, dataset.n_features))
         else:
-            self._draw_grids(record, title, view)  # type: ignore[arg-type]
+            self._draw_grids(record, title, view)  # type: ignore[arg-type]  # any other key is a pair
         self._mark()
 
     def mark(self, combination: int | None, position: int = 0) -> None:
-        """Outline the current choice; None takes the outline away."""
+        """Outline the cell of the chosen model; None removes the outline."""
         self._marked = self._model(combination, position)
         self._mark()
 
     def inspect(self, combination: int | None, position: int = 0) -> None:
-        """Outline the model that is inspected; None takes the outline away."""
+        """Outline the cell of the inspected model; None removes the outline."""
         self._inspected = self._model(combination, position)
         self._mark()
 
@@ -334,24 +341,26 @@ class HeatController(QObject):
         self.panel.show_grids(labels[0], labels[1], grids.values, grids.best, title, names, other_labels)
 
     def _curve(self, record: RunRecord, combination: int) -> Curve:
-        """Return places and the shown measure of a path, or the mean over folds; nothing without one.
+        """Return the places on a path and the shown measure at each; both empty while there is none.
 
-        Of an optimiser's iterations only the last one is a model.
+        While all folds are shown, the measure is the mean over folds. Of an optimiser's iterations, only the
+        last one is a model, so only that is returned.
         """
         name = self._session.measure
         fold = self._shown.fold
-        name = left_out_name(name, pairs=record.plan.pairs_out) if self.panel.left_out() else name
-        last = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
+        if self.panel.left_out():
+            name = left_out_name(name, pairs=record.plan.pairs_out)
+        models = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
         if fold is None:
             mean = self._shown.mean(record, combination)
             across = mean.validation.get(name) if mean else None
             if mean is not None and across is not None:
-                return mean.x_values[last], across.mean[last]
+                return mean.x_values[models], across.mean[models]
             return np.empty(0, dtype=np.int64), np.empty(0)
         path = record.paths.get((fold, combination))
         measured = self._shown.measures(record, (fold, combination), complete=True).get(name)
         if path is not None and measured is not None:
-            return path.x_values[last], np.asarray(measured, dtype=np.float64)[last]
+            return path.x_values[models], np.asarray(measured, dtype=np.float64)[models]
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def _mark(self) -> None:
@@ -360,7 +369,7 @@ class HeatController(QObject):
         plot.inspect(*(self._cell(self._inspected) or (None,)))
 
     def _cell(self, model: tuple[RunRecord, int, int] | None) -> tuple[int, int] | None:
-        """Return the cell of a model; None without one, or of the run that was shown before."""
+        """Return the cell of a model; None without a model, or if the map shows another run than its own."""
         drawn = self._drawn
         if model is None or drawn is None or drawn is not self._shown.current.shown.record:
             return None
@@ -383,12 +392,12 @@ class HeatController(QObject):
 
 
 def _size_map_title(axes: tuple[Axis, ...]) -> str:
-    """Return how the map of one grid and sizes is called: "λ × k"."""
+    """Return the title of the map over settings and k: "λ × k"."""
     return f"{_SEPARATOR.join(tr(axis.label) for axis in axes)} × k"
 
 
 def _grid_names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
-    """Return how the two grids are called: those of one method without its name."""
+    """Return the names of two grids; if both belong to one method, without the method's name."""
     rows, columns = (axes[index] for index in pair)
     if rows.ranker == columns.ranker:
         return tr(rows.parameter.label), tr(columns.parameter.label)
@@ -396,5 +405,5 @@ def _grid_names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
 
 
 def _grid_map_title(axes: tuple[Axis, ...], pair: Pair) -> str:
-    """Return how a map of two grids is called: "γ × λ"."""
+    """Return the title of the map over two grids: "γ × λ"."""
     return " × ".join(_grid_names(axes, pair))

@@ -1,4 +1,4 @@
-"""The controller of the form, and what is said where data have no validation or test part."""
+"""The controller of the form, and the hint that data have no validation or test part."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ class MethodController(QObject):
         self._session = session
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
+        # Whether the given folds of a dataset have validation parts, by the name of the data in a plan.
         self._validating: dict[str, bool] = {}
-        self._chose: tuple[str, str] | None = None  # criterion and rule, until nothing validated any more
+        self._chose: tuple[str, str] | None = None  # criterion and rule of the last plan with validation
         self.form.edited.connect(self._edit)
         session.datasetChanged.connect(self._show_features)
         session.planChanged.connect(self._show_plan)
@@ -61,7 +62,7 @@ class MethodController(QObject):
             self.form.set_features(ids, names, dataset.greatest_grade)
 
     def _choosable(self, changes: dict[str, Any]) -> dict[str, Any]:
-        """Return changes of the method with what can choose its models."""
+        """Return changes of the method, with another criterion if the method cannot use the present one."""
         plan = self._session.plan
         if not plan.leaves_out or plan.changed(**changes).can_leave_out:
             return changes
@@ -70,9 +71,10 @@ class MethodController(QObject):
         return {**changes, **_criterion_choice(plan)}
 
     def _choosing_with(self, protocol: Protocol) -> dict[str, Any]:
-        """Return the new criterion and rule with the folds of a protocol, where they cannot stay.
+        """Return the criterion and rule for a new protocol; empty if the present ones stay.
 
-        What nothing validates, the criterion chooses; once something validates again, what chose before does.
+        Without validation, the training criterion chooses the model. Once a protocol has validation again,
+        the criterion and rule from before are restored.
         """
         plan = self._session.plan
         validates = self._session.validates
@@ -88,13 +90,13 @@ class MethodController(QObject):
         return {"select_by": select_by, "rule": rule}
 
     def _note_given_folds(self, dataset: FoldedDataset) -> None:
-        """Remember whether the folds of the data's own files validate: who divides them may come back."""
+        """Note whether the folds given by the files have validation parts, for a later return to them."""
         plan = self._session.plan
         if self._session.read_as_planned and plan.protocol == GIVEN:
             self._validating[plan.data] = all(fold.vali is not None for fold in dataset.folds)
 
     def _given_validates(self) -> bool:
-        """Return whether the folds of the data's own files validate, as far as is known."""
+        """Return whether the folds given by the files have validation parts; True if that is not known."""
         return self._validating.get(self._session.plan.data, True)
 
     @Slot()
@@ -112,7 +114,7 @@ class MethodController(QObject):
 
 
 def _criterion_choice(plan: Plan) -> dict[str, str]:
-    """Return the choice of models by the criterion: a rule that compares queries gives way to the best."""
+    """Return the change to the training criterion; a rule that needs measures of queries becomes "best"."""
     return {"select_by": CRITERION, "rule": BEST if parse_rule(plan.rule).needs_queries else plan.rule}
 
 
@@ -126,13 +128,13 @@ _MISSING_PART_TEXTS = {
 
 
 class FoldHint(QObject):
-    """Says one sentence with one button wherever the missing part would be shown.
+    """Shows a sentence on missing parts of the data, with a button that leads to the choice of folds.
 
     Parameters
     ----------
     session : Session
     bars : mapping of str to sequence of Notice
-        Where it is said that there is no "validation" or no "test" part.
+        The notices that show the sentence, by the missing part: "validation" or "test".
     """
 
     asked = Signal()
@@ -150,13 +152,13 @@ class FoldHint(QObject):
 
     @Slot()
     def _update(self) -> None:
-        """Show the parts that the data lack; a bar that was closed stays so until other parts are lacking."""
+        """Show which parts the data lack; a notice that was closed stays closed until the message changes."""
         session = self._session
         dataset = session.dataset if session.has_documents else None
         lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()
-        message = (
-            _MISSING_PART_TEXTS[lacking].format(name=dataset.name) if dataset is not None and lacking else ""
-        )
+        message = ""
+        if dataset is not None and lacking:
+            message = _MISSING_PART_TEXTS[lacking].format(name=dataset.name)
         if message == self._said:
             return
         self._said = message
@@ -169,9 +171,10 @@ class FoldHint(QObject):
 
 
 def lacking_parts(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
-    """Return which of "validation" and "test" a fold lacks, where the folds are those of the files.
+    """Return which of "validation" and "test" the folds of the files lack.
 
-    Of folds that the user chose nothing is lacking: who leaves each query out wants no validation part.
+    For a protocol that makes the folds itself, nothing counts as lacking: a user who leaves each query out,
+    for instance, wants no validation part.
     """
     protocol = parse_protocol(plan.protocol)
     if protocol.kind not in ("given", "nested"):

@@ -26,17 +26,17 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notice, Panel
 from rankstudio.ui.widgets.layout import fill
 
-_LEAST_RIGHT = 300  # pixels, with which the names of features can be read
+_MIN_RIGHT_WIDTH = 300  # pixels; in narrower panels, names of features cannot be read
 
 
 class SelectPage(RunController):
-    """Lays the form, the curves and the strip out, and connects them with other pages.
+    """The controller of the Select page: form, curves and strip of runs, and their links to other pages.
 
     Attributes
     ----------
     method : MethodController
     fold_hint : FoldHint
-        Also on the Compare page.
+        Hint on missing parts of the data, also shown on the Compare page.
     strip : RunStrip
     forecast : MemoryForecast
     control : RunCommands
@@ -69,7 +69,7 @@ class SelectPage(RunController):
             models.absence.changed,
         ):
             signal.connect(self.show_runs)
-        leads = {
+        page_of_button = {
             self.strip.why: "features",
             self.strip.sure: "evidence",
             self.strip.every: "compare",
@@ -84,7 +84,7 @@ class SelectPage(RunController):
         models.preparing.connect(self.show_preparation)
         session.methodsAdded.connect(self.method.form.offer_methods)
         session.protocolRefused.connect(self.method.form.refuse_protocol)
-        for button, page in leads.items():
+        for button, page in page_of_button.items():
             button.clicked.connect(lambda _=False, page=page: self.pageAsked.emit(page))
         self.strip.another.clicked.connect(lambda: self.commandAsked.emit("comparison"))
 
@@ -92,10 +92,10 @@ class SelectPage(RunController):
         SliderController(self._models.session, self._models.current, self.curves.slider, self)
         compare = pages.find("compare")
         features = pages.find("features")
-        tested: Sequence[Notice] = ()
+        test_hints: Sequence[Notice] = ()
         if compare is not None:
-            tested = compare.views.tests.hint, compare.views.folds.hint
-        bars = {"validation": (self.curves.hint,), "test": tested}
+            test_hints = compare.views.tests.hint, compare.views.folds.hint
+        bars = {"validation": (self.curves.hint,), "test": test_hints}
         self.fold_hint = FoldHint(self._models.session, bars, self)
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
@@ -108,7 +108,7 @@ class SelectPage(RunController):
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         right = column("right", *panels_of("right"))
-        right.setMinimumWidth(_LEAST_RIGHT)
+        right.setMinimumWidth(_MIN_RIGHT_WIDTH)
         self._models.current.changed.connect(lambda: hide_where_empty(right))
         if not right.count():
             right.hide()
@@ -158,7 +158,7 @@ class SelectPage(RunController):
 
     @Slot()
     def show_runs(self) -> None:
-        """Show how far the runs are."""
+        """Show the progress of the runs in the strip."""
         runs = self._models.runs
         session = self._models.session
         self.strip.show_runs(

@@ -1,4 +1,4 @@
-"""The buttons of a run, and how the next one will go on large data while its plan is edited."""
+"""The commands Run, Pause, Step and Stop, and the forecast of the next run's memory on large data."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ from rankstudio.ui.widgets.layout import named, set_role
 
 
 class MemoryForecast(QObject):
-    """Says above the runs how the one that would begin now will go; nothing for data of one shard in memory.
+    """Shows above the strip of runs how much memory a run of the present plan needs, for large data.
+
+    The estimate is made on a worker, as it needs the engine. Nothing is shown for data that fit into one
+    shard.
 
     Parameters
     ----------
     models : Models
-        What is run, by whom, and within how much memory. It is estimated on a worker: that needs the engine.
+        Determines the plan, the data, the execution backend and the memory limit.
     """
 
     changed = Signal()
@@ -56,11 +59,11 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
         self._demand = OnDemand(
-            self,
-            worker,
-            self._key,
-            self._compute,
-            lambda _: self._show(None),
+            parent=self,
+            worker=worker,
+            key=self._key,
+            compute=self._compute,
+            failed=lambda _: self._show(None),
             slot="memory estimate",
             on=(session.datasetChanged, session.planChanged, backend.changed, budget.changed),
             clear=partial(self._show, None),
@@ -68,7 +71,7 @@ class MemoryForecast(QObject):
 
     @property
     def refusal(self) -> str:
-        """Why the session's plan cannot be run, as a sentence; "" where it can, or without an estimate."""
+        """Why the session's plan cannot be run, as a sentence; "" if it can, or without an estimate."""
         if self._estimate is None:
             return ""
         plan, dataset, memory = self._estimate
@@ -82,13 +85,9 @@ class MemoryForecast(QObject):
     def _key(self) -> Key | None:
         plan = self._session.plan
         dataset = self._session.dataset
-        has_documents = self._session.has_documents
-        if (
-            dataset is None
-            or not has_documents
-            or not _is_large(dataset)
-            or not _has_folds_of_plan(plan, dataset)
-        ):
+        if dataset is None or not self._session.has_documents:
+            return None
+        if not _is_large(dataset) or not _has_folds_of_plan(plan, dataset):
             return None
         return plan, dataset, self._n_processes, self._budget.asked
 
@@ -107,7 +106,9 @@ class MemoryForecast(QObject):
 
     def _show(self, estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None) -> None:
         self._estimate = estimate
-        memory = estimate[2] if estimate is not None else None
+        memory = None
+        if estimate is not None:
+            _, _, memory = estimate
         self.label.setText(memory.sentence if memory is not None else "")
         set_role(self.label, "muted" if memory is None or memory.runs else "error")
         self.label.setVisible(memory is not None)
@@ -115,12 +116,12 @@ class MemoryForecast(QObject):
 
 
 def _is_large(dataset: FoldedDataset) -> bool:
-    """Return whether data are worth a word."""
+    """Return whether data are read from disk, or have a training part of more than one shard."""
     return dataset.from_disk or any(fold.train.n_documents > DOCUMENTS for fold in dataset.folds)
 
 
 def _has_folds_of_plan(plan: Plan, dataset: FoldedDataset) -> bool:
-    """Return whether data have the folds of a plan by now."""
+    """Return whether data are divided into the folds that a plan asks for."""
     return dataset.divided_by == parse_protocol(plan.protocol).divided_by(plan.seed)
 
 
@@ -131,21 +132,21 @@ def _memory_estimate_of_plan(plan: Plan, dataset: FoldedDataset, n_processes: in
 
 
 class RunCommands(Controller):
-    """Commands of runs: text, refusal and action of each button, by the state of the runs.
+    """Carries out the commands Run, Pause, Step and Stop, depending on the state of the runs.
 
     Parameters
     ----------
     models : Models
     controller : RunController
-        Follows a run from fold to fold.
+        Tells whether the run that works is followed.
     form : MethodForm
-        What is still being typed there belongs to the plan that is run.
+        Text that is still being typed in the form is taken before a run.
     forecast : MemoryForecast
-        Knows what there is not enough memory for.
+        Refuses a run that does not fit into the memory.
     """
 
     resumeAsked = Signal(object)
-    """The plan is that of the shown run, which is not finished: go on with it (RunRecord)."""
+    """The shown run is unfinished and has the present plan, so it is to go on (RunRecord)."""
 
     def __init__(
         self,
@@ -166,9 +167,9 @@ class RunCommands(Controller):
 
     @property
     def label(self) -> str:
-        """Text of the Run button: its present action, with the mnemonic of its menu entry."""
+        """Text of the Run button for its present action, with the mnemonic of the menu entry."""
         session = self._session
-        unfinished_run = self._left
+        unfinished_run = self._resumable_run
         n_folds = len(session.dataset.folds) if session.dataset is not None else 0
         chosen = session.plan.folds
         if unfinished_run is not None:
@@ -181,18 +182,19 @@ class RunCommands(Controller):
         return trn("&Run {n} fold", "&Run {n} folds", n).format(n=n) if n > 1 else tr("&Run")
 
     @property
-    def _left(self) -> RunRecord | None:
-        """The shown run, where it was stopped or interrupted and the plan still says the same."""
+    def _resumable_run(self) -> RunRecord | None:
+        """The shown run, if it was stopped or interrupted and has the present plan; else None."""
         record = self._runs.shown
         session = self._session
-        stopped = record is not None and record.state in (RunState.CANCELLED, RunState.UNFINISHED)
-        if record is None or not stopped or not record.can_go_on or not record.n_units:
+        if record is None or record.state not in (RunState.CANCELLED, RunState.UNFINISHED):
+            return None
+        if not record.can_go_on or not record.n_units:
             return None
         return record if (record.dataset, record.plan) == (session.dataset, session.plan) else None
 
     @Slot()
     def run(self) -> None:
-        """Run the plan, behind the runs that are there, or go on with the shown run of this plan."""
+        """Queue a run of the plan, or go on with the shown run if it is unfinished and has this plan."""
         self._start(paused=False)
 
     @Slot()
@@ -206,14 +208,14 @@ class RunCommands(Controller):
 
     @Slot()
     def step(self) -> None:
-        """Do one step of the paused run; start a paused one where none works or waits."""
+        """Do one step of the paused run; if no run works or waits, start a paused run first."""
         if not self._runs.busy:
             self._start(paused=True)
         self._runs.step()
 
     @Slot()
     def stop(self) -> None:
-        """Stop loading, else the run."""
+        """Stop the loading of data or, if no data are being loaded, the run."""
         if self._loader.busy:
             self._loader.cancel()
         else:
@@ -221,12 +223,12 @@ class RunCommands(Controller):
 
     @Slot(object)
     def _show(self, record: RunRecord) -> None:
-        """Show a run whose turn has come, unless other data or another run were chosen meanwhile."""
+        """Show a run that has begun, unless the user has left the runs or opened other data meanwhile."""
         if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
             leave(self._session, self._runs)
-            self._session.select(None, None)  # what was chosen is a model of the run before
+            self._session.select(None, None)  # the choice was a model of the previous run
             self._runs.show(record)
 
     def _start(self, *, paused: bool) -> None:
@@ -238,15 +240,15 @@ class RunCommands(Controller):
             self.failed.emit(self._forecast.refusal)
             return
         plan = self._session.plan
-        if self._left is not None and not paused:
-            self.resumeAsked.emit(self._left)
+        if self._resumable_run is not None and not paused:
+            self.resumeAsked.emit(self._resumable_run)
             return
         for record in self._runs.records:
             if record.plan.agrees(plan) and record.dataset is dataset and not record.state.ended:
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return
-        if self._runs.current is None:  # the run is shown at once
+        if self._runs.current is None:  # then the new run is shown at once
             leave(self._session, self._runs)
             self._session.select(None, None)
         self._runs.start(self._session.plan, dataset, paused=paused)

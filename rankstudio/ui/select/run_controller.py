@@ -1,4 +1,4 @@
-"""The controller of what a run shows: curves, heat map and candidates follow run and session."""
+"""The controller of curves, heat map and candidates, which follow the shown run and the session."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 class RunController(PageController):
-    """Feeds the three panels of the middle column. A click on them inspects, a double click chooses.
+    """Feeds curves, heat map and candidates; a click on a model inspects it, and a double click chooses it.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class RunController(PageController):
     """
 
     grown = Signal(object, object)
-    """The path that grows just now (PathResult) and the groups of its plan, while no model is chosen yet."""
+    """The growing path (PathResult) and the groups of its plan; emitted while no model is chosen."""
     compared = Signal(bool)
-    """Whether the method compares candidates, so that there is something to show of them."""
+    """Whether the method compares candidates, so that candidates can be shown."""
     followingChanged = Signal()
-    """Whether the run that works is followed, or whether one works at all."""
+    """The value of `following` may have changed."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +75,7 @@ class RunController(PageController):
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
-        self._drawn: tuple[Shown, str] | None = None  # of what the curves are, and by which convention
+        self._drawn: tuple[Shown, str] | None = None  # the view and the convention that the curves show
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
         self.curves.picked.connect(self._inspect)
@@ -102,18 +102,18 @@ class RunController(PageController):
 
     @property
     def following(self) -> bool:
-        """Whether a run works and is shown, fold by fold: until the user picks another view."""
+        """Whether a run works whose folds are shown as they begin; ends when the user picks another view."""
         return self._following and self._runs.current is not None
 
     @Slot()
     def stop_following(self) -> None:
-        """Stay at the shown run and fold."""
+        """Stay at the shown run and fold, whichever run and fold are being computed."""
         self._following = False
         self.followingChanged.emit()
 
     @Slot(bool)
     def follow(self, following: bool) -> None:
-        """Show the run that works and the fold it works on, from now on or no more."""
+        """Begin to show the run that works and the fold it works on, or stop following it."""
         self._following = following
         record = self._runs.current
         if following and record is not None:
@@ -125,37 +125,39 @@ class RunController(PageController):
 
     @Slot(object)
     def _follow_first(self, record: RunRecord) -> None:
-        """Follow a run before which none works or waits, unless it is to work in the background."""
+        """Follow a new run if no other run works or waits, unless the new run works in the background."""
         is_only_run = all(other is record or other.state.ended for other in self._runs.records)
         if is_only_run and not record.background and not record.state.ended:
             self._following = True
 
     @Slot(object)
     def _leave(self, record: RunRecord) -> None:
-        """Stay where the user went; the run that works is no other place."""
+        """Stop following if the user chose another run than the one that works."""
         if record is not self._runs.current:
             self.stop_following()
 
     @Slot(str)
     def show_preparation(self, sentence: str) -> None:
-        """Show in the empty curves what is compiled; "" takes it away."""
+        """Show in the empty curves what is being compiled; "" ends that."""
         self._preparation = sentence
         self._explain()
 
     @Slot()
     def _follow(self) -> None:
-        """Draw anew what is of another run, fold or plan; else mark the model."""
+        """Mark the model; first draw everything anew for another run, fold, plan or convention."""
         view = self._current.shown
         convention = self._session.convention
-        if self._drawn is not None and view.is_of(self._drawn[0]) and convention == self._drawn[1]:
-            self.mark()
-        else:
-            self._drawn = view, convention
-            self.rebuild()
+        if self._drawn is not None:
+            drawn_view, drawn_convention = self._drawn
+            if view.is_of(drawn_view) and convention == drawn_convention:
+                self.mark()
+                return
+        self._drawn = view, convention
+        self.rebuild()
 
     @Slot(object)
     def _begin_again(self, record: RunRecord) -> None:
-        """Follow a run that goes on, and take away what it had begun: those steps come again."""
+        """Follow a run that goes on, and redraw it: the steps of its unfinished paths come again."""
         if record.state is RunState.QUEUED:
             self._follow_first(record)
             if record is self._current.shown.record:
@@ -163,7 +165,7 @@ class RunController(PageController):
 
     @Slot()
     def rebuild(self) -> None:
-        """Draw everything anew: other data, another fold, another run."""
+        """Draw everything anew, for other data, another fold or another run."""
         view = self._current.shown
         record = self._current.shown.record
         self._newest = None
@@ -215,7 +217,7 @@ class RunController(PageController):
         else:
             self.curves.remove_path(LIVE)
             self._heat.mark(int(model.key), model.x_value)
-        self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
+        self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]  # a text is LIVE or PROBE
         self._mark_smallest(model)
         self._show_inspected()
 
@@ -230,7 +232,7 @@ class RunController(PageController):
         if inspection is not None:
             key = inspection.key
             k = inspection.x_value
-            self.curves.inspect(key, k)  # type: ignore[arg-type]
+            self.curves.inspect(key, k)  # type: ignore[arg-type]  # a text is LIVE or PROBE
             self._heat.inspect(None if isinstance(key, str) else key, k)
         else:
             combination, k = self._inspected_mean()
@@ -243,7 +245,7 @@ class RunController(PageController):
             self.candidates.clear(self._absence.model(NO_STEP))
 
     def _inspected_mean(self) -> tuple[int | None, int]:
-        """Return combination and k of the inspected model while all folds are shown."""
+        """Return combination and k of the inspected model while all folds are shown; else None and 0."""
         record = self._current.shown.record
         choice = self._current.differs
         if self._paths.fold is not None or record is None or choice is None or choice.values is None:
@@ -259,7 +261,7 @@ class RunController(PageController):
 
     @Slot()
     def _show_left_out(self) -> None:
-        """Show whether left-out queries can be asked for, and how far they are; draw anew where they come."""
+        """Show whether left-out measures are possible and their progress; redraw if they come or go."""
         left_out = self._left_out
         box = self.curves.left_out
         box.setVisible(left_out.possible and not left_out.brought)
@@ -270,7 +272,7 @@ class RunController(PageController):
 
     @Slot()
     def _grow_left_out(self) -> None:
-        """Draw the new measures on left-out queries along the path of a combination, or of all."""
+        """Draw the new left-out measures of the path that is being measured."""
         self._show_left_out()
         if self._left_out.growing is None:
             return
@@ -285,14 +287,15 @@ class RunController(PageController):
             self._draw_heat()
 
     def _draw_live(self, model: SelectedModel) -> None:
+        """Draw the path of a model that no run has."""
         path = model.path
         measures = self._paths.with_left_out(path)
         view = self._current.shown
         key, label = (LIVE, view.model_label) if model.key == LIVE else (PROBE, view.label_of(model))
-        self.curves.set_path(key, path.x_values, path.criterion, measures, label, model.values)
+        self.curves.set_path(key, path.x_values, path.criterion, measures, label=label, values=model.values)
 
     def refresh(self) -> None:
-        """Draw the steps that came since the last delivery of the worker."""
+        """Draw the heat map and the candidates of the newest step since the last call."""
         if self._heat_is_old:
             self._draw_heat()
         event = self._newest
@@ -319,7 +322,10 @@ class RunController(PageController):
         return tr("{name}, mean over folds").format(name=dataset.name)
 
     def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
-        """Draw one curve: of the shown fold, or the mean over the finished ones."""
+        """Draw the curve of a combination: on the shown fold, or the mean over the finished folds.
+
+        With ``growing``, the steps of an unfinished path are drawn, too.
+        """
         fold = self._paths.fold
         if fold is None:
             mean = self._paths.mean(record, combination)
@@ -341,7 +347,7 @@ class RunController(PageController):
         self.curves.add_step(event.unit.position, event.x_value, event.criterion, validation)
 
     def _explain(self) -> None:
-        """Let the empty curves say what is compiled or how far the run is, else what to do."""
+        """Set the texts of empty panels: what is being compiled, how far the run is, or what to do."""
         problem = self._paths.problem
         absence = self._absence
         unmeasured = absence.documents(problem) if problem else absence.run(NO_MEASURES)
@@ -372,7 +378,7 @@ class RunController(PageController):
 
     @Slot()
     def _mark_mean(self) -> None:
-        """Mark the chosen combination while all folds are shown, with the band of its folds."""
+        """While all folds are shown, mark the chosen combination, and draw its mean and interval."""
         record = self._current.shown.record
         choice = self._session.choice
         if self._paths.fold is not None or record is None or choice.values is None:
@@ -389,14 +395,14 @@ class RunController(PageController):
         self._heat.mark(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
-        """Draw the level of the best single feature of the shown fold."""
+        """Draw a line at the measures of the best single feature of the shown fold."""
         baselines = self._measured.view(record).baselines
         baseline = baselines.get(self._paths.fold) if self._paths.fold is not None else None
         if baseline is not None and not self._paths.problem:
             self.curves.set_baseline(baseline.validation, baseline.name)
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
-        """Show the candidates of a step, with scores that compare between folds."""
+        """Show the candidates of a step; ``divisor`` makes their scores comparable between folds."""
         dataset = self._current.shown.dataset
         score = plan.candidate_score
         self.compared.emit(score is not None)
@@ -415,7 +421,7 @@ class RunController(PageController):
 
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:
-        """Let the curves grow with a run."""
+        """Draw an event of the shown run; while following it, show the fold that it works on."""
         if record is not self._current.shown.record:
             return
         fold = self._paths.fold
@@ -450,7 +456,7 @@ class RunController(PageController):
             self._session.select(values, k)
 
     def _values(self, key: object) -> tuple[Any, ...] | None:
-        """Return the values of a curve on the axes of the plan."""
+        """Return the values of a path on the axes of the plan; None if there is no such path."""
         record = self._current.shown.record
         model = self._current.model
         if key == PROBE:
@@ -461,7 +467,7 @@ class RunController(PageController):
 
     @Slot()
     def _show_measure(self) -> None:
-        """Show another measure, or the same by another convention."""
+        """Show another measure, or the same measure by another convention."""
         self._explain()
         self.curves.set_measure(self._session.measure)
         record = self._current.shown.record

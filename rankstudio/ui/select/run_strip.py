@@ -1,4 +1,4 @@
-"""The run that is shown, and those that work and wait, in one line at the bottom of the Select page."""
+"""The line at the bottom of the Select page: the shown run, and the other runs that work and wait."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ HEIGHT = 38
 
 _FOLLOW_HELP = tr("Show the run and fold that are being computed. Ends when you choose another run or fold.")
 _WORKING_STATES = (RunState.RUNNING, RunState.PAUSED)
-_MAX_WAITING_BUTTONS = 5  # of which there are buttons
-_BEFORE = 8  # logical pixels beside the questions
-_BETWEEN = 4
+_MAX_WAITING_BUTTONS = 5  # number of waiting runs that have buttons
+_BEFORE = 8  # logical pixels before the links to questions
+_BETWEEN = 4  # logical pixels between two links
 _STATE_WORDS = {
     RunState.DONE: tr("done"),
     RunState.FAILED: tr("failed"),
@@ -43,20 +43,22 @@ _NO_RUN_HERE = tr("No run on these data yet: choose a method and press Run.")
 
 
 class RunStrip(QFrame):
-    """The run that is shown, with its progress or outcome; beside it the others that work and wait.
+    """The line of runs: the shown run with its progress or outcome, and the other runs that work and wait.
+
+    A click on a run shows it. For a finished run, links lead to further questions about it.
 
     Attributes
     ----------
     follow, every : QPushButton
-        For the run that works to be shown from now on, and for all runs to be seen.
+        Buttons to follow the run that works, and to see all runs.
     tells_why, tells_how_sure : bool
-        Whether there are pages that say why features were selected, and how sure they are.
+        Whether the pages exist to which the links `why` and `sure` lead.
     why, sure, another : QPushButton
-        To see why the features of the run were selected, how sure they are, and to compare other methods.
+        Links: why these features were selected, how sure the selection is, and compare with another method.
     selected : Signal(int)
-        Number of the run that the user wants to see.
+        The user wants to see a run (its number).
     shown : Signal()
-        How far the runs are was shown anew.
+        The progress of the runs was updated.
     """
 
     selected = Signal(int)
@@ -74,8 +76,7 @@ class RunStrip(QFrame):
         self.why = _run_button(tr("Why these features?"), "strip-why")
         self.sure = _run_button(tr("How sure?"), "strip-sure")
         self.another = _run_button(tr("Compare with another method"), "strip-another")
-        self._links = self.why, self.sure, self.another
-        self._next = _NextQuestions(*self._links)
+        self._next = _NextQuestions(self.why, self.sure, self.another)
         self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
         self.follow.setCheckable(True)
         self._beside = named(PlainLabel(), role="muted")
@@ -103,33 +104,36 @@ class RunStrip(QFrame):
         sealed: Callable[[RunRecord], bool] = lambda _: False,
         placeholder: str = NO_RUN,
     ) -> None:
-        """Show how far the runs are.
+        """Show the progress of the runs.
 
         Parameters
         ----------
         records : sequence of RunRecord
         shown_record : RunRecord or None
-            The shown run; where none is, the one that works, else the last one that ended on the
-            data in use. The outcome of a run on other data would be taken for theirs.
+            The shown run. If it is None, the run on the data in use that works or, without one, that ended
+            last is shown; the outcome of a run on other data could be mistaken for one on these data.
         view : callable, optional
-            Returns what a run found, as it is measured now.
+            Returns the results of a run by the measures in use.
         dataset : FoldedDataset or None
             The data in use.
         sealed : callable
             Returns whether the test part of a run is sealed and a click can show it.
         placeholder : str
-            What is said where there is no run.
+            Text without a run.
         """
         of_dataset = [record for record in records if record.dataset is dataset]
-        self._nothing = _NO_RUN_HERE if placeholder == NO_RUN and records and not of_dataset else placeholder
+        has_only_other_data = bool(records) and not of_dataset
+        self._nothing = _NO_RUN_HERE if placeholder == NO_RUN and has_only_other_data else placeholder
         current = next((record for record in records if record.state in _WORKING_STATES), None)
         queued = [
             record for record in records if record.state is RunState.QUEUED and record is not shown_record
         ]
         ended = (record for record in reversed(of_dataset) if record.state.ended)
-        shown_record = shown_record or (current if current in of_dataset else None) or next(ended, None)
+        if shown_record is None:
+            shown_record = current if current in of_dataset else next(ended, None)
         self._show_one(shown_record, view, sealed=sealed)
-        self._next.offer(() if shown_record is None or current or queued else self._questions(shown_record))
+        is_idle = current is None and not queued
+        self._next.offer(self._questions(shown_record) if shown_record is not None and is_idle else ())
         self._show_others(current if current is not shown_record else None, queued)
         self.follow.setVisible(current is not None)
         self.every.setEnabled(bool(records))
@@ -150,8 +154,8 @@ class RunStrip(QFrame):
             self._state.setText(self._nothing)
             return
         result = record.result
-        tested = result is not None and any(fold.test for fold in result.folds)
-        self._covered.setVisible(tested and sealed(record))
+        is_tested = result is not None and any(fold.test for fold in result.folds)
+        self._covered.setVisible(is_tested and sealed(record))
         self._bar.set_share(record.progress)
         measured_result = view(record).result if view is not None else result
         self._state.setText(
@@ -159,7 +163,7 @@ class RunStrip(QFrame):
         )
 
     def _show_others(self, working: RunRecord | None, queued: Sequence[RunRecord]) -> None:
-        """Show the run that works, where another one is shown, and those that wait."""
+        """Show the run that works, if it is not the shown one, and the runs that wait."""
         self._beside.setText(tr("running:") if working is not None else "")
         self._working.show_run(working, f" · {percentage(working.progress)}" if working is not None else "")
         self._behind.setText(tr("waiting:") if queued else "")
@@ -169,16 +173,20 @@ class RunStrip(QFrame):
         self._more.setText(tr("and {left} more").format(left=n_more) if n_more > 0 else "")
 
     def _questions(self, record: RunRecord) -> tuple[QWidget, ...]:
-        """Return the links to what can be asked of a run, the most important first."""
+        """Return the links to questions that make sense for a run, the most important first."""
         if record.state is not RunState.DONE:
             return ()
         entry = record.plan.entry
-        applicable = self.tells_why and not entry.featureless, self.tells_how_sure and entry.selects, True
-        return tuple(link for link, applies in zip(self._links, applicable, strict=True) if applies)
+        links = []
+        if self.tells_why and not entry.featureless:
+            links.append(self.why)
+        if self.tells_how_sure and entry.selects:
+            links.append(self.sure)
+        return (*links, self.another)
 
 
 class _RunButton(QPushButton):
-    """Asks for a run to be shown; hidden without one."""
+    """A button that asks for its run to be shown; hidden without a run."""
 
     def __init__(self, selected: SignalInstance) -> None:
         super().__init__()
@@ -188,7 +196,7 @@ class _RunButton(QPushButton):
         self.clicked.connect(lambda: selected.emit(self._key))
 
     def show_run(self, record: RunRecord | None, suffix: str = "") -> None:
-        """Carry the title of a run, and what is said behind it."""
+        """Show the title of a run, followed by a suffix; hide for None."""
         self.setVisible(record is not None)
         if record is None:
             return
@@ -199,24 +207,24 @@ class _RunButton(QPushButton):
 
 
 class _NextQuestions(QWidget):
-    """The questions that a finished run leads to, as links: the first ones where there is no room for all."""
+    """Links to questions about a finished run; as many of them as fit are visible, the first ones first."""
 
     def __init__(self, *links: QWidget) -> None:
         super().__init__()
         self._links = links
         self._wanted: tuple[QWidget, ...] = ()
-        self._said = named(PlainLabel(tr("Next:")), role="muted")
-        fill(QHBoxLayout(self), self._said, *links, 1, margins=(_BEFORE, 0, 0, 0), spacing=_BETWEEN)
-        # It takes the room that is left and asks for none: the outcome comes first.
+        self._heading = named(PlainLabel(tr("Next:")), role="muted")
+        fill(QHBoxLayout(self), self._heading, *links, 1, margins=(_BEFORE, 0, 0, 0), spacing=_BETWEEN)
+        # The links only get the width that the text of the outcome leaves.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def offer(self, questions: tuple[QWidget, ...]) -> None:
-        """Offer some of the questions, as soon as there is room for them."""
+        """Set the links to offer; those that fit are shown."""
         self._wanted = questions
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        """Return a width of 0: a layout asks for the room of what is seen, which would keep it."""
+        """Return a width of 0; otherwise visible links would keep their width, and never be hidden."""
         return QSize(0, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -225,7 +233,7 @@ class _NextQuestions(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        room = self.width() - _BEFORE - self._said.sizeHint().width()
+        room = self.width() - _BEFORE - self._heading.sizeHint().width()
         fitting = set()
         for link in self._wanted:
             room -= _BETWEEN + link.sizeHint().width()
@@ -234,7 +242,7 @@ class _NextQuestions(QWidget):
             fitting.add(link)
         for link in self._links:
             link.setVisible(link in fitting)
-        self._said.setVisible(bool(fitting))
+        self._heading.setVisible(bool(fitting))
 
 
 def _run_button(text: str, name: str, role: str = "link", tip: str = "") -> QPushButton:
@@ -249,19 +257,16 @@ def _progress_text(record: RunRecord) -> str:
         return tr("paused")
     if record.state is RunState.QUEUED:
         return tr("waiting")
-    fold_text = (
-        tr("fold {fold} of {n_folds}").format(fold=record.unit.fold, n_folds=record.n_folds)
-        if record.unit and record.n_folds > 1
-        else ""
-    )
-    work_text, share = (record.working.what, record.working.share) if record.working else ("", 0.0)
-    work_text = f"{work_text} {percentage(share)}" if share >= 0.01 else work_text
-    return " · ".join(
-        filter(
-            None,
-            (learned_from(preferences_of(record.plan)), fold_text, work_text, time_text(record.seconds_left)),
-        )
-    )
+    fold_text = ""
+    if record.unit and record.n_folds > 1:
+        fold_text = tr("fold {fold} of {n_folds}").format(fold=record.unit.fold, n_folds=record.n_folds)
+    work_text = ""
+    if record.working:
+        share = record.working.share
+        work_text = f"{record.working.what} {percentage(share)}" if share >= 0.01 else record.working.what
+    learned = learned_from(preferences_of(record.plan))
+    texts = (learned, fold_text, work_text, time_text(record.seconds_left))
+    return " · ".join(text for text in texts if text)
 
 
 def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
@@ -273,15 +278,13 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
         return " · ".join(part for part in (word, record.remark) if part)
     name = result.plan.measures[0]
     average = result.average.get(name)
-    part = (
-        ""
-        if average is None
-        else trn(
+    measure_text = ""
+    if average is not None:
+        measure_text = trn(
             "{name} {average:.4f} ({part}), {n} fold",
             "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
         ).format(name=name, average=average, part=result.part.label, n=record.n_folds)
-    )
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(preferences_of(record.plan))
-    return " · ".join(text for text in (word, learned, part, on_disk) if text)
+    return " · ".join(text for text in (word, learned, measure_text, on_disk) if text)

@@ -1,4 +1,4 @@
-"""The fields of one method in the form, kept for each method that was shown."""
+"""A section of the form with the fields of a method; the fields of each method shown before are kept."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ def translated(parameter: Parameter) -> Parameter:
 
 
 class ParameterSection(QWidget):
-    """A column of fields, one a parameter; those that most runs leave alone fold under *More options*.
+    """A column of fields, one for each parameter; rarely changed parameters are under *More options*.
 
-    The fold opens by itself for a method or a plan with a value in it that differs from its default.
+    *More options* opens by itself for a method or a plan that has a value in it other than the default.
 
     Parameters
     ----------
     theme : Theme
     prefix : str
-        Of the names of the fields, where two sections may show parameters of one name.
+        Prefix of the fields' names, needed if two sections may show parameters of the same name.
     fold : str
-        Name of the fold, for the settings.
+        Name of *More options* in the settings.
 
     Attributes
     ----------
     edited : Signal(object)
-        The field that the user gave a new valid value.
+        The user gave a field a new valid value (Field).
     more : Disclosure
-        The fold.
+        The part *More options*.
     """
 
     edited = Signal(object)
@@ -80,8 +80,8 @@ class ParameterSection(QWidget):
         self._kept: dict[str, dict[str, Field]] = {}
         self._key = ""
         self._visible = True
-        self._n_changed = 0  # folded values, and whether they are another method's
-        self._unseen = True
+        self._n_changed = 0  # values under *More options* that differ from their defaults
+        self._is_new_method = True  # whether another method was shown since the last values or edit
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
         self.more = Disclosure(theme, f"{prefix}{fold}")
         fill(QVBoxLayout(self), self._column, self.more, margins=(0, 0, 0, 0), spacing=6)
@@ -92,7 +92,7 @@ class ParameterSection(QWidget):
         return self._kept.get(self._key, {})
 
     def shown(self) -> list[Field]:
-        """Return the fields that count, from top to bottom, folded ones at the end."""
+        """Return the fields that apply with the present values, from top to bottom, folded ones last."""
         if not self._visible:
             return []
         values = self.values()
@@ -101,11 +101,11 @@ class ParameterSection(QWidget):
 
     def tab_order(self) -> Iterator[QWidget]:
         """Yield the widgets that take the keyboard focus, from top to bottom."""
-        before = True
+        is_before_fold = True
         for field in self.shown():
-            if before and not field.parameter.basic:
+            if is_before_fold and not field.parameter.basic:
                 yield self.more.button
-                before = False
+                is_before_fold = False
             yield from (field.editor, field.reset_button)
 
     def values(self) -> dict[str, Any]:
@@ -113,32 +113,32 @@ class ParameterSection(QWidget):
         return {name: field.value for name, field in self.fields.items()}
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Show values of the parameters that it has, without emitting a signal."""
+        """Show values of those parameters that the section has, without emitting a signal."""
         for name, field in self.fields.items():
             if name in values:
                 field.set_value(values[name])
         self._hide_others()
-        self._unseen = False
+        self._is_new_method = False
 
     def set_features(self, ids: Sequence[int] | Ints, names: Sequence[str]) -> None:
-        """Take the features of the data, for the fields that name or count some."""
+        """Set the features of the data, for the fields that take features or a number of features."""
         self._features = (ids, names)
         for fields in self._kept.values():
             for field in fields.values():
                 self._fit(field)
 
     def show_parameters(self, key: str, parameters: Sequence[Parameter], visible: bool = True) -> None:
-        """Show the fields of a method, made when it is first shown.
+        """Show the fields of a method, which are created when the method is first shown.
 
         Parameters
         ----------
         key : str
-            Of the method; "" for none.
+            Key of the method; "" for none.
         parameters : sequence of Parameter
         visible : bool
-            Whether they count. Where they do not, they keep their values.
+            Whether the fields are visible; hidden fields keep their values.
         """
-        self._unseen |= key != self._key
+        self._is_new_method |= key != self._key
         self._key = key
         self._visible = visible
         if key not in self._kept:
@@ -146,12 +146,12 @@ class ParameterSection(QWidget):
         self._hide_others()
 
     def reveal(self, field: Field) -> None:
-        """Open the fold where a field of it is to be seen."""
+        """Open *More options* if it contains a field."""
         if field in self.fields.values() and not field.parameter.basic:
             self.more.set_open(True)
 
     def _hide_others(self) -> None:
-        """Show the fields that count, and no others."""
+        """Show the fields that apply with the present values, and hide all others."""
         visible = self.shown()
         for fields in self._kept.values():
             for field in fields.values():
@@ -160,28 +160,28 @@ class ParameterSection(QWidget):
         self._show_more([field for field in visible if not field.parameter.basic])
 
     def _show_more(self, folded: Sequence[Field]) -> None:
-        """Show how many folded values differ from their defaults, and open the fold for the first of them."""
+        """Show how many folded values differ from their defaults, and open the fold if the first one does."""
         n_changed = sum(field.changed for field in folded)
-        before = self._n_changed
+        n_changed_before = self._n_changed
         self._n_changed = n_changed
         text = tr("More options ({n} changed)").format(n=n_changed) if n_changed else tr("More options")
         self.more.button.setText(text)
         self.more.setVisible(bool(folded))
-        if self._unseen:
+        if self._is_new_method:
             self.more.set_open(self.more.wanted or n_changed > 0)
-        elif n_changed and not before:
+        elif n_changed and not n_changed_before:
             self.more.set_open(True)
 
     def _make(self, parameter: Parameter) -> Field:
-        named = replace(translated(parameter), name=f"{self._prefix}{parameter.name}")
-        field = _EDITORS[parameter.kind](self._theme, named)
+        own_parameter = replace(translated(parameter), name=f"{self._prefix}{parameter.name}")
+        field = _EDITORS[parameter.kind](self._theme, own_parameter)
         self._fit(field)
         field.edited.connect(self._tell)
         (self._column if parameter.basic else self.more.column).addWidget(field)
         return field
 
     def _fit(self, field: Field) -> None:
-        """Let a field take what the data have."""
+        """Give a field the features of the data, or their number as its limit."""
         _, names = self._features
         if isinstance(field, FeaturesField):
             field.set_features(*self._features)
@@ -190,6 +190,6 @@ class ParameterSection(QWidget):
 
     @Slot(object)
     def _tell(self, _value: object) -> None:
-        self._unseen = False
+        self._is_new_method = False
         self._hide_others()
         self.edited.emit(self.sender())

@@ -21,12 +21,12 @@ from rankstudio.ui.plots.curves.curve_set import SmallestMark
 
 
 class ShownPaths:
-    """The paths of the shown run as the panels of the Select page see them.
+    """Provides the measures along the paths of the shown run, by the measures and convention in use.
 
     Parameters
     ----------
     session, current, measured, left_out
-        What is shown.
+        Determine the shown run, and its measures.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ShownPaths:
 
     @property
     def problem(self) -> str:
-        """Why nothing is measured, as a sentence; "" where the run is measured, or there is none."""
+        """Why the shown run cannot be measured, as a sentence; "" if it can, or without a run."""
         record = self.current.shown.record
         if record is None or self._measured.measures(record):
             return ""
@@ -56,9 +56,9 @@ class ShownPaths:
         ).format(past=past, now=present)
 
     def valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the measures of a working run, none where they follow another convention.
+        """Return the measures of a working run; empty if they follow another convention than the one in use.
 
-        Curves of two conventions in one plot would be taken for better and worse.
+        In one plot, curves of two conventions could be mistaken for better and worse models.
         """
         record = self.current.shown.record
         return measures if record is not None and record.plan.convention == self._session.convention else {}
@@ -66,9 +66,10 @@ class ShownPaths:
     def measures(
         self, record: RunRecord, unit_key: tuple[int, int], *, complete: bool = False
     ) -> Mapping[str, Any]:
-        """Return the measures of a path by the convention in use; empty while there are none yet.
+        """Return the measures of a path by the convention in use; empty until they are computed.
 
-        Of left-out queries there may be the first steps only, unless all of them are wanted (``complete``).
+        Left-out measures may cover the first steps only. With ``complete``, they are omitted until they cover
+        all steps.
         """
         if self.problem:
             return {}
@@ -76,13 +77,13 @@ class ShownPaths:
         return {} if path is None else self.with_left_out(path, complete=complete)
 
     def with_left_out(self, path: PathResult, *, complete: bool = False) -> Mapping[str, Any]:
-        """Return the validation measures of a path, with those on left-out queries, as far as known."""
+        """Return the validation measures of a path, and its left-out measures as far as they are computed."""
         left_out = self.left_out.of(path, complete=complete)
         return {**left_out, **path.validation} if left_out else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
         """Return the average path of a combination over the folds that are done."""
-        unit_keys = [unit_key for unit_key in sorted(record.paths) if unit_key[1] == combination]
+        unit_keys = [(fold, position) for fold, position in sorted(record.paths) if position == combination]
         paths = [
             replace(record.paths[unit_key], validation=self.measures(record, unit_key, complete=True))
             for unit_key in unit_keys
@@ -91,28 +92,31 @@ class ShownPaths:
 
 
 def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[SmallestMark, int] | None:
-    """Return the smallest model of a chosen model's path, and where the best one is.
+    """Return a mark at the smallest model not significantly worse than the best one, and the best one's k.
 
-    Where the best one is it, both are the same; None where nothing is tested. The measure that chooses
-    decides: where another one is only shown, that of the run.
+    Both are models of the chosen model's path, and they may be the same. None if the path has no p-values.
+    The tests use the measure that chooses the model, even if another measure is shown.
     """
     pair = smallest_set(*_tested_combination(model, record), model.position)
     if pair is None:
         return None
     smallest = pair.smallest
     best = pair.best
-    return SmallestMark(model.key, smallest.x_value, smallest.value - best.value, smallest.p), best.x_value
+    mark = SmallestMark(
+        key=model.key, x=smallest.x_value, difference=smallest.value - best.value, p=smallest.p
+    )
+    return mark, best.x_value
 
 
 def smallest_set_of(model: SelectedModel, record: RunRecord | None) -> SmallestSet | None:
-    """Return the smallest set of a model's path beside the chosen one; None where nothing is tested."""
+    """Return the smallest set of a model's path that is not significantly worse; None without tests."""
     if not has_choice_of_size(model.plan, model.path):
         return None
     return smallest_set(*_tested_combination(model, record), model.position)
 
 
 def _tested_combination(model: SelectedModel, record: RunRecord | None) -> tuple[Plan, PathResult]:
-    """Return the path with p-values and the plan that says what chooses: as measured now, else as run."""
+    """Return the plan and the path of a model, as measured now or, if that has no p-values, as in the run."""
     run_path = None if record is None else record.paths.get((model.fold.number, model.path.unit.position))
     if model.path.p_values or model.live or run_path is None or record is None:
         return model.plan, model.path

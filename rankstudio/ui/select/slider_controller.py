@@ -1,4 +1,4 @@
-"""The slider above the curves, which lets models between the values of a grid be inspected."""
+"""The slider above the curves, with which the user inspects models at and between the values of a grid."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.widgets import LambdaSlider
 
 FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
-"""Where the slider can stand between the values of the grid: quarters of powers, 2^-15 to 2^15."""
+"""Values of the slider between those of the grid: powers of 2 from 2^-15 to 2^15, in steps of 2^(1/4)."""
 
 
 class SliderController(QObject):
-    """Lets the slider inspect models of the shown run, and gives it grid and model of what is shown.
+    """Turns moves of the slider into inspected models, and shows the grid and the inspected model on it.
 
     Parameters
     ----------
@@ -28,20 +28,22 @@ class SliderController(QObject):
         self._current = current
         self._slider = slider
         slider.moved.connect(self._glide)
+        # Label of the axis, all stops of the slider, and the values of the grid.
         self._offered: tuple[str, tuple[float, ...], tuple[float, ...]] = "", (), ()
         for signal in (current.changed, current.inspected):
             signal.connect(self._show)
 
     @Slot(float)
     def _glide(self, value: float) -> None:
+        """Inspect the model at a value of the slider; the values on the other axes stay."""
         slider_axis = self._current.shown.axis
-        on_axes = zip(self._current.shown.plan.axes, self._current.inspected_values, strict=True)
-        values = tuple(value if axis == slider_axis else present for axis, present in on_axes)
+        axis_values = zip(self._current.shown.plan.axes, self._current.inspected_values, strict=True)
+        values = tuple(value if axis == slider_axis else present for axis, present in axis_values)
         self._current.look_at(values, self._session.choice.place, gliding=True)
 
     @Slot()
     def _show(self) -> None:
-        """Let the slider stop at the values of the first grid, and between them where paths are fast."""
+        """Show the first grid and the inspected value; add stops between values if paths are fast."""
         view = self._current.shown
         axis = view.axis
         is_live = view.plan.live

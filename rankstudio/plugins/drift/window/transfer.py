@@ -1,4 +1,4 @@
-"""Whether the selection of a run in another study holds on the open data: two runs, compared by query."""
+"""Tests in the window whether the selection of a run in another study holds on the open data."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.select.given_runs import GivenController
 
 _FIELDS_OF_OPEN_PLAN = ("data", "missing", "normalize", "protocol", "columns", "measures", "folds")
-"""Fields that a plan from elsewhere takes from the plan of the form."""
+"""Fields that the plan of the other run takes from the plan of the form."""
 
 
 class TransferController(GivenController):
-    """Compares the model of a run elsewhere with the same method run here."""
+    """Compares the model of a run on other data with a run of the same method on the open data."""
 
     @property
     def possible(self) -> bool:
-        """Whether there are data to test a selection on."""
+        """Whether a selection can be tested: the documents are open, and read as the plan says."""
         session = self._models.session
         return session.has_documents and session.read_as_planned
 
@@ -49,20 +49,23 @@ class TransferController(GivenController):
             )
 
     def _choose(self, path: Path, runs: Mapping[str, int]) -> None:
+        """Ask for one of several runs of a study, and test its selection."""
         if not runs:
             self.failed.emit(tr("{path}: the study has no finished run with a model.").format(path=path))
             return
         chosen = next(iter(runs))
-        fine = True
+        is_accepted = True
         if len(runs) > 1:
             title = tr("Test a selection here")
             label = tr("&Run with the selection")
-            chosen, fine = QInputDialog.getItem(self._window, title, label, list(runs), 0, editable=False)
-        if fine:
+            chosen, is_accepted = QInputDialog.getItem(
+                self._window, title, label, list(runs), 0, editable=False
+            )
+        if is_accepted:
             self.start(path, runs[chosen])
 
     def start(self, path: Path, number: int) -> None:
-        """Measure the model of a run of a study, and run its plan on the open data unless that is done."""
+        """Measure the model of a study's run on the open data, and run its plan there if this was not done."""
         session = self._models.session
         runs = self._models.runs
         marks = self._models.marks
@@ -76,12 +79,12 @@ class TransferController(GivenController):
             if dataset is not session.dataset:
                 return
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
-            theirs = runs.start(given_plan, dataset, is_shown=False)
-            begun = row.run if row.there else None
-            own_record = runs.record(begun) if begun is not None else runs.start(plan, dataset)
+            given_record = runs.start(given_plan, dataset, is_shown=False)
+            existing_key = row.run if row.there else None
+            own_record = runs.record(existing_key) if existing_key is not None else runs.start(plan, dataset)
             marks.refer_to(own_record.key)
             for record in runs.records:
-                marks.tick(record.key, record in (own_record, theirs))
+                marks.tick(record.key, record in (own_record, given_record))
             if note:
                 self.warned.emit(note)
             self.pageAsked.emit("compare")
@@ -95,7 +98,7 @@ class TransferController(GivenController):
 
 
 def _finished_runs(path: Path) -> dict[str, int]:
-    """Return the numbers of the finished runs of a study with a model, by their titles."""
+    """Return the numbers of the finished runs of a study that have a model, by texts for the user."""
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
 
     with Study.open(path, reading=True) as study:
@@ -108,7 +111,10 @@ def _finished_runs(path: Path) -> dict[str, int]:
 def _transfer_plans(
     path: Path, number: int, open_plan: Plan, dataset: FoldedDataset
 ) -> tuple[Plan, Plan, str]:
-    """Return the plans of the model of a run and of the same method here, and a note on seen queries."""
+    """Return the plan that measures the model of a run, the plan of the same method, and a note.
+
+    The note says how many measured queries the model was trained on; "" for data of the same name.
+    """
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.units.given_fold import seen_sentence  # noqa: PLC0415 - numba
@@ -121,18 +127,16 @@ def _transfer_plans(
     model_path = data_folder() / "models" / f"{path.stem}-{number}.json"
     model_path.parent.mkdir(parents=True, exist_ok=True)
     given_plan, counts = carried(result, data, own_plan, dataset, model_path)
-    return (
-        given_plan,
-        own_plan,
-        "" if data.name == dataset.name else seen_sentence(given_plan.title, counts),  # else noted
-    )
+    # For data of the same name, the run itself notes the seen queries.
+    note = "" if data.name == dataset.name else seen_sentence(given_plan.title, counts)
+    return given_plan, own_plan, note
 
 
 def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan on the open data, without features or folds of the other data."""
+    """Return a plan of a run on other data changed for the open data, without features of the other data."""
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {name: value for name, value in plan.parameters.items() if name in general}
-    seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed
+    seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed  # the seed may divide the open data
     settings = {name: getattr(open_plan, name) for name in _FIELDS_OF_OPEN_PLAN} | {
         "parameters": parameters,
         "seed": seed,

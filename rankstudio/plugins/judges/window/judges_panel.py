@@ -1,4 +1,4 @@
-"""Several judges of the open data: their agreement, what a plan selects under each, and flipped labels."""
+"""The panel on judges: their agreement, selections under each judge, and selections with flipped labels."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _FLIPS_HELP = tr(
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of a table: its subject, and its texts by column."""
+    """A row of the table: its key, its feature if it is one, and its texts by the keys of the columns."""
 
     key: str
     feature: int | None
@@ -72,15 +72,18 @@ class _Row:
 
 
 class JudgesPanel(Panel):
-    """One table, of agreement, selections or flipped labels, and what there is to do.
+    """Shows one of four tables: agreement of the judges, agreement by query, selections, or flipped labels.
+
+    The user can choose the judge whose label is used, compare runs on all labels, and flip labels.
 
     Attributes
     ----------
     label : QComboBox
         The judge in use.
     several, flip : QPushButton
-        Run on every label; flip labels, or stop that.
+        Buttons to compare runs on the labels of all judges, and to flip labels or stop that.
     view : Segmented
+        Chooses the table.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -109,7 +112,7 @@ class JudgesPanel(Panel):
         fill(self.body, line, (self.table, 1), self.note, spacing=6)
 
     def show_judges(self, judges: Sequence[str], used: str) -> None:
-        """Offer the judges; an empty sequence if there is one label column."""
+        """Offer the judges; without judges (one label column), offer flipped labels only."""
         set_choices(self.label, tuple((name, name) for name in judges))
         self.label.setCurrentIndex(self.label.findData(used))
         for widget in (self._label_title, self.label, self.several, self.view):
@@ -117,12 +120,12 @@ class JudgesPanel(Panel):
         self.set_title(tr("Judges") if judges else tr("Flipped labels"))
 
     def show_rows(self, columns: Sequence[tuple[str, str]], rows: Sequence[_Row], note: str) -> None:
-        """Show a table of texts, whose columns have keys and titles."""
-        named_columns = [
+        """Show rows of texts; ``columns`` are keys and titles of the columns. The first one stretches."""
+        table_columns = [
             Column(
                 key,
                 title,
-                "right" if index else "left",
+                align="right" if index else "left",
                 value=partial(_Row.text, key=key),
                 stretch=not index,
                 least=120,
@@ -130,16 +133,16 @@ class JudgesPanel(Panel):
             )
             for index, (key, title) in enumerate(columns)
         ]
-        if [column.key for column in named_columns] != self._columns:
-            self._columns = [column.key for column in named_columns]
-            self.table.set_columns(named_columns)
+        if [column.key for column in table_columns] != self._columns:
+            self._columns = [column.key for column in table_columns]
+            self.table.set_columns(table_columns)
         self.table.set_rows(rows)
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
 
 class JudgesController(Controller):
-    """Compares the judges of the open data, and flips labels.
+    """Feeds the panel on judges: compares the judges of the open data, and repeats runs with flipped labels.
 
     Parameters
     ----------
@@ -156,12 +159,16 @@ class JudgesController(Controller):
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
-        self._flipping: RunRecord | None = None
+        self._flipped_run: RunRecord | None = None  # the run whose labels are flipped now
         worker = models.task_worker
         panel = self.panel
         fail = self.failed.emit
-        self._agreeing = OnDemand(self, worker, self._agreement_key, self._agree, fail, panel=panel)
-        self._selecting = OnDemand(self, worker, self._selection_key, self._select, fail, panel=panel)
+        self._agreement_demand = OnDemand(
+            self, worker, self._agreement_key, self._compare_judges, fail, panel=panel
+        )
+        self._selection_demand = OnDemand(
+            self, worker, self._selection_key, self._compare_selections, fail, panel=panel
+        )
         self._simulation = BackgroundSimulation(worker, tr("Flipping labels"), "flips", self)
         self._simulation.failed.connect(self.failed)
         self._simulation.grew.connect(self._grow)
@@ -179,20 +186,18 @@ class JudgesController(Controller):
 
     @property
     def possible(self) -> bool:
-        """Whether the labels of the current run can be flipped, or that can be stopped."""
+        """Whether flipping the labels of the shown run can be started, or is under way and can be stopped."""
         record = self._models.runs.shown
-        return self.busy or bool(
-            record is not None
-            and record.result is not None
-            and record.dataset is self._session.dataset
-            and self._session.has_documents
-            and record.plan.entry.selects
-            and not preferences_of(record.plan)
-        )
+        if self.busy:
+            return True
+        if record is None or record.result is None or record.dataset is not self._session.dataset:
+            return False
+        selects_by_labels = record.plan.entry.selects and not preferences_of(record.plan)
+        return self._session.has_documents and selects_by_labels
 
     @property
     def busy(self) -> bool:
-        """Whether labels are flipped just now."""
+        """Whether runs with flipped labels are under way."""
         return self._simulation.busy
 
     @property
@@ -202,12 +207,12 @@ class JudgesController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show the results so far."""
+        """Show the chosen table with the results so far."""
         self.panel.setVisible(bool(self._judges) or self.busy or self._flips is not None)
         if not self.panel.isVisible():
             return
-        self._agreeing.update()
-        self._selecting.update()
+        self._agreement_demand.update()
+        self._selection_demand.update()
         self.panel.flip.setText(tr("Stop") if self.busy else tr("Flip labels"))
         self.panel.flip.setEnabled(self.busy or self.possible)
         view = self.panel.view.value() if self._judges else FLIPS
@@ -222,7 +227,7 @@ class JudgesController(Controller):
 
     @Slot()
     def toggle(self) -> None:
-        """Flip labels, or stop that; the results so far stay."""
+        """Start runs with flipped labels, or stop them; the results so far stay."""
         if self.busy:
             self._simulation.stop()
             return
@@ -230,7 +235,7 @@ class JudgesController(Controller):
         fold = self._session.fold
         if record is None or not self.possible:
             return
-        self._flipping = record
+        self._flipped_run = record
         self._flips = None
         self.panel.view.select(FLIPS)
         plan = record.plan if fold is None else record.plan.changed(folds=(fold,))
@@ -261,7 +266,7 @@ class JudgesController(Controller):
     def _agreement_key(self) -> Key | None:
         return (self._session.dataset,) if self._judges and self._session.has_documents else None
 
-    def _agree(self) -> Computation | None:
+    def _compare_judges(self) -> Computation | None:
         dataset = self._session.dataset
         if dataset is None:
             return None
@@ -273,7 +278,7 @@ class JudgesController(Controller):
         return computation(tr("Comparing the judges"), show, _agreement_of_judges, dataset)
 
     def _results(self) -> list[RunResult]:
-        """Return the finished runs of the current plan, the last one under each judge."""
+        """Return the last finished run of the shown run's plan under each judge, for judges that have one."""
         current = self._models.runs.shown
         judges = self._judges
         if current is None or not judges:
@@ -290,7 +295,7 @@ class JudgesController(Controller):
         selects = len(results) > 1 and results[0].plan.entry.selects
         return tuple(map(id, results)) if selects else None
 
-    def _select(self) -> Computation | None:
+    def _compare_selections(self) -> Computation | None:
         def show(selections: JudgeSelections) -> None:
             self._selection = selections
             self.update()
@@ -299,8 +304,8 @@ class JudgesController(Controller):
 
     @Slot(object)
     def _grow(self, flips: FlippedLabels) -> None:
-        if self._flipping is not None:
-            self._flips = self._flipping, flips
+        if self._flipped_run is not None:
+            self._flips = self._flipped_run, flips
             self.update()
 
     def _show_agreement(self) -> None:
@@ -318,9 +323,9 @@ class JudgesController(Controller):
             ).format(alpha=_signed_or_dash(agreement.alpha))
             rows = [
                 _Row(
-                    f"{pair.first}\n{pair.second}",
-                    None,
-                    {
+                    key=f"{pair.first}\n{pair.second}",
+                    feature=None,
+                    texts={
                         "judges": f"{pair.first} · {pair.second}",
                         "documents": count_text(pair.n_documents),
                         "queries": count_text(pair.n_queries),
@@ -341,9 +346,9 @@ class JudgesController(Controller):
         columns += [(str(index), title) for index, title in enumerate(titles)]
         rows = [
             _Row(
-                query,
-                None,
-                dict(zip(dict(columns), (query, *map(_signed_or_dash, (mean, *taus))), strict=True)),
+                key=query,
+                feature=None,
+                texts=dict(zip(dict(columns), (query, *map(_signed_or_dash, (mean, *taus))), strict=True)),
             )
             for query, mean, taus in (self._agreement.least(None) if self._agreement is not None else ())
         ]
@@ -357,6 +362,7 @@ class JudgesController(Controller):
         if selection is None:
             self.panel.show_rows((), (), "")
             return
+        # "=" keeps the keys of judges apart from those of the other columns.
         columns = [("feature", tr("feature")), *((f"={j}", j) for j in selection.judges), ("n", tr("judges"))]
         rows = []
         for column in selection.order().tolist():

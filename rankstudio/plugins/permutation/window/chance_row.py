@@ -1,4 +1,4 @@
-"""The row of the permutation test: a button, and the sentence that says what the test has found."""
+"""The row of the permutation test: a button, and a sentence with the result of the test."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class ChanceRow(QWidget):
-    """A button that begins or stops the permutation test, and the sentence that it makes.
+    """Shows a button that starts or stops the permutation test, and a sentence with its result.
 
     Attributes
     ----------
     button : QPushButton
     row : QBoxLayout
-        Of the two, which stand above each other where a row is too long.
+        Layout of button and sentence, which are above each other in a narrow panel.
     """
 
     def __init__(self) -> None:
@@ -39,31 +39,33 @@ class ChanceRow(QWidget):
         self.hide()
 
     def show_obstacle(self, sentence: str) -> None:
-        """Show why there can be no test."""
+        """Show why a test is impossible, without the button."""
         self.sentence.setText(sentence)
         self.button.hide()
 
     def show_state(
         self, sentence: str, *, growing: bool, complete: bool, preferred: bool = False, seconds: float = inf
     ) -> None:
-        """Show a sentence, "" before a test; the button begins one, stops it, or is gone at its end.
+        """Show the state of the test, with a sentence on its result; "" before a test.
 
-        ``seconds`` says how long one takes at most, infinity where that is unknown.
+        The button starts a test or, while it is ``growing``, stops it; it is hidden when the test is
+        ``complete``. ``preferred`` says whether documents of preferences are permuted instead of labels, and
+        ``seconds`` how long a test takes at most, infinity if that is unknown.
         """
         tip = tr(
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
         )
-        begin = tr("999 permutations of the labels")
+        offer = tr("999 permutations of the labels")
         if preferred:
             tip = tr(
                 "Run a permutation test of the selection: repeat it 999 times with the "
                 "documents of preferences permuted within queries."
             )
-            begin = tr("999 permutations of the documents in preferences")
+            offer = tr("999 permutations of the documents in preferences")
         if not isinf(seconds):
-            begin = tr("{permutations}, at most {time}").format(permutations=begin, time=duration(seconds))
-        self.sentence.setText(sentence or begin)
+            offer = tr("{permutations}, at most {time}").format(permutations=offer, time=duration(seconds))
+        self.sentence.setText(sentence or offer)
         text = tr("Stop") if growing else tr("Permutation test")
         self.button.setText(text)
         self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else tip)
@@ -74,21 +76,21 @@ class ChanceRow(QWidget):
 def chance_sentence(
     band: CriterionBand, position: int, step: str, total: int, *, growing: bool, preferred: bool = False
 ) -> str:
-    """Return the sentence of a permutation test about a step, from the values that are drawn.
+    """Return the sentence on the result of a permutation test at a step.
 
     Parameters
     ----------
     band : CriterionBand
     position : int
-        Of the step.
+        Position of the step.
     step : str
-        "k = 3".
+        Name of the step, such as "k = 3".
     total : int
-        Permutations of a complete test.
+        Number of permutations of a complete test.
     growing : bool
-        Whether it still counts.
+        Whether the test is still under way.
     preferred : bool
-        Whether preferences are learned from.
+        Whether the path is learned from preferences.
     """
     n = band.n_permutations
     p = float(band.p_values[position])

@@ -24,7 +24,7 @@ from rankstudio.ui.select.curves_panel import X_NAMES, CurvesPanel
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
-_MIN_WIDTH_BESIDE_BUTTON = 260  # pixels from which on the sentence stands beside its button
+_MIN_WIDTH_BESIDE_BUTTON = 260  # pixels; from this width on, the sentence is beside its button
 _TEST_HELP = tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
 _PREFERENCES_TEST_HELP = tr(
     "Is the whole path better than chance? The selection is repeated with the documents of the "
@@ -33,7 +33,7 @@ _PREFERENCES_TEST_HELP = tr(
 
 
 class PathView(QWidget):
-    """Tells the permutation test of the whole path on the page *Evidence*.
+    """Shows the permutation test of the whole path on the page *Evidence*.
 
     Attributes
     ----------
@@ -52,14 +52,15 @@ class PathView(QWidget):
 
 
 class PathTestController(CommandController):
-    """Tests the shown path, and shows its band and its sentences.
+    """Runs permutation tests of the shown path, and shows the results as a band and in sentences.
 
     Attributes
     ----------
     tests : PermutationTests
     row : ChanceRow
-        Below the curves.
+        The row below the curves.
     path : PathView
+        The view on the page *Evidence*.
     """
 
     def __init__(self, models: Models, window: QWidget) -> None:
@@ -78,12 +79,12 @@ class PathTestController(CommandController):
 
     @property
     def busy(self) -> bool:
-        """Whether labels or preferences are permuted just now."""
+        """Whether a permutation test is under way."""
         return self.tests.busy
 
     @Slot()
     def toggle(self) -> None:
-        """Test the shown path, or stop that."""
+        """Start the test of the shown path, or stop it."""
         self.tests.toggle()
 
     @Slot()
@@ -99,9 +100,10 @@ class PathTestController(CommandController):
             yield from code_items("permutation", labels, self.tests.as_code(), "permutation", reason)
 
     def join(self, pages: OtherPages) -> None:
-        """Join the panel of the curves and the evidence; controllers that redraw the curves are made before.
+        """Connect with the panel of the curves and the page *Evidence*.
 
-        Redrawing the curves removes all bands.
+        Redrawing the curves removes all bands. Controllers that redraw them are connected before this one, so
+        that the band is drawn after the curves.
         """
         self._curves: CurvesPanel = pages.find("select").curves
         self._curves.add_asked(self.row, self.row.row, _MIN_WIDTH_BESIDE_BUTTON)
@@ -146,9 +148,9 @@ def _show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) 
     band = tests.band
     sentence = ""
     if band is not None:
-        places = tested_x_values(model, band)
-        position = min(model.position, places.size - 1, band.observed.size - 1)
-        step = f"{X_NAMES[model.path.step_kind]} = {places[position]}"
+        x_values = tested_x_values(model, band)
+        position = min(model.position, x_values.size - 1, band.observed.size - 1)
+        step = f"{X_NAMES[model.path.step_kind]} = {x_values[position]}"
         sentence = chance_sentence(band, position, step, N_PERMUTATIONS, growing=growing, preferred=preferred)
     complete = band is not None and band.n_permutations >= N_PERMUTATIONS
     row.show_state(sentence, growing=growing, complete=complete, preferred=preferred, seconds=tests.seconds)

@@ -1,4 +1,4 @@
-"""Whether the criterion of a path is better than chance gives: permutation tests on demand, kept per path."""
+"""Runs permutation tests of paths on demand, and keeps the result of each path."""
 
 from __future__ import annotations
 
@@ -25,36 +25,34 @@ if TYPE_CHECKING:
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
 N_PERMUTATIONS = 999
-"""How often labels or preferences are permuted."""
+"""Number of permutations of a complete test."""
 
-_SECONDS_BETWEEN_RESULTS = (
-    0.05  # between two results that are shown: of quick methods there are hundreds a second
-)
+_SECONDS_BETWEEN_RESULTS = 0.05  # between two results that are shown; fast methods have hundreds per second
 _NO_DOCUMENTS_TEXT = tr("Open the data to run a permutation test.")
 _GIVEN_SCORES_TEXT = tr("No permutation test: nothing is learned from the labels.")
 _TWO_STAGES_TEXT = tr("No permutation test: it repeats a selection without a final ranker.")
 _NO_CRITERION_TEXT = tr("No permutation test: {method} has no criterion to compare.")
 
 _PathKey = tuple[str, str, int, str]
-"""Checksum of the data, method, fold and the plan of the path in words."""
+"""Checksum of the data, method, fold, and a text of the plan of the path."""
 
 
 class PermutationTests(QObject):
-    """Carries one test at a time out, and keeps the results of each.
+    """Carries out one permutation test at a time, and keeps the results of all tests.
 
     Parameters
     ----------
     session : Session
     current : CurrentModel
-        Whose path is tested.
+        Provides the path to test.
     worker : Worker
-        Which has other tasks between two steps.
+        Carries out the test step by step; other tasks may come between two steps.
     """
 
     changed = Signal()
     """A test began or ended."""
     grew = Signal()
-    """A test has counted more permutations."""
+    """A test has a result with more permutations."""
     failed = Signal(str)
 
     def __init__(
@@ -63,8 +61,8 @@ class PermutationTests(QObject):
         super().__init__(parent)
         self._session = session
         self._current = current
-        self._found: dict[_PathKey, CriterionBand] = {}
-        self._working: _PathKey | None = None
+        self._bands: dict[_PathKey, CriterionBand] = {}
+        self._tested_key: _PathKey | None = None
         self._simulation = BackgroundSimulation(worker, tr("Permuting"), "permutation", self)
         self._simulation.grew.connect(self._grow)
         self._simulation.changed.connect(self.changed)
@@ -73,22 +71,22 @@ class PermutationTests(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether labels or preferences are permuted just now."""
+        """Whether a test is under way."""
         return self._simulation.busy
 
     @property
     def growing(self) -> bool:
-        """Whether the test of the shown path is the one that works."""
-        return self.busy and self._working == self._key()
+        """Whether the test under way is that of the shown path."""
+        return self.busy and self._tested_key == self._key()
 
     @property
     def possible(self) -> bool:
-        """Whether a path is drawn whose labels or preferences can be permuted."""
+        """Whether a path is shown that can be tested."""
         return self._current.model is not None and not self.obstacle
 
     @property
     def obstacle(self) -> str:
-        """Why the shown path cannot be tested, as a sentence; "" where it can."""
+        """Why the shown path cannot be tested, as a sentence; "" if it can, or without a path."""
         model = self._current.model
         if model is None:
             return ""
@@ -105,9 +103,10 @@ class PermutationTests(QObject):
 
     @property
     def seconds(self) -> float:
-        """How long a test takes at most that trains again with each permutation; infinity where unknown.
+        """Upper bound of the seconds that a test takes; infinity if unknown.
 
-        It is known of methods whose paths share no computations. The run's time has its measuring, too.
+        It is known for methods that train again for each permutation. It is an upper bound because the time
+        of the run, from which it is estimated, includes the measuring of models.
         """
         model = self._current.model
         if model is None or model.plan.entry.permutes:
@@ -118,10 +117,10 @@ class PermutationTests(QObject):
     def band(self) -> CriterionBand | None:
         """The result so far for the shown path."""
         key = self._key()
-        return self._found.get(key) if key is not None else None
+        return self._bands.get(key) if key is not None else None
 
     def as_code(self) -> dict[str, str]:
-        """Return a command and a program, by suffix, that find again what is known; {} where nothing is."""
+        """Return a command and a program, by suffix, that repeat the shown result; {} without a result."""
         band = self.band
         model = self._current.model
         if band is None or model is None:
@@ -133,15 +132,15 @@ class PermutationTests(QObject):
 
         single = _plan_of_path(model.plan, model.values, model.fold.number)
         n = band.n_permutations
-        with_these = {"RankStudio": rankstudio.__version__}
+        computed_with = {"RankStudio": rankstudio.__version__}
         return {
             ".sh": permutation_as_command(single, n) + "\n",
-            ".py": permutation_as_python(single, n, with_these),
+            ".py": permutation_as_python(single, n, computed_with),
         }
 
     @Slot()
     def toggle(self) -> None:
-        """Test the shown path, or stop that."""
+        """Start the test of the shown path, or stop it."""
         if self.growing:
             self.stop()
         elif self.possible:
@@ -156,7 +155,7 @@ class PermutationTests(QObject):
         dataset = self._session.dataset
         model = self._current.model
         assert dataset is not None and model is not None  # it is possible
-        self._working = self._key()
+        self._tested_key = self._key()
         plan = model.plan
         combination = model.values
         fold = model.fold.number
@@ -164,8 +163,8 @@ class PermutationTests(QObject):
 
     @Slot(object)
     def _grow(self, band: CriterionBand) -> None:
-        if self._working is not None:
-            self._found[self._working] = band
+        if self._tested_key is not None:
+            self._bands[self._tested_key] = band
             self.grew.emit()
 
     def _key(self) -> _PathKey | None:
@@ -177,31 +176,31 @@ class PermutationTests(QObject):
 
 
 def tested_x_values(model: SelectedModel, band: CriterionBand) -> Ints:
-    """Return where the values of a test stand: of the steps of an optimiser only the last is tested."""
+    """Return the x values of the tested steps; of the iterations of an optimizer, only the last is tested."""
     return model.path.x_values if band.observed.size > 1 else model.path.x_values[-1:]
 
 
 def _test_steps(
     plan: Plan, combination: tuple[object, ...], fold: int, dataset: FoldedDataset
 ) -> Iterator[CriterionBand | None]:
-    """Yield the test of a path as it grows, and None where another task may have its turn."""
+    """Yield the growing result of the test of a path; None between results, so that other tasks can come."""
     from rankstudio.plugins.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
 
-    until = -inf
-    untold: CriterionBand | None = None
+    next_time = -inf  # from which on a result is yielded
+    latest: CriterionBand | None = None  # the last result that has not been yielded
     for band in band_steps(_plan_of_path(plan, combination, fold), dataset, N_PERMUTATIONS):
-        untold = band or untold
-        due = untold is not None and time.perf_counter() > until
-        yield untold if due else None
-        if due:
-            until = time.perf_counter() + _SECONDS_BETWEEN_RESULTS
-            untold = None
-    if untold is not None:
-        yield untold
+        latest = band or latest
+        is_due = latest is not None and time.perf_counter() > next_time
+        yield latest if is_due else None
+        if is_due:
+            next_time = time.perf_counter() + _SECONDS_BETWEEN_RESULTS
+            latest = None
+    if latest is not None:
+        yield latest
 
 
 def _plan_of_path(plan: Plan, combination: tuple[object, ...], fold: int) -> Plan:
-    """Return the plan of one path."""
+    """Return the plan of one path of a plan: of one combination of values and one fold."""
     from rankstudio.engine.experiment.units.single_path import single_plan  # noqa: PLC0415 - brings kernels
 
     return single_plan(plan, plan.combination(combination).parameters, fold)

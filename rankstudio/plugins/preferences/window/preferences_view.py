@@ -1,4 +1,4 @@
-"""Preferences in place of labels: opened, counted and shown on the Data page, and taken off again."""
+"""Preferences instead of labels in the window: opens a file, and shows and removes it on the Data page."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from rankstudio.ui.widgets.layout import fill, named
 
 _ETA_WIDTH = 84  # pixels
 USUAL_ETA = "1"
-"""The exponent where a log does not tell it: a click at position 2 weighs twice (Joachims et al. 2017)."""
+"""The η where it cannot be estimated: a click at position 2 weighs twice (Joachims et al. 2017)."""
 
 Described = tuple[PreferenceSummary, ClickFacts | None]
-"""Counts of preferences, and a summary of clicks; None where they are none."""
+"""Counts of preferences, and facts on clicks; None for preferences that are no clicks."""
 
 _Counted = tuple[tuple[tuple[str, str], ...], int | None]
-"""The file and the fold that are counted: None for all folds."""
+"""What is counted: the items of the plan's entry for the file, and the fold; None for all folds."""
 
 
 class PreferencesView(QWidget):
-    """The name of the file, what is counted of it, and a button that takes it off.
+    """Shows the plan's preference file and its counts; the user can change the rule of clicks or remove it.
 
     Attributes
     ----------
     appeared : Signal()
-        It has come to be seen: what it shows may be old.
+        The view was shown; its content may be out of date.
     title : RemovableNote
-        Whose button is pressed to learn from labels again.
+        Name of the file, with a button to learn from labels again.
     """
 
     appeared = Signal()
@@ -83,25 +83,25 @@ class PreferencesView(QWidget):
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Announce it."""
+        """Emit `appeared`."""
         super().showEvent(event)
         self.appeared.emit()
 
     def show_file(self, preferences: Mapping[str, str], part: str = "") -> None:
-        """Show the file that a plan learns from, and the part that is counted; {} hides all."""
+        """Show the file of a plan's entry, and the part of the data that is counted; {} hides the view."""
         title = learned_from(preferences)
-        clicks = "pairs" in preferences
-        if clicks:  # how they become preferences is shown below
+        has_clicks = "pairs" in preferences
+        if has_clicks:  # their rule is shown below, and not in the title
             title = tr("clicks: {file}").format(file=Path(preferences["path"]).name)
         self.title.say(" · ".join(filter(None, (title, part))) if title else "")
-        self.rule.setVisible(clicks)
-        if clicks:
+        self.rule.setVisible(has_clicks)
+        if has_clicks:
             self.pairs.setCurrentIndex(self.pairs.findData(preferences["pairs"]))
             self.eta.setText(preferences["eta"])
         self.setVisible(bool(title))
 
     def show_summary(self, counts: Described | None) -> None:
-        """Show the counts; None while they are not known."""
+        """Show the counts; None until they are known."""
         summary, clicks = counts if counts is not None else (None, None)
         self.rows = () if summary is None else preference_facts(summary)
         if summary is not None and clicks is not None:
@@ -110,7 +110,7 @@ class PreferencesView(QWidget):
 
 
 def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, ...]:
-    """Return the number of clicks and their pairs, and the law of their weights, as facts."""
+    """Return the number of clicks, the number of their pairs, and an estimated η, as facts."""
     pairs = trn("{n:,} pair", "{n:,} pairs", summary.n_pairs).format(n=summary.n_pairs)
     rows = [Fact(tr("clicks"), count_text(clicks.n_clicks), pairs, "muted", clicks.sentence)]
     if clicks.bias is not None and clicks.bias.n_documents:
@@ -146,18 +146,18 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
 
 
 class PreferencesController(CommandController):
-    """Puts a file of preferences into the plan, and shows on the Data page what is counted of it.
+    """Puts a file of preferences into the plan, and shows the file with its counts on the Data page.
 
     Parameters
     ----------
     models : Models
     window : QWidget
-        Over which the dialog opens.
+        The window over which the dialog opens.
 
     Attributes
     ----------
     view : PreferencesView
-        From :meth:`join` on.
+        The view on the Data page, created by :meth:`join`.
     """
 
     def __init__(self, models: Models, window: QWidget) -> None:
@@ -169,7 +169,7 @@ class PreferencesController(CommandController):
 
     @property
     def possible(self) -> bool:
-        """Whether there are documents that preferences can be between."""
+        """Whether preferences can be used: the documents are open, and read as the plan says."""
         return self._session.has_documents and self._session.read_as_planned
 
     def openers(self) -> Mapping[str, Callable[[str], object]]:  # noqa: D102 - inherited
@@ -205,7 +205,7 @@ class PreferencesController(CommandController):
 
     @Slot(str)
     def open(self, path: str, rule: ClickRule | None = None) -> None:
-        """Read preferences, and let the plan learn from them, unless other data were opened meanwhile."""
+        """Read preferences, and put them into the plan, unless other data were opened meanwhile."""
         session = self._session
         dataset = session.dataset
         if dataset is None or not session.has_documents:
@@ -227,7 +227,7 @@ class PreferencesController(CommandController):
 
         def fail(reason: str) -> None:
             self.failed.emit(reason)
-            self._show()  # the rule of the plan
+            self._show()  # restores the rule of the plan in the view
 
         self._worker.task(
             tr("Reading preferences"),
@@ -243,14 +243,15 @@ class PreferencesController(CommandController):
 
     @Slot()
     def use_rule(self) -> None:
-        """Make preferences of the clicks by the rule that is shown."""
+        """Convert the clicks to preferences again, by the rule that is entered in the view."""
         preferences = preferences_of(self._session.plan)
         view = self.view
-        chosen = str(view.pairs.currentData()), view.eta.text().strip()
-        if "pairs" not in preferences or chosen == (preferences["pairs"], preferences["eta"]):
+        pairs = str(view.pairs.currentData())
+        eta = view.eta.text().strip()
+        if "pairs" not in preferences or (pairs, eta) == (preferences["pairs"], preferences["eta"]):
             return
         try:
-            rule = ClickRule(cast(PairRule, chosen[0]), chosen[1])
+            rule = ClickRule(pairs=cast(PairRule, pairs), eta=eta)
         except ParameterError as error:
             self.failed.emit(str(error))
             self._show()
@@ -272,11 +273,13 @@ class PreferencesController(CommandController):
             self._summaries = {}
             self._counted.forget()
         has_several = session.dataset is not None and len(session.dataset.folds) > 1
-        fold = (
-            tr("training part of fold {fold}").format(fold=session.fold) if session.fold else tr("all parts")
-        )
+        part = ""
+        if has_several and session.fold:
+            part = tr("training part of fold {fold}").format(fold=session.fold)
+        elif has_several:
+            part = tr("all parts")
         self.view.show_summary(self._summaries.get(self._wanted))
-        self.view.show_file(preferences if session.dataset is not None else {}, fold if has_several else "")
+        self.view.show_file(preferences if session.dataset is not None else {}, part)
         self._counted.update()
 
     @property
@@ -311,7 +314,8 @@ def _preference_entry(
 ) -> dict[str, str]:
     """Return the plan's entry for a preference file.
 
-    If no rule is given, clicks whose η cannot be estimated get the usual η. The user can change it.
+    If no rule is given and η cannot be estimated from the clicks, η is `USUAL_ETA`, which the user can
+    change.
     """
     from rankstudio.plugins.preferences.plan_preferences import named_for  # noqa: PLC0415 - on the worker only
 

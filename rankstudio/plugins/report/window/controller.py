@@ -1,4 +1,4 @@
-"""The Report page's controller: has the report made while it is seen, keeps what is written, and saves it."""
+"""The controller of the Report page: has the report made while the page is visible, and saves it."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.plugins.report.document import Report
 
-_TYPING_PAUSE_MILLISECONDS = 250  # milliseconds without a key, before what is written is shown in the preview
+_TYPING_PAUSE_MILLISECONDS = 250  # pause in typing after which the preview shows the typed text
 _FILTERS = tr("HTML, one file (*.html);;PDF (*.pdf)")
 
 
 class ReportController(PageController):
-    """Shows the report of the runs that are listed, and keeps what is written for it in the study.
+    """Shows the report of the listed runs, and stores its question, notes and sections in the study.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        The session says whether the test part is sealed, the open study keeps what is written.
+        Provide the runs, the seal of the test part, and the open study.
     """
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
@@ -60,24 +60,21 @@ class ReportController(PageController):
         self.preview = PreviewPanel(theme)
         self.panels = self.words, self.outline, self.preview
         self._settings = ReportSettings()
-        self._unwritten = False
+        self._has_unwritten_settings = False
         self._seal_marks = session.seal_marks
         self._report: Report | None = None
         self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
-        of_runs = (
-            *(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, runs.kept),
-            *(models.marks.changed, session.datasetChanged),
-        )
+        run_signals = (runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, runs.kept)
         self._demand = OnDemand(
-            self,
-            worker,
-            self._key,
-            self._make,
-            self._fail,
+            parent=self,
+            worker=worker,
+            key=self._key,
+            compute=self._make,
+            failed=self._fail,
             slot="report",
             panel=self.preview,
-            on=of_runs,
+            on=(*run_signals, models.marks.changed, session.datasetChanged),
         )
         self._pause = single_shot(_TYPING_PAUSE_MILLISECONDS, self._show, self)
         self._turn = single_shot(0, self.update, self)
@@ -98,7 +95,7 @@ class ReportController(PageController):
 
     @Slot()
     def update(self) -> None:
-        """Have the report made anew where it is seen and something of it is another."""
+        """Have the report made anew if its page is visible and its runs or seals have changed."""
         self._demand.update()
         if self._unseen:
             self._show()
@@ -118,7 +115,7 @@ class ReportController(PageController):
 
     @Slot()
     def _cover(self) -> None:
-        """Show no number that the seal covers now, not even until the other report is made."""
+        """Clear the report when seals change, so that no sealed number is visible meanwhile."""
         if self._seal_marks != self._session.seal_marks:
             self._seal_marks = self._session.seal_marks
             self._report = None
@@ -138,7 +135,7 @@ class ReportController(PageController):
             self.save(Path(path) if Path(path).suffix.lower() in WRITERS else Path(path + ending))
 
     def save(self, path: Path) -> None:
-        """Save the report as its ending says."""
+        """Save the report in the format of the path's suffix."""
 
         def tell(saved: Path) -> None:
             self._folder = saved.parent
@@ -154,7 +151,7 @@ class ReportController(PageController):
     def export(
         self, path: Path, on_done: Callable[[str], object], on_error: Callable[[str], object], *, suffix: str
     ) -> Job:
-        """Make the report, also where its page was never seen, and save it; return the job."""
+        """Make the report and save it, even if its page was never visible; return the job."""
         export_request = self.request()
         settings = self._settings
 
@@ -207,12 +204,12 @@ class ReportController(PageController):
         self._unseen = not self.preview.isVisible()
         if report is not None and not self._unseen:
             open_runs = [run for run in self.request().runs if run.dataset is self._session.dataset]
-            tested = any(fold.test for run in open_runs for fold in run.result.folds)
+            has_test_measures = any(fold.test for run in open_runs for fold in run.result.folds)
             self.preview.show_report(report)
-            self.preview.covered.setVisible(self._session.sealed and tested)
+            self.preview.covered.setVisible(self._session.sealed and has_test_measures)
 
     def _arranged(self, report: Report) -> Report:
-        """Return a report with the present texts, and the sections that are wanted."""
+        """Return a report with the present question and notes, and the included sections."""
         return with_words(report, self._settings).arranged(wanted_keys(self._settings.sections))
 
     # What is written
@@ -238,19 +235,19 @@ class ReportController(PageController):
     def _change(self, settings: ReportSettings) -> None:
         if settings != self._settings:
             self._settings = settings
-            self._unwritten = True
+            self._has_unwritten_settings = True
             self._write()
 
     @Slot()
     def _write(self) -> None:
-        """Store it; without a study, in the one that the next run begins."""
+        """Store unwritten settings in the study; without a study, they wait for the one of the next run."""
         study = self._store.study
-        if study is None or not self._unwritten:
+        if study is None or not self._has_unwritten_settings:
             return
         if study.read_only:
             self.failed.emit(tr("{path}: this study is read-only.").format(path=study.path))
             return
-        self._unwritten = False
+        self._has_unwritten_settings = False
         self._store.note(partial(study.set_report_settings, self._settings))
         self._worker.task(
             tr("Storing the text of the report"), self._store.write_notes, on_error=self.failed.emit
@@ -258,9 +255,9 @@ class ReportController(PageController):
 
     @Slot()
     def _read(self) -> None:
-        """Show the texts of another study."""
+        """Clear the report, and show the settings of another study."""
         self._report = None
-        self._unwritten = False
+        self._has_unwritten_settings = False
         self._demand.forget()
         self.preview.clear()
         self._show_settings(ReportSettings())

@@ -14,7 +14,7 @@ from rankstudio.ui.process.files_read import file_stem
 
 
 class ReportPage(ReportController):
-    """Lays the panels of the report out."""
+    """The Report page: the controller with the layout of its panels, and its entry in the dialog *Export*."""
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         outline = column("report-outline", (self.words, 2, 290), (self.outline, 3, 450))
@@ -28,11 +28,11 @@ class ReportPage(ReportController):
         data = self._session.dataset
         name = file_stem(data.name if data is not None else "rankstudio")
         yield ExportItem(
-            "report",
-            tr("Report"),
-            description,
-            formats,
-            f"{name}-report",
+            key="report",
+            label=tr("Report"),
+            help=description,
+            formats=formats,
+            stem=f"{name}-report",
             unavailable="" if self.request().runs else tr("The study has no finished run yet."),
             writers=tuple(FormatWriter(begin=partial(self.export, suffix=suffix)) for _, suffix in formats),
         )

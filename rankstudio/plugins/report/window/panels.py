@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 _KEY_ROLE = Qt.ItemDataRole.UserRole
 _MARGIN = 28  # pixels around the text
-_REDRAW_MILLISECONDS = 150  # milliseconds without a change of the width, before figures are drawn anew
+_REDRAW_MILLISECONDS = 150  # figures are drawn anew this long after the last change of the width
 _MAX_FIGURE_WIDTH = 720.0  # of a figure, in pixels
-_MUTED_COLOR = QColor("#5b6678")  # on the page, which is white in every theme
+_MUTED_COLOR = QColor("#5b6678")  # the page is white in every theme
 _SHEET_STYLE = """
 QTextBrowser, QTextBrowser:focus {
   background: #ffffff; color: #1b2330; border: none; border-radius: 0; border-bottom-left-radius: 8px;
@@ -52,12 +52,12 @@ QTextBrowser, QTextBrowser:focus {
 
 
 class WordsPanel(Panel):
-    """The question of the study, and notes on it.
+    """The panel in which the user writes the question of the study, and notes on it.
 
     Attributes
     ----------
     written : Signal()
-        Something else is written there now.
+        The user has changed the question or the notes.
     """
 
     written = Signal()
@@ -86,12 +86,14 @@ class WordsPanel(Panel):
 
 
 class OutlinePanel(Panel):
-    """The sections: ticked where they are wanted, moved by the mouse, by Alt with an arrow, or by buttons.
+    """The list of sections, in which the user ticks sections to include them, and moves them.
+
+    Sections are moved by dragging, with Alt and an arrow key, or with buttons.
 
     Attributes
     ----------
     arranged : Signal()
-        Other sections are wanted, or in another order.
+        The user has ticked, unticked or moved a section.
     """
 
     arranged = Signal()
@@ -122,7 +124,7 @@ class OutlinePanel(Panel):
         self.list.model().rowsMoved.connect(lambda *_: self.arranged.emit())
 
     def show_sections(self, titles: Mapping[str, str], included: Mapping[str, bool]) -> None:
-        """Show sections by their keys, in the order of the ticks, without a signal."""
+        """Show sections in the order of ``included``, which says whether each is ticked; emit no signal."""
         row = self.list.currentRow()
         blocker = QSignalBlocker(self.list)
         self.list.clear()
@@ -137,21 +139,21 @@ class OutlinePanel(Panel):
         blocker.unblock()
 
     def sections(self) -> tuple[tuple[str, bool], ...]:
-        """Return the keys in their order, each with whether it is wanted."""
+        """Return the keys of the sections in their order, each with whether it is ticked."""
         items: Sequence[QListWidgetItem] = [self.list.item(row) for row in range(self.list.count())]
         return tuple(
             (str(item.data(_KEY_ROLE)), item.checkState() is Qt.CheckState.Checked) for item in items
         )
 
     def move_section(self, by: int) -> None:
-        """Move the marked section up or down by a number of places."""
+        """Move the current section down by a number of places; up for a negative number."""
         row = self.list.currentRow()
-        to = min(max(row + by, 0), self.list.count() - 1)
-        if row < 0 or to == row:
+        new_row = min(max(row + by, 0), self.list.count() - 1)
+        if row < 0 or new_row == row:
             return
         blocker = QSignalBlocker(self.list)
-        self.list.insertItem(to, self.list.takeItem(row))
-        self.list.setCurrentRow(to)
+        self.list.insertItem(new_row, self.list.takeItem(row))
+        self.list.setCurrentRow(new_row)
         blocker.unblock()
         self.arranged.emit()
 
@@ -165,7 +167,7 @@ def _text_field(name: str, accessible_name: str, hint: str) -> QTextEdit:
 
 
 class _Sheet(QTextBrowser):
-    """A white page that shows text and the figures it was given, and loads nothing else."""
+    """A white page that shows a report with its figures; it loads no other resources."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -173,17 +175,17 @@ class _Sheet(QTextBrowser):
         self._html = ""
         self._waiting = ""
         self._width = 0
-        self._settling = single_shot(_REDRAW_MILLISECONDS, self._draw, self)
+        self._redraw_timer = single_shot(_REDRAW_MILLISECONDS, self._draw, self)
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet(_SHEET_STYLE)
-        # The width of the text must not depend on whether it is long, nor a pixel more than there is.
+        # The scroll bar is always visible, so that the width of the text does not depend on its length.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)  # no number is cut in two
 
     def show_report(self, report: Report) -> None:
-        """Show a report where the one before was being read."""
+        """Show a report, scrolled to the position of the previous one."""
         self._html, figures = rich_text(report, breaks=True)
         self._figures = {figure_name(number): figure for number, figure in enumerate(figures)}
         self._draw()
@@ -200,12 +202,12 @@ class _Sheet(QTextBrowser):
         return not self._html
 
     def set_waiting(self, text: str) -> None:
-        """Show in the middle of an empty page what it waits for; "" for nothing."""
+        """Set the text in the middle of an empty page that waits for a report; "" for none."""
         self._waiting = text
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the report, or what an empty page waits for."""
+        """Draw the report, or the waiting text on an empty page."""
         super().paintEvent(event)
         if self._waiting and not self._html:
             painter = QPainter(self.viewport())
@@ -217,13 +219,15 @@ class _Sheet(QTextBrowser):
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:
             return QImage()
-        return picture(figure, min(_MAX_FIGURE_WIDTH, max(self._room(), 200.0)), self.devicePixelRatioF())
+        return picture(
+            figure, min(_MAX_FIGURE_WIDTH, max(self._text_width(), 200.0)), self.devicePixelRatioF()
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Draw the figures for the new width, when it stays."""
+        """Draw the figures for the new width, once the width no longer changes."""
         super().resizeEvent(event)
-        if self._html and self._room() != self._width:
-            self._settling.start()
+        if self._html and self._text_width() != self._width:
+            self._redraw_timer.start()
 
     def createMimeDataFromSelection(self) -> QMimeData:
         """Return the selection as text, without the places where long words are broken."""
@@ -231,28 +235,31 @@ class _Sheet(QTextBrowser):
         data.setText(self.textCursor().selection().toPlainText().replace(BREAK, ""))
         return data
 
-    def _room(self) -> int:
+    def _text_width(self) -> int:
+        """Return the width that the window leaves for the text, in pixels."""
         return self.viewport().width() - 2 * _MARGIN - 2
 
     @Slot()
     def _draw(self) -> None:
         scroll_position = self.verticalScrollBar().value()
-        self._width = self._room()
+        self._width = self._text_width()
         self.setLineWrapColumnOrWidth(self._width + 2 * _MARGIN)
-        self.document().clear()  # the pictures too, whose names are the same in every report
+        # removes the cached pictures, too; every report has the same names of pictures
+        self.document().clear()
         self.setHtml(self._html)
         self.document().setDocumentMargin(_MARGIN)
         self.verticalScrollBar().setValue(scroll_position)
 
 
 class PreviewPanel(Panel):
-    """The preview, with what is done with the report.
+    """The panel with the preview of the report, and buttons to save it and to open it in a browser.
 
     Attributes
     ----------
     save, read : QPushButton
-        For a file, and to read it in a browser.
+        Buttons to save the report to a file, and to read it in a browser.
     sheet : QTextBrowser
+        The page that shows the report.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -273,12 +280,12 @@ class PreviewPanel(Panel):
             self.tools.addWidget(button)
 
     def wait(self) -> None:
-        """Show that a report is being made; the one before stays."""
+        """Show that a report is being made; the previous one stays visible."""
         self.set_caption("" if self.sheet.is_blank else tr("creating the report …"))
         self.sheet.set_waiting(tr("Creating the report …"))
 
     def stop_waiting(self) -> None:
-        """Show that no report is being made any more."""
+        """Show that no report is being made any longer."""
         self.set_caption("")
         self.sheet.set_waiting("")
 

@@ -1,6 +1,6 @@
-"""The report of the runs that the window lists, made on the task worker, also as HTML for Qt and as PDF.
+"""Makes the report of the runs that the window lists, on the task worker, and writes it as HTML and PDF.
 
-The engine's modules that bring compiled kernels are imported on that thread.
+Modules of the engine that import compiled kernels are imported on the worker's thread.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ if TYPE_CHECKING:
     from rankstudio.plugins.report.document import Report, ReportFigure
 
 BREAK = "\u200b"
-"""Where a word may be broken."""
+"""Invisible character at which a word may be broken."""
 
-_LONG_WORD = re.compile(r"[0-9A-Za-z:]{24}(?=[0-9A-Za-z:]{8})")  # no entity is so long, nor any tag of ours
-_PDF_WIDTH = 640.0  # of figures in a PDF, in pixels of 1/96 inch: A4 between its margins
+# longer than any entity or tag of the template
+_LONG_WORD = re.compile(r"[0-9A-Za-z:]{24}(?=[0-9A-Za-z:]{8})")
+_PDF_WIDTH = 640.0  # of figures in a PDF, in pixels of 1/96 inch: the width of A4 between its margins
 
 
 def rich_text(
     report: Report, *, breaks: bool = False, points: bool = False
 ) -> tuple[str, list[ReportFigure]]:
-    """Return a report as HTML for a text document, and its figures, which it names by `figure_name`.
+    """Return a report as HTML for a text document, and its figures, which the HTML names by `figure_name`.
 
     Parameters
     ----------
     report : Report
     breaks : bool
-        Whether long words, such as checksums, may be broken anywhere: by `BREAK`, which is invisible.
+        Whether to insert `BREAK` into long words, such as checksums, so that lines can be broken there.
     points : bool
-        Whether sizes of letters are in points, as printing wants them, rather than in pixels.
+        Whether sizes of letters are in points, as needed for printing, rather than in pixels.
     """
     figures = [b for section in report.sections for b in section.blocks if isinstance(b, ReportFigure)]
     html = rendered(
@@ -61,7 +62,7 @@ def figure_name(number: int) -> str:
 
 
 def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
-    """Return a figure of a width in logical pixels, for a screen of a pixel ratio."""
+    """Return a figure as an image with a width in logical pixels, for a screen with a pixel ratio."""
     smooth = Qt.TransformationMode.SmoothTransformation
     image = QImage.fromData(figure.png).scaledToWidth(round(width * ratio), smooth)
     image.setDevicePixelRatio(ratio)
@@ -69,7 +70,7 @@ def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
 
 
 def report_of(request: ReportRequest) -> Report:
-    """Return the report with all its sections, the pictures of its preview painted."""
+    """Return the report with all its sections; the pictures of its figures are already painted."""
     from rankstudio.plugins.report.document import ReportFigure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.report.report import make_report  # noqa: PLC0415 - on the worker only
 
@@ -77,17 +78,17 @@ def report_of(request: ReportRequest) -> Report:
     for section in report.sections:
         for block in section.blocks:
             if isinstance(block, ReportFigure):
-                _ = block.png
+                _ = block.png  # paints and caches the picture on this thread
     return report
 
 
 def save_html(report: Report, path: Path) -> Path:
-    """Write a report as an HTML file, and return where.
+    """Write a report as an HTML file, and return the path.
 
     Raises
     ------
     OutputError
-        Where it cannot be written.
+        If the file cannot be written.
     """
     from rankstudio.plugins.report.document import html_page  # noqa: PLC0415 - on the worker only
 
@@ -96,7 +97,7 @@ def save_html(report: Report, path: Path) -> Path:
 
 
 def save_temporary(report: Report) -> Path:
-    """Write a report into a folder that goes when the window ends, and return where."""
+    """Write a report into a folder that is removed when the program ends, and return the path."""
     try:
         folder = temporary_folder()
     except OSError as error:
@@ -107,16 +108,16 @@ def save_temporary(report: Report) -> Path:
 
 
 def save_pdf(report: Report, path: Path) -> Path:
-    """Write a report as a PDF of A4 pages, and return where.
+    """Write a report as a PDF of A4 pages, and return the path.
 
     Raises
     ------
     OutputError
-        Where it cannot be written.
+        If the file cannot be written.
     """
     html, figures = rich_text(report, points=True)
     document = QTextDocument()
-    # Without figures of equal width: those have no code points of their own, and could not be copied.
+    # The default font, not the variant with digits of equal width, whose glyphs could not be copied as text.
     document.setDefaultFont(QFont(family()))
     for number, figure in enumerate(figures):
         name = figure_name(number)
@@ -128,10 +129,10 @@ def save_pdf(report: Report, path: Path) -> Path:
     writer.setTitle(report.title)
     writer.setCreator("RankStudio")
     size = QPageSize(QPageSize.PageSizeId.A4)
-    # A document that is printed has margins of 2 cm of its own.
+    # No margins here, because a printed document has its own margins of 2 cm.
     writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
     document.print_(writer)
-    del writer  # it writes the end of the file when it goes
+    del writer  # deleting the writer completes the file
     write_bytes(path, (folder / "report.pdf").read_bytes())
     return path
 

@@ -1,4 +1,4 @@
-"""Two-stage cascades of the shown run: time against measure, and the best one within a budget."""
+"""The view of two-stage cascades of a run: time against measure, and the best cascade within a budget."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MAX_BUDGET = 1e6  # milliseconds per query
 
 @dataclass(frozen=True)
 class CascadeRow:
-    """A cascade, its position on the front, and whether it is the one within the budget."""
+    """A row of the table: a cascade, its position on the front, and a note on the best within the budget."""
 
     position: int
     cascade: Cascade
@@ -47,7 +47,7 @@ class CascadeRow:
 
 
 def found_cascades(run: RunResult, data: FoldedDataset, costs: FeatureCosts, name: str) -> CascadeFront | str:
-    """Return the cascades of a run, or why there are none; for the worker."""
+    """Return the cascades of a run, or a sentence why there are none; called on the worker."""
     try:
         return finish(find_cascades(run, data, costs, name, sealed=True))
     except PlanError as error:
@@ -55,7 +55,7 @@ def found_cascades(run: RunResult, data: FoldedDataset, costs: FeatureCosts, nam
 
 
 class CascadeView(ContributedView):
-    """The front of cascades as a plot and a table, with the budget that chooses one.
+    """Shows the front of cascades of a run as a plot and a table; a budget marks the best cascade within it.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class CascadeView(ContributedView):
         )
 
     def show_cascades(self, run: str, key: int, outcome: CascadeFront | str) -> None:
-        """Show the cascades of a run, by its name and number, or why there are none."""
+        """Show the cascades of the run with a name and a key, or the sentence why there are none."""
         if isinstance(outcome, str):
             self.clear(outcome)
             return
@@ -134,7 +134,7 @@ class CascadeView(ContributedView):
         self.set_caption(run)
 
     def clear(self, reason: str) -> None:
-        """Show no cascades, but a sentence."""
+        """Show no cascades, but a sentence on the reason."""
         self._front = None
         self.plot.placeholder = reason
         self.plot.set_spots([])
@@ -160,10 +160,16 @@ class CascadeView(ContributedView):
         last = len(cascades) - 1
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
-        front = tuple(range(len(cascades)))
         position = cascades.index(chosen)
         cost = tr("{number} ms per query").format(number=significant(chosen.milliseconds))
-        marks = Marks(front, last, position if best is not None else last, levels, _WITHIN_BUDGET, cost)
+        marks = Marks(
+            front=tuple(range(len(cascades))),
+            best=last,
+            suggested=position if best is not None else last,
+            levels=levels,
+            rule=_WITHIN_BUDGET,
+            cost=cost,
+        )
         self.plot.set_spots([self._spot(cascade) for cascade in cascades], marks)
         if best is not None:
             self._look_at(position)
@@ -174,7 +180,7 @@ class CascadeView(ContributedView):
 
     @Slot(int)
     def _look_at(self, position: int) -> None:
-        """Describe a cascade, and mark it."""
+        """Mark a cascade in plot and table, and describe it in the sentence."""
         if self._front is not None:
             self.plot.select(position)
             self.table.select(next(row for row in self.table.rows() if row.position == position))
@@ -186,7 +192,12 @@ class CascadeView(ContributedView):
 
     def _spot(self, cascade: Cascade) -> Spot:
         return Spot(
-            cascade.milliseconds, cascade.validation, nan, self._key - 1, self._run, _stages_text(cascade)
+            x=cascade.milliseconds,
+            y=cascade.validation,
+            error=nan,
+            category=self._key - 1,
+            title=self._run,
+            note=_stages_text(cascade),
         )
 
 
