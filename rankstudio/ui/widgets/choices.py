@@ -517,7 +517,7 @@ _LIST_WIDTH_LIMITS = 180, 460
 
 
 def look_for_mouse(button: QWidget) -> None:
-    """Update whether a button is under the mouse; Qt does not after the mouse left the button for its menu."""
+    """Update whether a button is under the mouse, as Qt does not when its menu has been closed."""
     is_under_mouse = button.rect().contains(button.mapFromGlobal(QCursor.pos()))
     button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_under_mouse)
     button.update()

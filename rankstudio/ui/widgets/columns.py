@@ -250,7 +250,9 @@ def is_missing(value: object) -> bool:
 
 
 class ColumnModel(QAbstractTableModel):
-    """The model of a table: row objects in columns, sorted by a column, separately below each heading.    The sort key of each row is computed once. Qt's proxy model would compare pairs of cells in Python, which
+    """The model of a table: row objects in columns, sorted by a column, separately below each heading.
+
+    The sort key of each row is computed once. Qt's proxy model would compare pairs of cells in Python, which
     takes a second for two thousand rows.
 
     Parameters
