@@ -218,7 +218,7 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _add(self) -> None:
         """Add the pipelines of the ticked methods to the list, and untick the methods."""
-        self._listed_plans += self._new()
+        self._listed_plans += self._new_plans()
         for row in range(self.methods.count()):
             self.methods.item(row).setCheckState(Qt.CheckState.Unchecked)
         self._update()

@@ -220,7 +220,7 @@ class _Relabelling(LastingChange):
 
     def again(self) -> _Relabelling:
         return _Relabelling(
-            self._relabel, self._record, self._label_after, self._description, self._label_before
+            self._relabel, self._record, self._label_after, self._description, before=self._label_before
         )
 
     def redo(self) -> None:

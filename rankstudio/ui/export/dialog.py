@@ -260,7 +260,7 @@ class ExportDialog(SavingDialog):
     @Slot()
     def _forget(self) -> None:
         """Drop the message and the permission to replace a file, which were about another path."""
-        self._confirmed = None
+        self._replaceable_path = None
         self._abandon_job()
         self.say("", "muted")
         suffixes = [suffix for _, suffix in self.current.formats]
@@ -292,4 +292,4 @@ class ExportDialog(SavingDialog):
             self._path.setText(chosen)
             self._forget()
             if len(self._writer.paths(self.path)) == 1:
-                self._confirmed = Path(chosen)  # the file dialog has asked whether to replace it
+                self._replaceable_path = Path(chosen)  # the file dialog has asked whether to replace it

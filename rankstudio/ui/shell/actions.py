@@ -1,4 +1,4 @@
-"""Every command of the window, as data, and which can be carried out now. Menus and toolbar show them."""
+"""All commands of the window as data, the actions that menus and toolbar show, and which are enabled now."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _ON_DOCUMENTS = ("open_model", "add_scores", "add_order")
 
 @dataclass(frozen=True)
 class Command:
-    """One command.
+    """A command of the window.
 
     Attributes
     ----------
     key : str
-        Its name in the code, and the action's objectName.
+        Name of the command in the code, and object name of its action.
     text : str
-        In the menu, with ``&`` before the letter of its mnemonic.
+        Text in the menu, with ``&`` before the letter of the mnemonic.
     help : str
-        What it does, as a sentence: tooltip and status tip.
+        Tooltip and status tip: what the command does, as a sentence.
     shortcuts : str
-        Separated by ";"; the first is shown.
+        Shortcuts, separated by ";"; the first one is shown.
     icon : str
-        Name of an icon, or "".
+        Name of an icon; "" for none.
     """
 
     key: str
@@ -361,17 +361,26 @@ SUBMENUS = (
 
 
 class Actions:
-    """The window's actions, by the keys in `MENUS`; its submenus, by the keys of `SUBMENUS`.
+    """Builds the menu bar of the window, and has the actions of its commands by their keys.
 
     Parameters
     ----------
     window : QMainWindow
-        Gets the menu bar and owns the actions.
+        Window that gets the menu bar and owns the actions.
     theme : Theme
     parts : PluginParts, optional
-        Pages and panels of plug-ins, which follow the pages in the menu *View*.
+        Pages and panels of plug-ins, whose commands follow the pages in the menu *View*.
     contributed : iterable of PartCommand
-        Commands of plug-ins, which stand where they say.
+        Other commands of plug-ins, each with its menu and position.
+
+    Attributes
+    ----------
+    submenus : dict of str to QMenu
+        Submenus by the keys in `SUBMENUS`.
+    menus : Mapping of str to sequence of Command
+        Commands of each menu, as in `MENUS`, with those of plug-ins.
+    of_parts : tuple of Command
+        Commands that show the pages and panels of plug-ins.
     """
 
     def __init__(
@@ -403,14 +412,15 @@ class Actions:
         return self._actions[key]
 
     def connect(self, **calls: Callable[[], object]) -> None:
-        """Connect commands, by their keys, with what they do."""
+        """Connect commands, by their keys, to functions without arguments."""
         for key, call in calls.items():
+            # `triggered` passes a bool; the default argument binds the function of this iteration.
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 
     def enable(self, **enabled: bool) -> None:
         """Enable and disable commands, by their keys."""
-        for key, value in enabled.items():
-            self._actions[key].setEnabled(value)
+        for key, is_enabled in enabled.items():
+            self._actions[key].setEnabled(is_enabled)
 
     def rename(self, key: str, text: str) -> None:
         """Give a command another text, with ``&`` before the letter of its mnemonic."""
@@ -443,13 +453,16 @@ class Actions:
 
 
 def menus_with(of_parts: Iterable[PartCommand]) -> Mapping[str, Sequence[Command | None]]:
-    """Return the menus with commands of parts of pages, each after the one that it names, or at the end."""
+    """Return the menus with commands of plug-ins.
+
+    Each command is in the menu that it names (else in *Run*), after the command that it names or at the end.
+    """
     menus = {name: list(commands) for name, commands in MENUS.items()}
-    for command in of_parts:
-        menu = menus.get(command.menu, menus["Run"])
-        keys = [None if item is None else item.key for item in menu]
-        index = keys.index(command.after) + 1 if command.after in keys else len(menu)
-        menu.insert(index, Command(command.key, tr(command.text), tr(command.help)))
+    for part_command in of_parts:
+        menu = menus.get(part_command.menu, menus["Run"])
+        keys = [None if command is None else command.key for command in menu]
+        index = keys.index(part_command.after) + 1 if part_command.after in keys else len(menu)
+        menu.insert(index, Command(part_command.key, tr(part_command.text), tr(part_command.help)))
     return menus
 
 
@@ -464,38 +477,40 @@ def _plugin_commands(parts: PluginParts) -> Iterator[Command]:
 
 
 def _without_mnemonic(label: str) -> str:
-    """Return a label of a plug-in for a menu, without a mnemonic."""
+    """Return a plug-in's label for a menu, in which "&" does not mark a mnemonic."""
     return label.replace("&", "&&")
 
 
 def enabled_commands(models: Models) -> dict[str, bool]:
-    """Return for each command that depends on what is open and what works whether it can be carried out."""
-    has_data = models.session.dataset is not None
-    model = models.current.model is not None
-    pins = model and "pinned" in models.session.plan.parameters
-    ready = models.session.has_documents and models.session.read_as_planned
+    """Return which commands are enabled now, for all commands that depend on data and runs."""
+    dataset = models.session.dataset
+    has_data = dataset is not None
+    is_table_with_columns = dataset is not None and bool(dataset.origin.read_as.label)
+    has_model = models.current.model is not None
+    can_pin = has_model and "pinned" in models.session.plan.parameters
+    is_ready = models.session.has_documents and models.session.read_as_planned
     shown_run = models.runs.shown
-    current = models.runs.current
-    loading = models.loader.busy
+    current_run = models.runs.current
+    is_loading = models.loader.busy
     undo = models.session.undo
-    paused = current is not None and current.state is RunState.PAUSED
+    is_paused = current_run is not None and current_run.state is RunState.PAUSED
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(record.result is not None for record in models.runs.records),
-        **dict.fromkeys(("run", *_ON_DOCUMENTS), ready),
-        "columns": has_data and bool(models.session.dataset and models.session.dataset.origin.read_as.label),
+        **dict.fromkeys(("run", *_ON_DOCUMENTS), is_ready),
+        "columns": is_table_with_columns,
         **{f"page_{page.key}": has_data for page in PAGES},
-        "step": (not models.runs.busy and ready) or paused,
+        "step": (not models.runs.busy and is_ready) or is_paused,
         "go_on": shown_run is not None and shown_run.can_go_on,
         "pause": models.runs.busy,
-        "follow": current is not None,
-        "stop": models.runs.busy or loading,
-        "analyses": ready,
+        "follow": current_run is not None,
+        "stop": models.runs.busy or is_loading,
+        "analyses": is_ready,
         "left_out": models.left_out.possible and not models.left_out.brought,
         "stop_all": models.runs.busy,
-        "cancel_load": loading,
+        "cancel_load": is_loading,
         "undo": undo.canUndo(),
         "redo": undo.canRedo(),
-        "pin": pins,
-        "ban": pins,
+        "pin": can_pin,
+        "ban": can_pin,
     }

@@ -1,4 +1,4 @@
-"""The dialog *Analyses*: each with its parameters, and the tables that it returns."""
+"""The dialog *Analyses*, with the parameters of the chosen analysis and the tables that it returns."""
 
 from __future__ import annotations
 
@@ -49,15 +49,17 @@ _MIN_TEXT_HEIGHT = 170
 
 
 class AnalysisDialog(QDialog):
-    """Chooses an analysis, carries it out, and shows its tables; it ends what runs when it is closed.
+    """A dialog in which the user chooses an analysis and its parameters, starts it, and sees its tables.
+
+    Closing the dialog stops the computation.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        On whose data, plan, or shown run, it is carried out; without test parts while these are sealed.
+        The open data, the plan and the shown run, which are analyzed; sealed test parts are left out.
     entries : Mapping of str to Analysis
-        By key; at least one.
+        The analyses by their keys; at least one.
     parent : QWidget, optional
 
     Attributes
@@ -65,9 +67,9 @@ class AnalysisDialog(QDialog):
     choice : QComboBox
     start, stop, copy : QPushButton
     tabs : QTabWidget
-        A table each.
+        A tab for each table.
     message : WrappedLabel
-        Why there are no tables.
+        Reason why there are no tables.
     """
 
     def __init__(
@@ -77,7 +79,7 @@ class AnalysisDialog(QDialog):
         self._theme = theme
         self._models = models
         self._entries = entries
-        self._subject = ""
+        self._subject_name = ""
         self._problem = ""
         self._notes: list[str] = []
         self._warnings: tuple[str, ...] = ()
@@ -125,10 +127,10 @@ class AnalysisDialog(QDialog):
         area = named(ColumnArea(), "analysis-form")
         area.setWidget(page)
         buttons = fill(QHBoxLayout(), (self.start, 1), self.stop, spacing=8)
-        left = QWidget()
-        left.setFixedWidth(_FORM_WIDTH)
+        form_column = QWidget()
+        form_column.setFixedWidth(_FORM_WIDTH)
         fill(
-            QVBoxLayout(left),
+            QVBoxLayout(form_column),
             self.choice,
             self.summary,
             (area, 1),
@@ -137,11 +139,11 @@ class AnalysisDialog(QDialog):
             margins=(0, 0, 0, 0),
             spacing=10,
         )
-        right = fill(QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8)
-        right.addStretch(0)
-        above = fill(QHBoxLayout(), left, (right, 1), spacing=16)
+        results = fill(QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8)
+        results.addStretch(0)
+        content = fill(QHBoxLayout(), form_column, (results, 1), spacing=16)
         foot = fill(QHBoxLayout(), (self.status, 1), self.copy, self.close_button, spacing=8)
-        fill(QVBoxLayout(self), (above, 1), foot, margins=(16, 14, 16, 14), spacing=10)
+        fill(QVBoxLayout(self), (content, 1), foot, margins=(16, 14, 16, 14), spacing=10)
         self.resize(*_DIALOG_SIZE)
 
     def _connect(self) -> None:
@@ -152,7 +154,7 @@ class AnalysisDialog(QDialog):
         self.start.clicked.connect(self._start)
         self.stop.clicked.connect(self._work.stop)
         self.copy.clicked.connect(self._copy)
-        self._work.grew.connect(self._grow)
+        self._work.grew.connect(self._show_progress)
         self._work.changed.connect(self._show_state)
         self._work.failed.connect(self._fail)
         self.tabs.currentChanged.connect(self._show_note)
@@ -180,20 +182,20 @@ class AnalysisDialog(QDialog):
 
     @Slot()
     def _start(self) -> None:
-        """Carry the analysis out, unless a value is invalid."""
+        """Carry out the analysis, unless a value is invalid."""
         if not self._commit():
             return
         entry = self.entry
-        subject, self._subject = self._subject_of(entry)
-        if subject is None:
+        make_subject, self._subject_name = self._subject_of(entry)
+        if make_subject is None:
             return
         values = self._values()
         self._show_tables(())
         self.bar.set_share(0.0)
-        self._work.start(lambda: analysis_steps(entry, subject(), values))
+        self._work.start(lambda: analysis_steps(entry, make_subject(), values))
 
     def _commit(self) -> bool:
-        """Take the typed values, and show the first field with an error; return whether there is none."""
+        """Take over the typed values, show the first invalid one if any, and return whether all are valid."""
         invalid = [field for field in self.section.shown() if not field.commit()]
         if invalid:
             self.section.reveal(invalid[0])
@@ -201,12 +203,12 @@ class AnalysisDialog(QDialog):
         return not invalid
 
     def _values(self) -> dict[str, Any]:
-        """Return the parameters by name."""
+        """Return the values of the parameters by name."""
         return {name.removeprefix("analysis-"): value for name, value in self.section.values().items()}
 
     @Slot()
     def _copy(self) -> None:
-        """Copy the command that carries the analysis out, unless a value is invalid."""
+        """Copy the terminal command of the analysis, unless a value is invalid."""
         if not self._commit():
             return
         command = self._command()
@@ -215,19 +217,19 @@ class AnalysisDialog(QDialog):
         self.status.setText(tr("The command is on the clipboard") if command else _NO_COMMAND)
 
     def _command(self) -> str:
-        """Return the command of the analysis; "" where there is none."""
+        """Return the terminal command of the analysis; "" where there is none."""
         entry = self.entry
         session = self._models.session
         record = self._models.current.shown.record
         plan = session.plan
         if entry.needs is Needs.DATA:
             plan = plan.changed(folds=() if session.fold is None else (session.fold,))
-        stored = None if record is None else record.stored
-        number = None if stored is None else stored.id
-        return analysis_as_command(entry, plan, self._values(), self._models.study_store.path, number)
+        stored_run = None if record is None else record.stored
+        run_id = None if stored_run is None else stored_run.id
+        return analysis_as_command(entry, plan, self._values(), self._models.study_store.path, run_id)
 
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
-        """Return the subject of an analysis, and its name; None where there is none."""
+        """Return a function that makes the subject of an analysis (None without one), and its name."""
         session = self._models.session
         dataset = session.dataset
         sealed = session.sealed
@@ -242,9 +244,9 @@ class AnalysisDialog(QDialog):
             return partial(_dataset_subject, dataset, sealed), dataset.name
         if entry.needs is Needs.PLAN:
             name = tr("{plan} on {data}").format(plan=session.plan.title, data=dataset.name)
-            return (
-                partial(_plan_subject, session.plan, dataset, sealed) if session.read_as_planned else None
-            ), name
+            if not session.read_as_planned:
+                return None, name
+            return partial(_plan_subject, session.plan, dataset, sealed), name
         record = self._models.current.shown.record
         result = None if record is None else self._models.measured.view(record).result
         if record is None or result is None or record.dataset is not dataset:
@@ -253,7 +255,8 @@ class AnalysisDialog(QDialog):
         return partial(_run_subject, result, dataset, sealed), name
 
     @Slot(object)
-    def _grow(self, state: Any) -> None:
+    def _show_progress(self, state: Any) -> None:
+        """Show the result, or how far the computation is."""
         if isinstance(state, AnalysisResult):
             self._warnings = state.warnings
             self._show_tables(state.tables)
@@ -269,19 +272,21 @@ class AnalysisDialog(QDialog):
 
     @Slot()
     def _show_state(self) -> None:
-        """Enable the possible actions, and say why nothing is shown."""
-        running = self._work.state is SimulationState.RUNNING
-        subject, _ = self._subject_of(self.entry)
-        self.start.setEnabled(subject is not None and not running)
-        self.stop.setEnabled(running)
-        # Of a package it is asked for when the button is pressed: its code may take time.
-        has_command = subject is not None and (not self.entry.is_own or bool(self._command()))
+        """Enable the possible actions, and show the reason if there are no tables."""
+        is_running = self._work.state is SimulationState.RUNNING
+        make_subject, _ = self._subject_of(self.entry)
+        has_subject = make_subject is not None
+        self.start.setEnabled(has_subject and not is_running)
+        self.stop.setEnabled(is_running)
+        # A package's code may take long to return its command: the command is only asked for when the button
+        # is pressed, and assumed to exist here.
+        has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
-        self.bar.setVisible(running)
-        if running:
+        self.bar.setVisible(is_running)
+        if is_running:
             self.message.setText(tr("Computing …"))
-        elif subject is not None or self._problem:
+        elif has_subject or self._problem:
             self.message.setText(self._problem or tr("Press Start to compute the tables."))
         elif self.entry.needs is Needs.RUN:
             self.message.setText(tr("This analysis needs a finished run on the open data."))
@@ -289,11 +294,11 @@ class AnalysisDialog(QDialog):
             self.message.setText(tr("This analysis needs open data that were read as the plan says."))
         else:
             self.message.setText(tr("This analysis needs open data."))
-        if not running:
-            self.status.setText((self._problem or self._subject) if self.tabs.count() else "")
+        if not is_running:
+            self.status.setText((self._problem or self._subject_name) if self.tabs.count() else "")
 
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
-        """Show other tables, a tab each."""
+        """Show other tables, each in a tab."""
         current = self.tabs.currentIndex()
         for view in self.tables():
             view.deleteLater()
@@ -304,7 +309,7 @@ class AnalysisDialog(QDialog):
         for index, table in enumerate(tables):
             self.tabs.addTab(self._view(index, table), table.title.replace("&", "&&"))
             self.tabs.setTabToolTip(index, html_text(table.title))
-        self.tabs.setCurrentIndex(min(current, len(tables) - 1))  # where more of the same comes
+        self.tabs.setCurrentIndex(min(current, len(tables) - 1))  # stay at the tab when a result grows
         self.tabs.setVisible(bool(tables))
         self.tabs.tabBar().setVisible(len(tables) > 1)
         self.message.setVisible(not tables)
@@ -319,8 +324,8 @@ class AnalysisDialog(QDialog):
         self.note.setVisible(bool(note))
 
     def _view(self, index: int, table: AnalysisTable) -> TableView:
-        """Return the view of a table of the result."""
-        widest = min(table.text_columns, default=0)
+        """Return the view of a table of the result; the first column of texts stretches."""
+        stretched_column = min(table.text_columns, default=0)
         columns = [
             Column(
                 str(number),
@@ -328,7 +333,7 @@ class AnalysisDialog(QDialog):
                 "left" if number in table.text_columns else "right",
                 cell_text,
                 partial(_row_cell, number),
-                stretch=number == widest,
+                stretch=number == stretched_column,
                 least=_MIN_TEXT_HEIGHT,
             )
             for number, title in enumerate(table.header)
@@ -364,7 +369,7 @@ def _run_subject(result: RunResult, dataset: FoldedDataset, sealed: bool) -> tup
 
 
 def _table_note(table: AnalysisTable, warnings: Sequence[str]) -> str:
-    """Return the text below a table: what the terminal prints above it, its note, and warnings."""
+    """Return the text below a table: what the terminal prints above the table, its note, and warnings."""
     return "\n".join(filter(None, ((table.above or "").strip("\n"), table.note, *warnings)))
 
 

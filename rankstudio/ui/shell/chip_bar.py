@@ -1,4 +1,4 @@
-"""The chips of the window, in the empty part of the menu bar: nothing moves when they come and go."""
+"""The chips of the window, in the empty part of the menu bar, where nothing moves when they appear."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BESIDE = 24  # pixels between the menus and the chips
 
 
 class ChipBar(QWidget):
-    """Chips beside each other, in the room that the menus leave.
+    """A row of chips in the part of the menu bar that has no menus.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class ChipBar(QWidget):
     Attributes
     ----------
     choice, form : Chip
-        On the model that was chosen by hand, and on a form that differs from the shown run.
+        Chips on a model that was chosen by hand, and on a form that differs from the shown run.
     """
 
     def __init__(self, menus: QMenuBar) -> None:
@@ -31,16 +31,15 @@ class ChipBar(QWidget):
         self._menus = menus
         self.choice = Chip("choice-chip", tr("Model chosen by hand"))
         self.form = Chip("form-chip", tr("Form and shown run"))
-        self.choice.setSizePolicy(
-            QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed
-        )  # the form's gives way
+        # The text of the choice is never cut; where there is little room, that of the form is.
+        self.choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         row = fill(QHBoxLayout(self), self.choice, self.form, 1, margins=(0, 3, 8, 3), spacing=8)
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
 
     def lie_beside_menus(self) -> None:
-        """Take the room that the menus leave, from now on.
+        """Place the bar beside the menus, and follow changes of the menu bar's size.
 
-        Not as their corner widget: Qt asks that for its width once, and is not told when it changes.
+        A corner widget of the menu bar would keep its first width, as Qt asks for the width only once.
         """
         self.setParent(self._menus)
         self._menus.installEventFilter(self)
@@ -54,15 +53,13 @@ class ChipBar(QWidget):
         return super().eventFilter(watched, event)
 
     def _place(self) -> None:
-        actions = self._menus.actions()
-        left_edge = (
-            max((self._menus.actionGeometry(action).right() for action in actions), default=0) + _BESIDE
-        )
+        ends_of_menus = [self._menus.actionGeometry(action).right() for action in self._menus.actions()]
+        left_edge = max(ends_of_menus, default=0) + _BESIDE
         self.setGeometry(left_edge, 0, max(0, self._menus.width() - left_edge), self._menus.height())
 
 
 def add_chips(window: QMainWindow) -> ChipBar:
-    """Put chips beside the menus of a window; where these are the desktop's, in a bar of their own."""
+    """Put chips beside the menus of a window, or into a toolbar if the desktop shows the menus elsewhere."""
     menus = window.menuBar()
     bar = ChipBar(menus)
     if menus.isNativeMenuBar():

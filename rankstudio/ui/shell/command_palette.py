@@ -1,4 +1,4 @@
-"""One field that finds everything by its name: commands, settings, pages, methods, features and runs."""
+"""The command palette: a search field for commands, settings, pages, methods, features and runs."""
 
 from __future__ import annotations
 
@@ -19,37 +19,43 @@ from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import key_text, plain
 from rankstudio.ui.widgets.layout import fill, named
 
-_MAX_ENTRIES = 60  # entries in the list at once
-_WIDTH = 560
+_MAX_ENTRIES = 60  # entries that are listed at most
+_WIDTH = 560  # size of the palette in pixels
 _HEIGHT = 380
-_FROM_TOP = 90
+_FROM_TOP = 90  # pixels from the top of the window
 _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
-    """Return the entries that have every word that was typed.
+    """Return the entries that contain every typed word, the best matches first.
 
-    Those with the words themselves come before those with longer ones ("Theme › Light" before "LightGBM"), of
-    each those first that begin with what was typed. The entries keep their order otherwise; nothing typed
-    matches everything.
+    Entries with all typed words as whole words come first ("Theme › Light" before "LightGBM" for "light"),
+    then entries whose words begin with the typed words, then all others. In each of these groups, entries
+    that begin with the typed text come first. Otherwise, the entries keep their order. An empty text matches
+    all entries.
     """
-    words = typed.lower().split()
+    typed_words = typed.lower().split()
 
     def rank(entry: PaletteEntry) -> tuple[int, bool]:
         text = entry.text.lower()
-        parts = text.split()
-        begins = text.startswith(" ".join(words))
-        if all(word in parts for word in words):
-            return 0, not begins
-        starts = {part[: len(word)] for word in words for part in parts}
-        return 1 if begins or all(word in starts for word in words) else 2, not begins
+        entry_words = text.split()
+        begins_with_text = text.startswith(" ".join(typed_words))
+        if all(word in entry_words for word in typed_words):
+            return 0, not begins_with_text
+        beginnings = {entry_word[: len(word)] for word in typed_words for entry_word in entry_words}
+        words_begin = begins_with_text or all(word in beginnings for word in typed_words)
+        return 1 if words_begin else 2, not begins_with_text
 
-    matches = [e for e in entries if all(w in f"{e.text} {e.kind} {e.note}".lower() for w in words)]
+    matches = [
+        entry
+        for entry in entries
+        if all(word in f"{entry.text} {entry.kind} {entry.note}".lower() for word in typed_words)
+    ]
     return sorted(matches, key=rank)
 
 
 class CommandPalette(QDialog):
-    """The field and what it finds, over the upper part of the window.
+    """A popup over the upper part of the window, with a search field and the list of matching entries.
 
     Parameters
     ----------
@@ -57,7 +63,7 @@ class CommandPalette(QDialog):
     parent : QWidget
         The window.
     search : callable, optional
-        Returns what else the typed text names.
+        Returns further entries for a typed text; these are listed first.
     """
 
     def __init__(
@@ -69,8 +75,8 @@ class CommandPalette(QDialog):
         super().__init__(parent, Qt.WindowType.Popup)
         named(self, "command-palette", tr("find anything"), role="palette")
         self._entries = entries
-        self._asked = search
-        self._found: list[PaletteEntry] = []
+        self._search = search
+        self._matches: list[PaletteEntry] = []
         self.field = named(
             QLineEdit(), "palette-field", tr("find a command, setting, page, method, feature, run or query")
         )
@@ -91,11 +97,8 @@ class CommandPalette(QDialog):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Let the arrow keys move in the list while the field has the focus."""
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.KeyPress
-            and event.key() in _LIST_KEYS
-        ):
+        is_key_press = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress
+        if is_key_press and event.key() in _LIST_KEYS:  # type: ignore[attr-defined]
             self.list.keyPressEvent(event)
             return True
         return super().eventFilter(watched, event)
@@ -103,14 +106,14 @@ class CommandPalette(QDialog):
     @Slot(str)
     def _find(self, typed: str) -> None:
         """List the entries that match the typed text."""
-        self._found = [*self._asked(typed), *matching(self._entries, typed)][:_MAX_ENTRIES]
+        self._matches = [*self._search(typed), *matching(self._entries, typed)][:_MAX_ENTRIES]
         self.list.clear()
-        for entry in self._found:
+        for entry in self._matches:
             note = f" · {entry.note}" if entry.note else ""
             item = QListWidgetItem(f"{entry.text}   ({entry.kind}{note})")
             item.setToolTip(plain(item.text()))
             self.list.addItem(item)
-        if self._found:
+        if self._matches:
             self.list.setCurrentRow(0)
         else:
             no_match = QListWidgetItem(tr("Nothing matches “{typed}”.").format(typed=typed))
@@ -120,15 +123,15 @@ class CommandPalette(QDialog):
     @Slot()
     def _choose(self) -> None:
         row = self.list.currentRow()
-        if 0 <= row < len(self._found):
+        if 0 <= row < len(self._matches):
             self.close()
-            self._found[row].act()
+            self._matches[row].act()
 
 
 def palette_entries(
     models: Models, sections: Sections, actions: Actions, workspace: Workspace
 ) -> tuple[PaletteEntry, ...]:
-    """Return all that can be chosen: enabled commands, settings, pages, and what is on the pages."""
+    """Return the entries of the palette: enabled commands, settings, pages, and the pages' own entries."""
     entries = [*_command_entries(actions), *_submenu_entries(actions)]
     if models.session.dataset is not None:
         entries += [
@@ -144,13 +147,9 @@ def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
     """Yield the enabled commands of the menus as entries of the palette."""
     for commands in actions.menus.values():
         for command in commands:
-            is_listed = command is not None and command.key not in SUBMENUS
-            if (
-                command is None
-                or not is_listed
-                or command.key.startswith("page_")
-                or command.key == "palette"
-            ):
+            if command is None or command.key in SUBMENUS:
+                continue
+            if command.key.startswith("page_") or command.key == "palette":  # pages are entries of their own
                 continue
             action = actions[command.key]
             if action.isEnabled():
@@ -162,7 +161,7 @@ def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
 def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
     """Yield the entries of submenus: themes, languages, measures, scalings, recent files."""
     for key, menu in actions.submenus.items():
-        if key == "pages":  # which are found as pages
+        if key == "pages":  # pages are entries of their own
             continue
         title = menu.title().replace("&", "")
         for action in menu.actions():

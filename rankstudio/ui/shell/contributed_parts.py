@@ -30,7 +30,7 @@ Contributed = PagePart | WindowPage | WindowCommands
 
 
 class ContributedParts:
-    """Makes the controllers of plug-ins, and finds them again.
+    """Makes and stores the controllers of plug-ins, and returns their panels, pages and commands.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class ContributedParts:
     parent : QObject
         Owner of the controllers of pages and panels.
     window : QWidget
-        Owner of the controllers of commands without a panel, over which dialogs open.
+        Owner of the controllers of commands without a panel, and parent of their dialogs.
 
     Attributes
     ----------
     controllers : dict of str to Controller
-        By the keys of their entries; those of pages when the page is made.
+        Controllers by the keys of their entries. The controller of a page is added when the page is made.
     problems : list of str
-        Sentences about controllers that could not be made.
+        Error messages on controllers that could not be made.
     """
 
     def __init__(self, theme: Theme, models: Models, parent: QObject, window: QWidget) -> None:
@@ -68,9 +68,9 @@ class ContributedParts:
         return tuple(controller for controller in controllers if isinstance(controller, CommandController))
 
     def _make(self, entry: Contributed, loaded: LoadedPlugin) -> None:
-        """Make the controller of an entry; keep the reason where it fails."""
+        """Make and store the controller of an entry; if that fails, store and log the reason."""
         try:
-            controller = self._made(entry)
+            controller = self._new_controller(entry)
         except Exception as error:
             text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
             reason = one_line(str(error)).rstrip(".")
@@ -82,16 +82,16 @@ class ContributedParts:
         else:
             self.controllers[entry.key] = controller
 
-    def _made(self, entry: Contributed) -> Controller:
-        """Return the controller of an entry, which has what the entry promises."""
-        make = imported(entry.controller)
+    def _new_controller(self, entry: Contributed) -> Controller:
+        """Return a new controller of an entry, after a check of its type or its widget."""
+        controller_class = imported(entry.controller)
         if isinstance(entry, WindowCommands):
-            over_window = make(self._models, self._window)
+            over_window = controller_class(self._models, self._window)
             assert isinstance(over_window, CommandController)
             return over_window
-        controller: Controller = make(self._theme, self._models, self._parent)
-        widget = "panel" if isinstance(entry, PagePart) else "content"
-        assert isinstance(getattr(controller, widget), QWidget)
+        controller: Controller = controller_class(self._theme, self._models, self._parent)
+        widget_attribute = "panel" if isinstance(entry, PagePart) else "content"
+        assert isinstance(getattr(controller, widget_attribute), QWidget)
         return controller
 
     def panels_of(self, column: str) -> Iterator[Part]:
@@ -101,7 +101,7 @@ class ContributedParts:
                 yield self.controllers[entry.key].panel, entry.stretch, entry.size  # type: ignore[attr-defined]
 
     def page(self, entry: WindowPage, loaded: LoadedPlugin, controllers: Sequence[Controller]) -> Page | None:
-        """Make a page with a controller; None where that could not be made."""
+        """Make a page with its controller; None if the controller could not be made."""
         self._make(entry, loaded)
         controller = self.controllers.get(entry.key)
         if controller is None:
@@ -118,12 +118,12 @@ class ContributedParts:
             yield from controller.export_items()
 
     def commands(self) -> Iterator[PartCommand]:
-        """Yield the commands."""
+        """Yield the commands of all entries."""
         for entry in self._entries:
             yield from entry.commands
 
     def possible(self) -> Mapping[str, bool]:
-        """Return which commands can be carried out now."""
+        """Return whether each command can be carried out now, by its key."""
         return {
             command.key: bool(getattr(self.controllers[entry.key], command.possible))
             for entry in self._entries
@@ -136,7 +136,7 @@ class ContributedParts:
         Parameters
         ----------
         show_page : callable
-            Shows the page of a key: that of a part before its command is carried out.
+            Shows the page of a key. The command of a part first shows the page of the part.
         """
         calls: dict[str, Callable[[], None]] = {}
         for entry in self._entries:
@@ -148,6 +148,6 @@ class ContributedParts:
 
 
 def _call(show_page: Callable[[str], object], page: str, slot: Callable[[], object]) -> None:
-    """Show a page, and carry a command out there."""
+    """Show a page, and then call the function of a command."""
     show_page(page)
     slot()

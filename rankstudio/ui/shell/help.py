@@ -1,4 +1,4 @@
-"""The Help menu: the guide with the pages of ``docs/``, the log, about the program; and a crash report."""
+"""The commands of the Help menu: the guide with the pages of ``docs/``, the log, plug-ins and About."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from rankstudio.ui.widgets.layout import named
 FIRST_PAGE = "index.md"
 _LINE_PERCENT = 135.0
 _CODE_PERCENT = 120.0
-_PAGE_MARGIN = 28  # in pixels
-_GAP = 7
+_PAGE_MARGIN = 28  # pixels
+_GAP = 7  # pixels between paragraphs
 _TITLE = tr("RankStudio guide")
-_PICTURE_CHARACTER = "\ufffc"  # what stands in a text for a picture
+_PICTURE_CHARACTER = "\ufffc"  # a picture in the text of a Qt document
 
 
 class _Pages(QTextBrowser):
-    """Shows pages whose pictures are never wider than it is."""
+    """A browser for the pages of the guide, which scales wide pictures down to its own width."""
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Return a page or a picture, the latter scaled down to the room there is."""
+        """Return a page or a picture; a picture is scaled down to the available width."""
         if isinstance(name, str):
             name = QUrl(name)
         if kind != QTextDocument.ResourceType.ImageResource.value:
@@ -68,14 +68,14 @@ def _is_code(block: QTextBlock) -> bool:
 
 
 def _is_term(cursor: QTextCursor) -> bool:
-    """Return whether a place is in the first column of a table, below its head."""
+    """Return whether a cursor is at a glossary term: in the first column of a table, below the header."""
     table = cursor.currentTable()
     cell = table.cellAt(cursor) if table is not None else None
     return cell is not None and cell.column() == 0 and cell.row() > 0
 
 
 class GuideWindow(QMainWindow):
-    """Shows the user guide, with back, forward, contents and a search through all of its pages.
+    """A window with the user guide: buttons for back, forward and contents, and a search through all pages.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ class GuideWindow(QMainWindow):
         theme.changed.connect(self._restyle)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Open the first page when the room for it is known."""
+        """Open the first page, now that the width for its pictures is known."""
         super().showEvent(event)
         if self._browser.source().isEmpty():
             self.open(QUrl(FIRST_PAGE))
 
     @Slot(QUrl)
     def open(self, url: QUrl) -> None:
-        """Show a page of the guide; links to elsewhere open in the browser."""
+        """Show a page of the guide; web and mail addresses open in other programs."""
         if url.scheme() in ("http", "https", "mailto"):
             QDesktopServices.openUrl(url)
         elif not url.path():
@@ -122,29 +122,30 @@ class GuideWindow(QMainWindow):
 
     @Slot()
     def find_next(self) -> None:
-        """Show the next place of what was typed: on this page, then on the following ones, all around."""
+        """Select the next occurrence of the typed text: on this page, then on later and on earlier pages."""
         text = self.field.text().strip()
         if not text or self._browser.find(text):
             return
         pages = sorted(path.name for path in guide().glob("*.md"))
-        present = Path(self._browser.source().path()).name
-        start = pages.index(present) + 1 if present in pages else 0
+        current_page = Path(self._browser.source().path()).name
+        start = pages.index(current_page) + 1 if current_page in pages else 0
         for name in (*pages[start:], *pages[:start]):
             if text.lower() in guide(name).read_text(encoding="utf-8").lower():
                 self.open(QUrl(name))
                 self._browser.moveCursor(QTextCursor.MoveOperation.Start)
                 if self._browser.find(text):
                     return
-        self._nothing.setText(tr("Nothing found for “{text}”.").format(text=text))
+        self._search_message.setText(tr("Nothing found for “{text}”.").format(text=text))
 
     def _scroll_to(self, fragment: str) -> None:
-        """Bring a heading, or the row of a term, to the top of the window; mark the row."""
+        """Scroll the heading or the glossary term of a fragment to the top of the window; select a term."""
         block = self._browser.document().begin()
         while fragment and block.isValid():
             cursor = QTextCursor(block)
-            cell = _is_term(cursor)
-            if (cell or block.blockFormat().headingLevel()) and slug(block.text()) == fragment:
-                if cell:
+            is_term = _is_term(cursor)
+            is_heading = bool(block.blockFormat().headingLevel())
+            if (is_term or is_heading) and slug(block.text()) == fragment:
+                if is_term:
                     cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
                     self._browser.setTextCursor(cursor)
                 layout = self._browser.document().documentLayout()
@@ -173,18 +174,18 @@ class GuideWindow(QMainWindow):
         self.field.setClearButtonEnabled(True)
         self.field.setMaximumWidth(280)
         self.field.returnPressed.connect(self.find_next)
-        self._nothing = named(PlainLabel(), "guide-nothing-found", role="caption")
-        self.field.textChanged.connect(lambda: self._nothing.setText(""))
+        self._search_message = named(PlainLabel(), "guide-nothing-found", role="caption")
+        self.field.textChanged.connect(lambda: self._search_message.setText(""))
         tools.addWidget(self.field)
-        tools.addWidget(self._nothing)
+        tools.addWidget(self._search_message)
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self).activated.connect(self.close)
         for keys in (QKeySequence.StandardKey.Find, QKeySequence.StandardKey.FindNext):
-            QShortcut(QKeySequence(keys), self).activated.connect(self._ask)
+            QShortcut(QKeySequence(keys), self).activated.connect(self._focus_search)
         self.addToolBar(tools)
 
     @Slot()
-    def _ask(self) -> None:
-        """Go to the field; from there to the next place."""
+    def _focus_search(self) -> None:
+        """Give the focus to the search field; if it already has the focus, find the next occurrence."""
         if self.field.hasFocus():
             self.find_next()
         self.field.setFocus()
@@ -192,27 +193,29 @@ class GuideWindow(QMainWindow):
 
     @Slot()
     def _space_out(self) -> None:
-        """Give the page room between lines and paragraphs, which Markdown leaves to the program."""
+        """Set the line heights and margins of the page, which Markdown does not define."""
         document = self._browser.document()
         document.setDocumentMargin(_PAGE_MARGIN)
         cursor = QTextCursor(document)
-        cursor.beginEditBlock()  # else each change lays all out anew: half a minute where tables are long
+        # Without an edit block, each change lays out the whole page: half a minute where tables are long.
+        cursor.beginEditBlock()
         block = document.begin()
         while block.isValid():
-            form = block.blockFormat()
-            code = _is_code(block)  # of which each line is a block
+            block_format = block.blockFormat()
+            is_code = _is_code(block)  # each line of code is a block
             if _PICTURE_CHARACTER not in block.text():
-                percent = _CODE_PERCENT if code else _LINE_PERCENT
-                form.setLineHeight(percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+                percent = _CODE_PERCENT if is_code else _LINE_PERCENT
+                block_format.setLineHeight(percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
             if block.textList() is None:
-                above = code and _is_code(block.previous())
-                below = code and _is_code(block.next())
-                form.setTopMargin(0 if above else _GAP * (2 if form.headingLevel() else 1))
-                form.setBottomMargin(0 if below else _GAP)
-            if code:
-                form.setLeftMargin(_PAGE_MARGIN)
+                continues_code = is_code and _is_code(block.previous())
+                code_continues = is_code and _is_code(block.next())
+                space_above = 2 * _GAP if block_format.headingLevel() else _GAP
+                block_format.setTopMargin(0 if continues_code else space_above)
+                block_format.setBottomMargin(0 if code_continues else _GAP)
+            if is_code:
+                block_format.setLeftMargin(_PAGE_MARGIN)
             cursor.setPosition(block.position())
-            cursor.setBlockFormat(form)
+            cursor.setBlockFormat(block_format)
             block = block.next()
         cursor.endEditBlock()
 
@@ -228,22 +231,22 @@ _ABOUT_TEXT = tr(
 
 
 class Help(QObject):
-    """Carries the commands of the Help menu out.
+    """Carries out the commands of the Help menu, and offers a crash report after a crash.
 
     Parameters
     ----------
     theme : Theme
     notice : Notices
-        Where messages are shown.
+        Shows messages.
     places : Mapping of str to str
-        Places of the guide by the object names of panels.
+        Page and heading of the guide for each panel, by the panel's object name.
     parent : QWidget
         The window.
 
     Attributes
     ----------
     guide : GuideWindow or None
-        None before it was opened.
+        None before the guide was opened.
     """
 
     def __init__(self, theme: Theme, notice: Notices, places: Mapping[str, str], parent: QWidget) -> None:
@@ -256,11 +259,11 @@ class Help(QObject):
 
     @Slot()
     def show_guide(self) -> None:
-        """Open the guide where it tells of what has the keyboard's focus, else of the page that is shown."""
+        """Open the guide at the section on the widget with the focus, or else on the shown page."""
         self.open_guide(self._place())
 
     def open_guide(self, address: str) -> None:
-        """Open the guide at a page and heading or term; "" opens it where it was."""
+        """Open the guide at a page with a heading or term; "" opens it at its last position."""
         if self.guide is None:
             self.guide = GuideWindow(self._theme, self._window)
         self.guide.show()
@@ -269,7 +272,7 @@ class Help(QObject):
             self.guide.open(QUrl(address))
 
     def _place(self) -> str:
-        """Return the guide's page and heading on what is shown; "" where nothing is open."""
+        """Return the guide's page and heading on the focused widget or the shown page; "" for neither."""
         widget: QWidget | None = self._window.focusWidget()
         while widget is not None and widget is not self._window:
             if location := place_of(widget):
@@ -285,13 +288,13 @@ class Help(QObject):
 
     @Slot()
     def show_log(self) -> None:
-        """Open the folder of log and crash reports."""
+        """Open the folder of the log and the crash reports."""
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(data_folder())))
 
     @Slot()
     def show_plugins(self) -> None:
         """List the plug-ins."""
-        from rankstudio.ui.shell.plugin_list import PluginDialog  # noqa: PLC0415 - the window is there first
+        from rankstudio.ui.shell.plugin_list import PluginDialog  # noqa: PLC0415 - not needed at the start
 
         dialog = PluginDialog(self._window)
         dialog.exec()
@@ -299,11 +302,14 @@ class Help(QObject):
 
     @Slot()
     def about(self) -> None:
-        """Show version and licence."""
+        """Show the version and the license."""
         QMessageBox.about(self._window, tr("About RankStudio"), _ABOUT_TEXT)
 
     def tell_of_crash(self, reports: CrashReports) -> None:
-        """Show that the last time went wrong, and offer to read how."""
+        """Show that the program crashed the last time, and offer to copy the crash report.
+
+        The report is deleted after it is copied, or after the user has closed the message.
+        """
         text = tr("RankStudio failed unexpectedly the last time.")
 
         def copy() -> None:

@@ -1,4 +1,4 @@
-"""How finished runs are measured: measure, convention, who chooses, and whether the test part is covered."""
+"""Controllers of the measurement of runs: measure, convention, selection by the measure, and the seal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rankstudio.ui.shell.status_bar import StatusBar
 
 
 class MeasurementController(Controller):
-    """Carries out what the menus say about measures.
+    """Carries out the menu commands on measures and conventions.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ class MeasurementController(Controller):
     commands : Actions
     status : StatusBar
     parent : QWidget
-        Over which a question opens.
+        Widget over which the question for a measure opens.
     """
 
     fileNamed = Signal(str)
-    """The user wants the measures of a Python file (its path)."""
+    """The user wants to add the measures of a Python file (its path)."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class MeasurementController(Controller):
         self._models = models
         self._session = models.session
         self._window = parent
-        self._choosing = commands["choose_by"]
-        self._choosing.setCheckable(True)
-        self._choosing.toggled.connect(self._let_choose)
+        choose_action = commands["choose_by"]
+        choose_action.setCheckable(True)
+        choose_action.toggled.connect(self._select_by_measure)
         menus.measureAsked.connect(self.ask_measure)
         menus.conventionChosen.connect(self.look_by)
         models.measured.failed.connect(self.failed)
@@ -60,14 +60,14 @@ class MeasurementController(Controller):
 
     @Slot()
     def ask_measure(self) -> None:
-        """Ask for the name of a measure, and show it."""
+        """Ask for the name of a measure, and show the measure; or for a Python file, and emit its path."""
         question = tr("Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:")
         text, accepted = QInputDialog.getText(self._window, tr("Measure"), question, text="NDCG@20")
         if not accepted:
             return
-        path, ending, _ = text.strip().partition(".py")
-        if ending:
-            self.fileNamed.emit(path + ending)
+        path, suffix, _ = text.strip().partition(".py")
+        if suffix:
+            self.fileNamed.emit(path + suffix)
             return
         try:
             self._session.show_measure(measure(text).name)
@@ -76,7 +76,7 @@ class MeasurementController(Controller):
 
     @Slot(str)
     def look_by(self, key: str) -> None:
-        """Measure the runs by another convention; before there is one, measure the plan by it."""
+        """Measure the runs by another convention; without a shown run, change the plan's convention."""
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
             self._session.change(
@@ -86,27 +86,27 @@ class MeasurementController(Controller):
             self._session.look_by(key)
 
     @Slot(bool)
-    def _let_choose(self, chooses: bool) -> None:
+    def _select_by_measure(self, chooses: bool) -> None:
+        """Show of each run the model that the current measure selects, or the one that the run selected."""
         self._session.select_by_measure(chooses)
+        if not chooses:
+            self.said.emit(tr("Each run shows the model that it selected"))
+            return
         name = self._session.measure
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
-        self.said.emit(
-            tr("Each run shows the model with the best validation {by}").format(by=measure_text)
-            if chooses
-            else tr("Each run shows the model that it selected")
-        )
+        self.said.emit(tr("Each run shows the model with the best validation {by}").format(by=measure_text))
 
 
 class SealController(Controller):
-    """Seals the test part of the open data, and breaks the seal; the study keeps when.
+    """Seals the test part of the open data, and breaks the seal; the study stores the times of both.
 
     Parameters
     ----------
     models : Models
     action : QAction
-        Checked while it is sealed.
+        Checked while the test part is sealed.
     status : StatusBar
-        Says how it is.
+        Shows whether the test part is sealed.
     """
 
     def __init__(self, models: Models, action: QAction, status: StatusBar, parent: QObject) -> None:
@@ -115,7 +115,7 @@ class SealController(Controller):
         self._action = action
         self._status = status
         self._session = models.session
-        self._unwritten: list[SealMark] = []
+        self._unwritten_marks: list[SealMark] = []
         action.setCheckable(True)
         action.toggled.connect(self._session.seal)
         self._session.unsealAsked.connect(lambda: self._session.seal(False))
@@ -126,18 +126,18 @@ class SealController(Controller):
 
     @Slot(object)
     def show_marks(self, marks: tuple[SealMark, ...] | None) -> None:
-        """Take over what another study says; a new one (None) begins with all test parts sealed."""
-        self._unwritten = [SealMark.now(sealed=True)] if marks is None else []
-        self._session.take_seal_marks(self._unwritten if marks is None else marks)
+        """Take over the seal marks of another study; in a new study (None), all test parts are sealed."""
+        self._unwritten_marks = [SealMark.now(sealed=True)] if marks is None else []
+        self._session.take_seal_marks(self._unwritten_marks if marks is None else marks)
 
     @Slot(object)
     def _note(self, mark: SealMark) -> None:
-        self._unwritten.append(mark)
+        self._unwritten_marks.append(mark)
         self.write()
 
     @Slot()
     def _show(self) -> None:
-        # Qt tells of a check mark whoever set it; the user alone breaks a seal.
+        # setChecked emits `toggled` as a click does, but only the user may break a seal.
         self._action.blockSignals(True)
         self._action.setChecked(self._session.sealed)
         self._action.blockSignals(False)
@@ -145,12 +145,12 @@ class SealController(Controller):
 
     @Slot()
     def write(self) -> None:
-        """Store the seal marks that were clicked; without a study, in the one that the next run begins."""
+        """Store new seal marks in the study; without a study, wait for the one that the next run begins."""
         study = self._models.study_store.study
-        marks = self._unwritten
+        marks = self._unwritten_marks
         if study is None or not marks:
             return
-        self._unwritten = []
+        self._unwritten_marks = []
 
         def write() -> None:
             for mark in marks:
@@ -162,14 +162,13 @@ class SealController(Controller):
 
 
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
+    """Return whether the test part is sealed, and how often it was shown, for the status bar."""
     if dataset is not None and all(fold.test is None for fold in dataset.folds):
         return tr("no test part")
-    looks = n_looks(marks, dataset)
+    n = n_looks(marks, dataset)
     if not is_sealed(marks, dataset):
-        return (
-            trn("test part shown once", "test part shown {n} times", looks).format(n=looks) if looks else ""
-        )
-    if not looks:
+        return trn("test part shown once", "test part shown {n} times", n).format(n=n) if n else ""
+    if not n:
         return tr("test part sealed")
-    text = trn("test part sealed, shown once before", "test part sealed, shown {n} times before", looks)
-    return text.format(n=looks)
+    text = trn("test part sealed, shown once before", "test part sealed, shown {n} times before", n)
+    return text.format(n=n)

@@ -1,4 +1,4 @@
-"""The menus whose entries change: recent files, reading, measures, themes, languages, execution backends."""
+"""Menus whose entries change: recent files, reading options, measures, themes, languages and backends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("query_minmax", tr("0 … 1 within each query"), tr("Scaled like LETOR's QueryLevelNorm versions.")),
     ),
 }
-"""Choices of how files are read: key, label and explanation, by the plan's field."""
+"""Choices of each field of the plan that says how files are read: key, label and explanation."""
 
 _MODES = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")}
 _OTHER_CUTOFF = (
@@ -53,7 +53,7 @@ _OTHER_CUTOFF = (
 
 
 def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str) -> QAction:
-    """Add one of several choices to a menu; its data is the key."""
+    """Add one of several exclusive choices to a menu, and return its action, whose data is the key."""
     action = menu.addAction(label)
     action.setData(key)
     action.setCheckable(True)
@@ -63,14 +63,11 @@ def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str
 
 
 def _measure_definition(name: str) -> str:
-    """Return the definition of a measure, in a sentence."""
+    """Return the definition of a measure in a sentence, with the origin of a plug-in's measure."""
     named_measure = measure(name)
-    first = (
-        trn("the first document", "the first {cut} documents", named_measure.cut)
-        if named_measure.cut
-        else tr("all documents")
-    )
-    text = tr(named_measure.family.help).format(first=first.format(cut=named_measure.cut))
+    cut = named_measure.cut
+    documents = trn("the first document", "the first {cut} documents", cut) if cut else tr("all documents")
+    text = tr(named_measure.family.help).format(first=documents.format(cut=cut))
     entry = named_measure.family.entry
     if entry is None:
         return text
@@ -80,14 +77,14 @@ def _measure_definition(name: str) -> str:
 
 
 class Menus(QObject):
-    """Keeps those menus showing what is in force.
+    """Keeps the menus with changing entries up to date, and carries out the user's choices in them.
 
     Parameters
     ----------
     actions, toolbar
-        Where the menus hang.
+        Contain the menus.
     session, theme, settings
-        What they show and change.
+        The state that the menus show and change.
     """
 
     recentChosen = Signal(str)
@@ -96,9 +93,9 @@ class Menus(QObject):
     conventionChosen = Signal(str)
     """The user picked a convention (its key)."""
     told = Signal(str)
-    """A sentence for the user."""
+    """A message to the user."""
     readingChosen = Signal(str, str)
-    """A field of the plan that says how files are read, and its new value."""
+    """The user chose how files are read: a field of the plan, and its new value."""
 
     def __init__(
         self,
@@ -116,14 +113,14 @@ class Menus(QObject):
         self._theme = theme
         self._settings = settings
         self._paused: bool | None = None
-        self._do: dict[str, Callable[[str], object]] = {
+        self._choice_functions: dict[str, Callable[[str], object]] = {  # by the names of the menus
             "measure": lambda key: session.show_measure(key) if key else self.measureAsked.emit(),
             "convention": self.conventionChosen.emit,
             "theme": theme.set_mode,  # type: ignore[dict-item] # its keys are the modes
             "language": self._choose_language,
             **{name: partial(self.readingChosen.emit, name) for name in READING},
         }
-        self._groups = {name: QActionGroup(self) for name in self._do}
+        self._groups = {name: QActionGroup(self) for name in self._choice_functions}
         actions.connect(
             larger=lambda: theme.set_text_size(theme.text_size + 1),
             smaller=lambda: theme.set_text_size(theme.text_size - 1),
@@ -135,7 +132,7 @@ class Menus(QObject):
         self._fill()
 
     def show_recent(self) -> None:
-        """List the paths that were open lately."""
+        """Fill the menu of recently opened paths."""
         menu = self._actions.submenus["recent"]
         menu.clear()
         for path in self._settings.recent:
@@ -148,7 +145,7 @@ class Menus(QObject):
             menu.addAction(tr("Clear this list")).triggered.connect(self._clear_recent)
 
     def show_pause(self, paused: bool) -> None:
-        """Name the pause button after what it would do."""
+        """Show "Resume" or "Pause" on the action, depending on whether the run is paused."""
         if paused == self._paused:
             return
         self._paused = paused
@@ -168,9 +165,9 @@ class Menus(QObject):
 
     @Slot()
     def toggle_theme(self) -> None:
-        """Go from light to dark or back."""
+        """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
-        self._fill()  # from the system's choice to the same one by name nothing else changes
+        self._fill()  # the theme does not emit `changed` if the system's theme is the same as the chosen one
 
     @Slot()
     def _fill(self) -> None:
@@ -187,23 +184,24 @@ class Menus(QObject):
             self._fill_choice(name, list(choices), getattr(plan, name))
         self._fill_choice("theme", [(mode, label, "") for mode, label in _MODES.items()], self._theme.mode)
         languages = {SYSTEM: tr("Same as system"), **LANGUAGES}
-        spoken = [(key, label, "") for key, label in languages.items()]
-        self._fill_choice("language", spoken, self._settings.language)
-        rules = [(key, rule.label, tr(rule.summary)) for key, rule in CONVENTIONS.items()]
-        self._fill_choice("convention", rules, self._session.convention)
-        rule = convention(self._session.convention)
-        self._toolbar.convention_button.setText(rule.label)
-        tooltip = tr("Convention of the measures: {summary}").format(summary=tr(rule.summary))
+        language_entries = [(key, label, "") for key, label in languages.items()]
+        self._fill_choice("language", language_entries, self._settings.language)
+        conventions = [(key, rules.label, tr(rules.summary)) for key, rules in CONVENTIONS.items()]
+        self._fill_choice("convention", conventions, self._session.convention)
+        current_rules = convention(self._session.convention)
+        self._toolbar.convention_button.setText(current_rules.label)
+        tooltip = tr("Convention of the measures: {summary}").format(summary=tr(current_rules.summary))
         entry = measure(measure_name).family.entry
         if entry is not None and entry.convention:
             tooltip = f"{tooltip}\n{entry.key}: {entry.convention}"
         self._toolbar.convention_button.setToolTip(plain(tooltip))
 
     def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
-        """Fill the menu of a choice unless it has these entries already, and mark the chosen one."""
+        """Fill the menu of a choice, unless it already has these entries, and mark the chosen one."""
         menu = self._actions.submenus[name]
         group = self._groups[name]
-        if [a.data() for a in group.actions()] != [key for key, _, _ in entries]:
+        present_keys = [action.data() for action in group.actions()]
+        if present_keys != [key for key, _, _ in entries]:
             for action in group.actions():
                 group.removeAction(action)
                 action.deleteLater()
@@ -211,14 +209,16 @@ class Menus(QObject):
             for key, label, text in entries:
                 action = add_choice(menu, group, key, label, text)
                 action.triggered.connect(lambda _=False, key=key: self._choose(name, key))
-                if name == "language" and key in LANGUAGES:  # by which the palette finds it, too
+                if name == "language" and key in LANGUAGES:
+                    # The palette also finds a language by its English name.
                     action.setWhatsThis(QLocale.languageToString(QLocale(key).language()))
         for action in group.actions():
             action.setChecked(action.data() == chosen)
 
     def _choose(self, name: str, key: str) -> None:
-        self._fill()  # the mark stays at what is in force until another measure is named, or the file read
-        self._do[name](key)
+        # Qt has marked the chosen entry, but a choice may be canceled, or take effect later only.
+        self._fill()
+        self._choice_functions[name](key)
         self._fill()
 
     def _choose_language(self, key: str) -> None:
@@ -245,12 +245,12 @@ _MEMORY_QUESTION = tr(
 
 
 class PagesMenu(QObject):
-    """Ticks the pages that are off the rail until they are asked for, and shows and hides their buttons.
+    """A menu that shows and hides the rail's buttons of pages that have none by default.
 
     Parameters
     ----------
     menu : QMenu
-        Empty; hidden without such pages.
+        An empty menu; it is hidden if there are no such pages.
     workspace : Workspace
     """
 
@@ -270,16 +270,16 @@ class PagesMenu(QObject):
 
 
 class BackendMenu(QObject):
-    """Shows the choice, and changes it.
+    """A menu that shows and changes where runs are computed, and the memory limit.
 
     Parameters
     ----------
     menu : QMenu
-        Empty.
+        An empty menu.
     models : Models
-        Its execution backend and memory budget.
+        Contains the execution backend and the memory budget.
     parent : QWidget
-        Over which the dialog opens.
+        Widget over which the dialogs open.
     """
 
     def __init__(self, menu: QMenu, models: Models, parent: QWidget) -> None:
@@ -290,17 +290,17 @@ class BackendMenu(QObject):
         backend = self._backend
         self._group = QActionGroup(self)
         count = backend.n_processes
-        processes = (
+        processes_label = (
             tr("&{count} processes on this computer").format(count=count)
             if count > 1
             else tr("A separate &process")
         )
         live_help = tr("The curves grow with every selected feature.")
-        many = tr("Several combinations and folds at a time; each curve appears when it is complete.")
-        cluster = tr("Compute on a Dask cluster. The results are identical.")
+        many_help = tr("Several combinations and folds at a time; each curve appears when it is complete.")
+        cluster_help = tr("Compute on a Dask cluster. The results are identical.")
         self._live = add_choice(menu, self._group, LIVE, tr("This &window, step by step"), live_help)
-        self._processes = add_choice(menu, self._group, PROCESSES, processes, many)
-        self._cluster = add_choice(menu, self._group, "", tr("A &cluster…"), cluster)
+        self._processes = add_choice(menu, self._group, PROCESSES, processes_label, many_help)
+        self._cluster = add_choice(menu, self._group, "", tr("A &cluster…"), cluster_help)
         for action in self._group.actions():
             action.setStatusTip(action.toolTip())
         self._live.triggered.connect(lambda: backend.select(LIVE))
@@ -318,7 +318,7 @@ class BackendMenu(QObject):
 
     @Slot()
     def _ask(self) -> None:
-        """Ask for the scheduler's address; without an answer all stays as it was."""
+        """Ask for the address of the cluster's scheduler; without an answer the backend is not changed."""
         answer = self._answer(
             "cluster-dialog", tr("Run on a cluster"), _ADDRESS_QUESTION, self._backend.address
         )
@@ -327,7 +327,7 @@ class BackendMenu(QObject):
         self._show()
 
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
-        """Ask how much memory may be taken, again where the answer is no size."""
+        """Ask for the memory limit; ask again, with the problem and the text, if the answer is invalid."""
         question = _MEMORY_QUESTION.format(free=memory.size(memory.available()))
         label = f"{question}\n{problem}" if problem else question
         initial = self._memory.asked if text is None else text
@@ -341,7 +341,7 @@ class BackendMenu(QObject):
             self._ask_memory(message, answer)
 
     def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
-        """Ask for a line of text; return None where the dialog is cancelled."""
+        """Ask for a line of text, and return it; None if the user cancels the dialog."""
         dialog = QInputDialog(self._window)
         dialog.setObjectName(name)
         dialog.setWindowTitle(title)

@@ -1,4 +1,4 @@
-"""The pages of the window itself as a plug-in, read like those of others; nothing of Qt is imported here."""
+"""The pages of the window itself as a plug-in, read like other plug-ins; this module does not import Qt."""
 
 from __future__ import annotations
 

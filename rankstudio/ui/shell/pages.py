@@ -8,4 +8,4 @@ from rankstudio.engine.plugins.window_parts import own_pages
 from rankstudio.ui.language import tr
 
 PAGES = tuple(replace(page, label=tr(page.label), summary=tr(page.summary)) for page in own_pages())
-"""Pages of the window itself, from top to bottom; those of plug-ins follow."""
+"""Pages of the window itself, from top to bottom; the pages of plug-ins follow them."""

@@ -1,4 +1,4 @@
-"""The dialog *Plug-ins*: what is installed, what each adds, and what cannot be loaded."""
+"""The dialog *Plug-ins*: the installed plug-ins, what each adds, and those that cannot be loaded."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _TREE_STYLE = "QTreeWidget { background: palette(base); } QTreeWidget::item { pa
 
 
 class PluginDialog(QDialog):
-    """Lists plug-ins, and the methods that this session added from files.
+    """A dialog that lists the plug-ins, and the methods that this session has added from files.
 
     Parameters
     ----------
@@ -90,28 +90,28 @@ class PluginDialog(QDialog):
 
 
 def _entry_label(entry: Any) -> str:
-    """Return the label of an entry, or the word that a command is."""
+    """Return the label of an entry, or its key if it has no label, as a terminal command has not."""
     return tr(entry.label) if hasattr(entry, "label") else str(entry.key)
 
 
 def plugin_rows() -> list[tuple[str, str, str]]:
-    """Return name, package and contents of each plug-in, then of those that failed and of files."""
-    listed = methods()
+    """Return name, package and contents of plug-ins (also failed and left-out ones), and of methods of files."""
+    all_methods = methods()
     plugin_set = plugins()
     rows: list[tuple[str, str, str]] = []
     for loaded in plugin_set.loaded:
         package = f"{loaded.package} {loaded.version}"
-        added = [
+        contents = [
             f"{_COUNT_TEXTS[kind](len(entries))}: {', '.join(_entry_label(entry) for entry in entries)}"
             for kind, entries in added_by(loaded).items()
             if entries
         ]
-        rows.append((loaded.plugin.name, package, "\n".join(added) or tr("nothing")))
+        rows.append((loaded.plugin.name, package, "\n".join(contents) or tr("nothing")))
     for failed in plugin_set.failed:
         reason = tr("Cannot be loaded: {reason}.").format(reason=failed.reason)
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
     rows += [(name, "", tr("left out")) for name in plugin_set.left_out]
-    for entry in listed:
+    for entry in all_methods:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append((entry.label, entry.origin.text, tr("a method of this session")))
     return rows

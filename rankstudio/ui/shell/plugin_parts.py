@@ -1,4 +1,4 @@
-"""Pages and panels of plug-ins: made when they are first seen, and never in the way of the window."""
+"""Pages and panels of plug-ins, which are made when they are first seen and cannot crash the window."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from rankstudio.ui.widgets.layout import fill, named
 _log = logging.getLogger(__name__)
 
 _LIKE_PANELS = "QTableView, QTreeView, QListView { background: palette(base); }"
-_WIDTH = 300  # of a panel on a page of the window
+_WIDTH = 300  # pixels of a plug-in's panel on a page of the window
 _STRETCH = 1
 
 
 class PluginPanel(Panel):
-    """The widget of a plug-in in a panel, or what keeps it from being there.
+    """A panel with the widget of a plug-in, or with a message while the widget loads or after it has failed.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class PluginPanel(Panel):
     models : Models
     entry : rankstudio.api.WindowPage or rankstudio.api.WindowPanel
     loaded : LoadedPlugin
-        Plug-in that it comes from.
+        The plug-in of the entry.
     """
 
     def __init__(
@@ -53,8 +53,8 @@ class PluginPanel(Panel):
         super().__init__(theme, entry.label, loaded.package, 0, name=f"plugin-{entry.key}")
         self._entry = entry
         self._loaded = loaded
-        self._begun = False
-        self._is_broken = False
+        self._was_shown = False
+        self._has_failed = False
         self.message = named(
             PlainLabel(wraps=True, selectable=True), f"plugin-{entry.key}-message", role="muted"
         )
@@ -63,48 +63,48 @@ class PluginPanel(Panel):
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setStyleSheet(_LIKE_PANELS)
-        places = QWidget()
-        self._stack = QStackedLayout(places)
-        texts = QWidget()
-        fill(QVBoxLayout(texts), self.message, 1, margins=(0, 0, 0, 0))
-        self._stack.addWidget(texts)
+        content = QWidget()
+        self._stack = QStackedLayout(content)
+        message_page = QWidget()
+        fill(QVBoxLayout(message_page), self.message, 1, margins=(0, 0, 0, 0))
+        self._stack.addWidget(message_page)
         self._stack.addWidget(self._area)
-        self.set_content(places)
+        self.set_content(content)
         self.context = WindowContext(models, theme, self, self)
         self._importing = Background(self)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the widget when it is first seen; later, show what changed while it was not."""
+        """Make the widget when the panel is first shown; later, let it catch up on missed changes."""
         super().showEvent(event)
-        if not self._begun:
-            self._begun = True
+        if not self._was_shown:
+            self._was_shown = True
             self._say(tr("{package} is being loaded.").format(package=self._loaded.package))
             self._importing.compute(partial(imported, self._entry.build), self._build, self.show_problem)
         else:
             self.context.catch_up()
 
     def attempt(self, call: Callable[[], object]) -> None:
-        """Call a function of the plug-in; show its error, or the widget again if there was one before."""
+        """Call a function of the plug-in; show its error, or after a success the widget if there is one."""
         try:
             call()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # of the plug-in's code, SystemExit included
+        except BaseException as error:  # code of a plug-in may raise anything, SystemExit included
             self.show_problem(error)
             return
         if self._area.widget() is not None:
-            self._is_broken = False
+            self._has_failed = False
             self._stack.setCurrentWidget(self._area)
 
     def show_problem(self, error: BaseException) -> None:
-        """Show an error in the place of the widget."""
+        """Show an error instead of the widget, and log it."""
         text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
         kind = type(error).__name__
         reason = one_line(str(error)).rstrip(".")
         self._say(
             text.format(package=self._loaded.package, version=self._loaded.version, name=kind, error=reason)
         )
-        self._is_broken = True
+        self._has_failed = True
         _log.warning("%s failed", self._entry.build, exc_info=error)
 
     def _say(self, text: str) -> None:
@@ -112,8 +112,8 @@ class PluginPanel(Panel):
         self._stack.setCurrentIndex(0)
 
     def _build(self, function: Callable[[WindowContext], QWidget]) -> None:
-        """Make the widget and show it, unless what it has called meanwhile failed."""
-        self._is_broken = False
+        """Make the widget, and show it unless a callback that it registered has already failed."""
+        self._has_failed = False
         widgets: list[QWidget] = []
 
         def make() -> None:
@@ -126,19 +126,19 @@ class PluginPanel(Panel):
         self.attempt(make)
         if widgets:
             self._area.setWidget(widgets[0])
-            if not self._is_broken:
+            if not self._has_failed:
                 self._stack.setCurrentWidget(self._area)
 
 
 def imported(builder: str) -> Callable[[WindowContext], QWidget]:
-    """Return the function that makes a widget, from its module."""
+    """Import and return the function that makes a widget, given as "module:name"."""
     module, _, name = builder.partition(":")
     function: Callable[[WindowContext], QWidget] = getattr(import_module(module), name)
     return function
 
 
 class PluginParts(QObject):
-    """Makes the pages and panels that plug-ins add.
+    """Makes the pages and panels that plug-ins add, and remembers which panels are hidden.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class PluginParts(QObject):
     panels : Mapping of str to PluginPanel
         Panels on pages of the window, by their keys.
     restored : Signal(str, bool)
-        Whether a panel is shown, as it was the last time.
+        Key of a panel, and whether it is shown, as it was in the last session.
     """
 
     restored = Signal(str, bool)
@@ -171,11 +171,11 @@ class PluginParts(QObject):
         Parameters
         ----------
         key : str
-            Of one of :attr:`entries`.
+            Key of one of :attr:`entries`.
         contributed : ContributedParts
-            What makes pages with a controller.
+            Makes a page that has a controller.
         controllers : sequence of Controller
-            All of the window, of which those with panels on the page belong to it.
+            All controllers of the window; the page uses those that have panels on it.
         """
         entry, loaded = next((entry, loaded) for entry, loaded in self._parts.pages if entry.key == key)
         page = contributed.page(entry, loaded, controllers) if entry.controller else None
@@ -185,7 +185,7 @@ class PluginParts(QObject):
         return Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))
 
     def add_panels(self, page: str, content: Splitter) -> None:
-        """Add the panels of plug-ins to the end of a page of the window."""
+        """Add the panels of plug-ins at the end of a page of the window."""
         for entry, loaded in self._parts.panels:
             if entry.page != page:
                 continue
@@ -200,12 +200,12 @@ class PluginParts(QObject):
         return {entry.key: entry.label for entry, _ in self._parts.panels if entry.key in self.panels}
 
     def save(self, settings: Settings) -> None:
-        """Remember which panels are hidden."""
+        """Store in the settings which panels are hidden."""
         hidden_keys = [key for key, panel in self.panels.items() if panel.isHidden()]
         settings.set("window/hidden-panels", " ".join(hidden_keys) or None)
 
     def restore(self, settings: Settings) -> None:
-        """Hide the panels that were hidden the last time."""
+        """Hide the panels that were hidden in the last session."""
         hidden_keys = settings.text("window/hidden-panels").split()
         for key, panel in self.panels.items():
             panel.setHidden(key in hidden_keys)
@@ -213,7 +213,7 @@ class PluginParts(QObject):
 
 
 def _drawable(entry: WindowPage) -> WindowPage:
-    """Return a page with its texts translated, and an icon that exists."""
+    """Return a page with translated texts, and with the default icon if its own does not exist."""
     entry = replace(entry, label=tr(entry.label), summary=tr(entry.summary))
     try:
         svg(entry.icon, entry.icon)

@@ -1,4 +1,4 @@
-"""Messages of a run when it ends: why it failed, and cautions on its results."""
+"""Messages on a run that has ended: why it failed, and warnings on its results."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ _PAGES = frozenset({"select", "features", "evidence", "queries", "report"})
 
 
 class RunMessages(QObject):
-    """Shows a run's message where the run ends, and from then on beside the run, until the user closes it.
+    """Shows the message of a run when the run ends, and later whenever the run is shown.
 
-    It goes when another run or a page without it is shown, and comes again with the run: a warning that was
-    in sight long enough among the kept messages. In the table of runs it stays. What is only to be noted goes
-    by itself when a run begins or another page is shown.
+    The message is hidden while another run, or a page that shows no run, is visible. A message that the user
+    has closed is not shown again. A warning that was visible long enough is only added to the kept messages
+    when the run is shown again. Texts of :meth:`note` are hidden when another page or run is shown, or a run
+    begins.
 
     Parameters
     ----------
     runs : Runs
     pages : Workspace
     notice : Notices
-        Where others have messages too, which stay.
+        Shows these messages among others.
     """
 
     def __init__(self, runs: Runs, pages: Workspace, notice: Notices, parent: QObject) -> None:
@@ -35,14 +36,14 @@ class RunMessages(QObject):
         self._runs = runs
         self._pages = pages
         self._notice = notice
-        self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that have not been closed
-        self._read: set[int] = set()  # those that went by themselves
-        self._told: int | None = None  # the run whose message is shown, or was the last
-        self._passing = ""  # what goes when something else is done
+        self._messages: dict[int, tuple[str, Level]] = {}  # not closed by the user; by the number of the run
+        self._read_keys: set[int] = set()  # numbers of runs whose warning has hidden itself
+        self._message_key: int | None = None  # number of the run whose message was shown last
+        self._note_text = ""  # text of the last `note`
         notice.closed.connect(self._close)
-        notice.put_by.connect(self._put_by)
+        notice.put_by.connect(self._mark_read)
         for signal in (runs.shownChanged, runs.added, pages.pageChanged):
-            signal.connect(self._pass)
+            signal.connect(self._hide_note)
         runs.removed.connect(self._forget)
         for signal in (runs.shownChanged, pages.pageChanged):
             signal.connect(self._follow)
@@ -51,31 +52,36 @@ class RunMessages(QObject):
         """Show the message of a run that has ended."""
         self._forget(record.key)
         if record.state is RunState.FAILED:
-            self._open[record.key] = record.failure, "error"
+            self._messages[record.key] = record.failure, "error"
         elif notes := (*record.notes, *undecided_notes(record.plan, tuple(record.folds.values()))):
-            self._open[record.key] = notes[0].what, "warning"
-        if record.key in self._open:
+            self._messages[record.key] = notes[0].what, "warning"
+        if record.key in self._messages:
             self._say(record.key)
 
     @Slot(str)
     def note(self, text: str) -> None:
-        """Show something that goes by itself when another page is shown or a run begins."""
-        self._passing = text
+        """Show a message that is hidden when another page or run is shown, or a run begins."""
+        self._note_text = text
         self._notice.say(text, "info")
 
     @Slot()
-    def _pass(self) -> None:
-        if self._passing:
-            self._notice.withdraw(self._passing)
-        self._passing = ""
+    def _hide_note(self) -> None:
+        if self._note_text:
+            self._notice.withdraw(self._note_text)
+        self._note_text = ""
 
     def _say(self, key: int | None) -> None:
-        """Show the message of a run in place of another run's."""
-        if self._told in self._open:
-            self._notice.withdraw(self._open[self._told][0])
-        self._told = key
-        if key in self._open:
-            (self._notice.keep if key in self._read else self._notice.say)(*self._open[key])
+        """Show the message of a run instead of the last one; None shows no message."""
+        if self._message_key in self._messages:
+            text, _ = self._messages[self._message_key]
+            self._notice.withdraw(text)
+        self._message_key = key
+        if key in self._messages:
+            text, level = self._messages[key]
+            if key in self._read_keys:
+                self._notice.keep(text, level)
+            else:
+                self._notice.say(text, level)
 
     @Slot()
     def _follow(self) -> None:
@@ -85,19 +91,19 @@ class RunMessages(QObject):
 
     @Slot(int)
     def _forget(self, key: int) -> None:
-        if self._told == key:
+        if self._message_key == key:
             self._say(None)
-        self._open.pop(key, None)
-        self._read.discard(key)
+        self._messages.pop(key, None)
+        self._read_keys.discard(key)
 
     @Slot(str)
     def _close(self, text: str) -> None:
-        """Let a message that was closed not come again."""
-        if self._told in self._open and text == self._open[self._told][0]:
-            del self._open[self._told]
+        """Forget a message that the user has closed, if it is the message of a run."""
+        if self._message_key in self._messages and text == self._messages[self._message_key][0]:
+            del self._messages[self._message_key]
 
     @Slot(str)
-    def _put_by(self, text: str) -> None:
-        """Let a warning that went by itself cover nothing again."""
-        if self._told in self._open and text == self._open[self._told][0]:
-            self._read.add(self._told)
+    def _mark_read(self, text: str) -> None:
+        """Mark a warning that has hidden itself as read, if it is the message of a run."""
+        if self._message_key in self._messages and text == self._messages[self._message_key][0]:
+            self._read_keys.add(self._message_key)

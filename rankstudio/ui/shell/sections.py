@@ -1,4 +1,4 @@
-"""The pages of the window: their controllers, made from their entries, and what goes on between them."""
+"""The pages of the window: makes their controllers from entries, and connects the pages with each other."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from rankstudio.ui.widgets import CoveredNumber
 
 
 class Sections(QObject):
-    """Makes the pages, and connects them with each other and with what plug-ins add.
+    """Makes the pages, and connects them with each other and with the parts of plug-ins.
 
-    The controller of a page of the window is an attribute under the key of the page.
+    The controller of each page of the window itself is also an attribute, named by the key of the page.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        What they show.
+        The state that the pages show.
     window : QWidget
 
     Attributes
     ----------
     controllers : dict of str to PageController
-        By the keys of the pages of the window itself.
+        Controllers of the window's own pages, by the keys of the pages.
     pages : dict of str to Page
     workspace : Workspace
     """
@@ -63,7 +63,7 @@ class Sections(QObject):
             for panel, offers in controller.choosing():
                 self.choose_buttons.add(panel, offers)
             controller.choiceMoved.connect(self.choose_buttons.show)
-        self.pages = self._made_pages()
+        self.pages = self._make_pages()
         self.workspace = Workspace(theme, self.pages, self.plugin_parts, self._plugin_page)
         for controller in self.controllers.values():
             controller.pageAsked.connect(self.workspace.show_page)
@@ -90,7 +90,7 @@ class Sections(QObject):
         }
 
     def openers(self) -> dict[str, Callable[[str], object]]:
-        """Return the functions that open files that are no data, by their kinds."""
+        """Return the functions that open files other than data, by the kind of file."""
         openers: dict[str, Callable[[str], object]] = {}
         for controller in self.controllers.values():
             openers |= controller.openers()
@@ -99,20 +99,20 @@ class Sections(QObject):
         return openers
 
     def asked_for(self, typed: str) -> list[PaletteEntry]:
-        """Return the typed entries, of those on pages that are too many for the palette to list."""
+        """Return the pages' palette entries for a typed text, which are too many to be listed without it."""
         return [entry for controller in self.controllers.values() for entry in controller.asked_for(typed)]
 
     def export_items(self) -> list[ExportItem]:
-        """Return the pages' entries for export, besides their tables and plots."""
+        """Return the pages' entries for export that are neither tables nor plots."""
         return [item for controller in self.controllers.values() for item in controller.export_items()]
 
     def show_runs(self) -> None:
-        """Show how far the runs are."""
+        """Show the progress of the runs on all pages."""
         for controller in self.controllers.values():
             controller.show_runs()
 
     def find(self, key: str) -> Any:
-        """Return the controller of a page of the window; None where there is no such page."""
+        """Return the controller of a page of the window; None if there is no such page."""
         return self.controllers.get(key)
 
     def show_page(self, key: str) -> None:
@@ -128,14 +128,14 @@ class Sections(QObject):
 
     @Slot(object)
     def _serve(self, page: Page) -> None:
-        """Connect the parts that any page may have: numbers that are sealed, and services of other pages."""
+        """Connect the parts that any page may have: links to sealed numbers, and services of other pages."""
         for number in page.findChildren(CoveredNumber):
             number.clicked.connect(self._models.session.unsealAsked)
         for controller in self.controllers.values():
             controller.serve(page)
 
-    def _made_pages(self) -> dict[str, Page]:
-        """Return the pages with their panels; those of plug-ins that are off the rail are made later."""
+    def _make_pages(self) -> dict[str, Page]:
+        """Make the pages with their panels, without pages of plug-ins that have no button on the rail yet."""
         heads = {
             key: head for controller in self.controllers.values() for key, head in controller.heads.items()
         }
@@ -151,7 +151,7 @@ class Sections(QObject):
         return pages | {key: self._plugin_page(key) for key in on_rail}
 
     def _panels_of(self, column: str) -> Iterator[Part]:
-        """Yield the panels that other pages and abilities put at the end of a column or row."""
+        """Yield the panels that other pages and plug-ins add at the end of a column or row."""
         for controller in self.controllers.values():
             yield from controller.panels_of(column)
         yield from self.contributed.panels_of(column)
@@ -161,5 +161,5 @@ class Sections(QObject):
         return self.plugin_parts.page(key, self.contributed, self._own_controllers())
 
     def _own_controllers(self) -> list[Controller]:
-        """Return the controllers that feed panels, on all pages: those of pages, and those inside of them."""
+        """Return all controllers that this object owns: those of pages, and those inside of these."""
         return self.findChildren(Controller, options=Qt.FindChildOption.FindChildrenRecursively)

@@ -1,4 +1,4 @@
-"""The selection on all pages, as a line: dataset › fold › run › λ › k, each part a button that changes it."""
+"""The line of the current selection: dataset › fold › run › λ › k, each part a button that changes it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ PARTS = {
     "parameters": tr("Parameters of the run"),
     "size": tr("Number of features k of the model, or its round"),
 }
-"""The parts from left to right, and what they are."""
+"""The parts from left to right, with their meanings."""
 
-_LEAST = 28  # pixels of a part at least, and those of its padding
-_ROOM = 14
+_LEAST = 28  # least pixels of the text of a part
+_ROOM = 14  # pixels of the padding of a part
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class SelectionPart:
     Attributes
     ----------
     text : str
-        What is selected: "fold 3"; "" where there is nothing of the kind, and the part is not there.
+        The selection: "fold 3"; "" if there is nothing to select, and the part is not shown.
     entries : callable
-        Returns what else can be selected, values and texts; asked for when the part is opened.
+        Returns the values that can be selected, with their texts; called when the menu opens.
     chosen : object
-        The value that is selected.
+        The selected value.
     """
 
     text: str
@@ -54,7 +54,7 @@ class SelectionPart:
 
 
 class SelectionLine(QWidget):
-    """The line. The longest parts give way where there is little room.
+    """A line of buttons that show the current selection and change it. Its longest texts are cut first.
 
     Attributes
     ----------
@@ -96,22 +96,22 @@ class SelectionLine(QWidget):
         self._fit()
 
     def text(self, key: str) -> str:
-        """Return the text of a part, uncut; "" where it is not there."""
+        """Return the full text of a part; "" if the part is not shown."""
         return self._parts[key].text if key in self._parts else ""
 
     def menu(self, key: str) -> PickMenu:
-        """Return the menu of a part, filled."""
+        """Fill and return the menu of a part."""
         menu = self._buttons[key].menu()
         assert isinstance(menu, PickMenu)
         self._fill(key)
         return menu
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the beginnings of the parts: their texts are cut before a button has to go."""
+        """Return room for the beginnings of all parts, whose texts are cut before the toolbar hides buttons."""
         return QSize(len(self._parts) * (_LEAST + _ROOM), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut texts to the width there is."""
+        """Cut the texts to the present width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -134,67 +134,67 @@ class SelectionLine(QWidget):
     @property
     def whole_width(self) -> int:
         """The width with which no part is cut, in pixels."""
-        return sum(self._wanted().values()) + self._between(len(self._parts))
+        return sum(self._text_widths().values()) + self._other_width(len(self._parts))
 
     def room_for(self, n_letters: int) -> int:
         """Return the width of ``n_letters`` letters with all parts of the line, in pixels."""
-        return n_letters * self.fontMetrics().averageCharWidth() + self._between(len(PARTS))
+        return n_letters * self.fontMetrics().averageCharWidth() + self._other_width(len(PARTS))
 
-    def _wanted(self) -> dict[str, int]:
-        """Return the width of the text of each part."""
+    def _text_widths(self) -> dict[str, int]:
+        """Return the width of the full text of each part."""
         metrics = self.fontMetrics()
         return {key: metrics.horizontalAdvance(part.text) for key, part in self._parts.items()}
 
-    def _between(self, n_parts: int) -> int:
-        """Return the width of arrows and paddings."""
-        arrow = self.fontMetrics().horizontalAdvance("›") + 2
-        return max(0, n_parts - 1) * arrow + _ROOM * n_parts
+    def _other_width(self, n_parts: int) -> int:
+        """Return the width of the arrows and paddings of a number of parts."""
+        arrow_width = self.fontMetrics().horizontalAdvance("›") + 2
+        return max(0, n_parts - 1) * arrow_width + _ROOM * n_parts
 
     def _fit(self) -> None:
-        """Write the texts, the longest of them cut until all have room."""
+        """Write the texts, and cut the longest of them until all texts have room."""
         metrics = self.fontMetrics()
-        full_widths = self._wanted()
-        room = self.width() - self._between(len(self._parts))
+        full_widths = self._text_widths()
+        room = self.width() - self._other_width(len(self._parts))
         widths = dict(full_widths)
         while sum(widths.values()) > room and widths:
             longest = max(widths, key=widths.__getitem__)
             other_widths = [width for key, width in widths.items() if key != longest]
-            down_to = max(
-                [_LEAST, room - sum(other_widths), *(w for w in other_widths if w < widths[longest])]
-            )
-            if down_to >= widths[longest]:
-                down_to = max(_LEAST, widths[longest] - 8)
+            # Shorten the longest text until all have room, or until it is as short as the next longest one.
+            shorter_widths = [width for width in other_widths if width < widths[longest]]
+            new_width = max([_LEAST, room - sum(other_widths), *shorter_widths])
+            if new_width >= widths[longest]:
+                new_width = max(_LEAST, widths[longest] - 8)
             if widths[longest] <= _LEAST:
                 break
-            widths[longest] = down_to
+            widths[longest] = new_width
         for key, width in widths.items():
             text = self._parts[key].text
-            cut = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
-            cut = text if width >= full_widths[key] else cut
-            self._buttons[key].setText(cut.replace("&", "&&"))
-        self._row.activate()  # a request for it is lost where the toolbar is being laid out
+            if width < full_widths[key]:
+                text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
+            self._buttons[key].setText(text.replace("&", "&&"))
+        self._row.activate()  # Qt loses a request for a new layout while it lays out the toolbar
 
 
 Entries = Sequence[tuple[object, str]]
 
 OPEN = ""
-"""The value of the entry that opens something else."""
+"""Value of the entry that asks for a file to open."""
 
 
 class SelectionController(QObject):
-    """Keeps the line at what is selected.
+    """Keeps the selection line up to date, and carries out the user's choices there.
 
     Parameters
     ----------
     models, settings
-        What it shows and changes.
+        The state that the line shows and changes.
     line : SelectionLine
     """
 
     openAsked = Signal()
-    """The user wants to open something that was not open lately."""
+    """The user wants to open data that are not in the list of recent paths."""
     pathChosen = Signal(str)
-    """The user wants to open what was open lately."""
+    """The user wants to open a recent path."""
 
     def __init__(
         self, models: Models, settings: Settings, line: SelectionLine, parent: QObject | None = None
@@ -203,7 +203,8 @@ class SelectionController(QObject):
         self._session = models.session
         self._settings = settings
         self._line = line
-        self._runs, self._current = runs, current = models.runs, models.current
+        self._runs = runs = models.runs
+        self._current = current = models.current
         line.picked.connect(self._choose)
         for signal in (current.changed, runs.added, runs.removed, runs.cleared, runs.labelled):
             signal.connect(self._show)
@@ -222,13 +223,12 @@ class SelectionController(QObject):
         parts = {"dataset": SelectionPart(dataset.name, self._datasets, self._session.plan.data)}
         if len(dataset.folds) > 1:
             fold = view.fold.number if view.fold is not None else None
-            parts["fold"] = SelectionPart(
-                tr("fold {fold}").format(fold=fold) if fold else tr("all folds"), self._folds, fold
-            )
+            fold_text = tr("fold {fold}").format(fold=fold) if fold else tr("all folds")
+            parts["fold"] = SelectionPart(fold_text, self._folds, fold)
         if record is not None:
             text = tr("run {key} {title}").format(key=record.key, title=record.title)
             parts["run"] = SelectionPart(text, self._listed_runs, record.key)
-        elif self._runs.records:  # of other data, or of these divided otherwise
+        elif self._runs.records:  # there are runs, but on other data or other folds
             parts["run"] = SelectionPart(tr("no run"), self._listed_runs)
         if model is not None:
             parts["parameters"] = SelectionPart(view.model_label, self._combinations, model.values)
@@ -258,27 +258,33 @@ class SelectionController(QObject):
         ]
 
     def _combinations(self) -> Entries:
+        """Return the entries of the parameters: the choice by validation, and all combinations of the run."""
+        entries: list[tuple[object, str]] = [(None, tr("chosen by validation"))]
         record = self._current.shown.record
-        axes, combinations = (record.plan.axes, record.combinations) if record is not None else ((), ())
-        return [
-            (None, tr("chosen by validation")),
-            *((values, combination_label(axes, values)) for values in combinations),
-        ]
+        if record is not None:
+            axes = record.plan.axes
+            entries += [(values, combination_label(axes, values)) for values in record.combinations]
+        return entries
 
     def _sizes(self) -> Entries:
+        """Return the entries of the sizes or rounds of the inspected path, with their validation measures."""
         model = self._current.shown.inspected
         if model is None:
             return []
         measure = self._session.measure
         values = model.path.validation.get(measure)
-        texts = [""] * len(model.path.steps) if values is None else [f"   {measure} {v:.4f}" for v in values]
-        places = [int(x) for x in model.path.x_values]
+        if values is None:
+            measure_texts = [""] * len(model.path.steps)
+        else:
+            measure_texts = [f"   {measure} {value:.4f}" for value in values]
+        sizes = [int(x) for x in model.path.x_values]
         word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
-        listed = [(x, f"{word} {x}{text}") for x, text in zip(places, texts, strict=True)]
-        return [(None, tr("best by validation")), *listed]
+        entries = [(size, f"{word} {size}{text}") for size, text in zip(sizes, measure_texts, strict=True)]
+        return [(None, tr("best by validation")), *entries]
 
     @Slot(str, object)
     def _choose(self, part: str, value: object) -> None:
+        """Select a value in a part of the line; None, where it is offered, selects all or the default."""
         model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
@@ -292,7 +298,7 @@ class SelectionController(QObject):
             self._current.look_at(model.values, value if isinstance(value, int) else None)
 
     def _look_at_parameters(self, values: tuple[Any, ...] | None) -> None:
-        """Inspect the model of other parameters; None for those of the protocol."""
+        """Inspect the model of other parameters; None for the model that the protocol selected."""
         protocol = self._current.by_protocol
         if values is not None:
             self._current.look_at(values, None)

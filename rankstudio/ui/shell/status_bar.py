@@ -1,4 +1,4 @@
-"""The status bar: what works and how long still, and when the plan was kept; and the bar of loading."""
+"""The status bar: the present work and its remaining time, seal and last saving; and the bar of loading."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _MILLISECONDS = 2000
 
 
 class StatusBar(QStatusBar):
-    """Status line of the window.
+    """The status bar of the window.
 
     Parameters
     ----------
     stored : callable
-        Returns when something was stored last; None for never.
+        Returns the time when a result was last stored; None for never.
 
     Attributes
     ----------
     messages : QPushButton
-        Counts the messages that are kept out of sight, and is there while there are some.
+        Shows the number of kept messages; hidden while there are none.
     """
 
     def __init__(self, stored: Callable[[], datetime | None] = lambda: None) -> None:
         super().__init__()
-        self._stored = stored
-        self._kept = datetime.min
+        self._stored_at = stored
+        self._plan_saved_at = datetime.min
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
-        self._preparing = ""
+        self._preparation = ""  # sentence on code that is being compiled
         self._work = named(ElidedLabel(tr("Ready")), "status-work")
         self._work.setContentsMargins(8, 0, 0, 0)
         self._saved = named(PlainLabel(), tip=tr("Time when the plan or a result was last saved."))
@@ -71,21 +71,21 @@ class StatusBar(QStatusBar):
 
     @Slot(str)
     def hint(self, text: str) -> None:
-        """Show a sentence on what is under the mouse, over what is said; "" takes it away."""
+        """Show a sentence on the widget under the mouse over the present text; "" hides it again."""
         self.showMessage(text)
 
     def text(self) -> str:
-        """Return the text of the work."""
+        """Return the text on the present work."""
         return self._work.text()
 
     def show_preparation(self, sentence: str) -> None:
-        """Show the code being compiled; "" takes it away."""
-        if sentence or self.text() == self._preparing:
+        """Show a sentence on code that is being compiled; "" replaces it by "Ready"."""
+        if sentence or self.text() == self._preparation:
             self.say(sentence or tr("Ready"))
-        self._preparing = sentence
+        self._preparation = sentence
 
     def show_run(self, record: RunRecord | None, waiting: int) -> None:
-        """Show the work of a run; None for no run."""
+        """Show the state of a run, and how many runs wait; None changes nothing."""
         if record is not None:
             self.say(run_text(record, waiting))
 
@@ -105,19 +105,19 @@ class StatusBar(QStatusBar):
 
     @Slot()
     def show_saved(self) -> None:
-        """Show that the plan was kept just now."""
-        self._kept = datetime.now()
+        """Show that the plan was saved just now."""
+        self._plan_saved_at = datetime.now()
         self._show_saved()
 
     @Slot()
     def _show_saved(self) -> None:
-        latest = max(self._kept, self._stored() or datetime.min)
+        latest = max(self._plan_saved_at, self._stored_at() or datetime.min)
         if latest > datetime.min:
             self._saved.setText(tr("autosaved {now:%H:%M}").format(now=latest))
 
 
 class LoadingBar(QFrame):
-    """Names the data being opened and how far it is, with a button to cancel."""
+    """A bar that shows the name of the data being opened and the progress, with a button to cancel."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,14 +131,14 @@ class LoadingBar(QFrame):
 
     @Slot(str)
     def begin(self, name: str) -> None:
-        """Show that something is being opened."""
+        """Show that data of a name are being opened."""
         self._text.setText(tr("Opening {name} …").format(name=name))
         self._bar.set_share(0.0)
         self.show()
 
     @Slot(float)
     def set_share(self, share: float) -> None:
-        """Show how much is read."""
+        """Show the share of the data that is read."""
         self._bar.set_share(share)
 
 
@@ -148,17 +148,16 @@ def run_text(record: RunRecord, waiting: int) -> str:
     queue_text = f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:
-            runs = record.state is RunState.RUNNING
-            verb = tr("Running {what}") if runs else tr("Paused: {what}")
+            is_running = record.state is RunState.RUNNING
+            sentence = tr("Running {what}") if is_running else tr("Paused: {what}")
             if record.unit and record.n_folds > 1:
                 subject = tr("{what}, fold {fold} of {n_folds}").format(
                     what=subject, fold=record.unit.fold, n_folds=record.n_folds
                 )
             work_text = f", {record.working.what}" if record.working else ""
-            remaining = time_text(record.seconds_left) if runs else ""
-            return (
-                f"{verb.format(what=subject)}{work_text}{f' · {remaining}' if remaining else ''}{queue_text}"
-            )
+            remaining = time_text(record.seconds_left) if is_running else ""
+            time_left_text = f" · {remaining}" if remaining else ""
+            return f"{sentence.format(what=subject)}{work_text}{time_left_text}{queue_text}"
         case RunState.FAILED:
             return tr("{what} failed").format(what=subject)
         case RunState.CANCELLED:

@@ -1,4 +1,4 @@
-"""The toolbar: what is needed on every page, in the order in which it is needed."""
+"""The toolbar, with the commands and choices that all pages need, in the order in which they are needed."""
 
 from __future__ import annotations
 
@@ -16,45 +16,46 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
-_USUAL = 42  # letters of the line: of most selections, and five or six of each of its parts
-_LEAST = 28
-_TEXTS = 2  # buttons give way before the texts do
+_USUAL = 42  # letters of the selection line with which most selections have room
+_LEAST = 28  # letters with which the parts of a selection can be distinguished: five or six of each
+_TEXTS = 2  # number of buttons that are hidden before the texts of other buttons are
 
 
 class ActionButton(QPushButton):
-    """A button for an action. A tool button would not centre icon and text.
+    """A push button for an action, as a tool button does not center icon and text.
 
     Parameters
     ----------
     action : QAction
     texted : bool
-        Whether the action's name stands beside the icon.
+        Whether the button shows the action's name beside the icon.
     own_icon : bool
-        Whether the button has an icon in another colour than the action's, which menus show.
+        Whether the button gets another icon than the action's, which menus show.
     """
 
     def __init__(self, action: QAction, texted: bool = False, own_icon: bool = False) -> None:
         super().__init__()
         self._action = action
-        self._texted = texted
-        self._compact = False
-        self._own_icon = own_icon
+        self._has_text = texted
+        self._is_compact = False
+        self._has_own_icon = own_icon
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(action.trigger)
-        action.changed.connect(self._follow)
-        self._follow()
+        action.changed.connect(self._update_from_action)
+        self._update_from_action()
 
     def set_compact(self, compact: bool) -> None:
-        """Show the icon alone."""
-        self._compact = compact
-        self._follow()
+        """Show the icon alone, or with the text again."""
+        self._is_compact = compact
+        self._update_from_action()
 
     @Slot()
-    def _follow(self) -> None:
+    def _update_from_action(self) -> None:
         action = self._action
-        self.setText(action.iconText().replace("&", "&&") if self._texted and not self._compact else "")
-        if not self._own_icon:
+        shows_text = self._has_text and not self._is_compact
+        self.setText(action.iconText().replace("&", "&&") if shows_text else "")
+        if not self._has_own_icon:
             self.setIcon(action.icon())
         self.setIconSize(QSize(SIZE, SIZE))
         self.setEnabled(action.isEnabled())
@@ -63,7 +64,9 @@ class ActionButton(QPushButton):
 
 
 class MainToolBar(QToolBar):
-    """Open, run, what is selected, measure, convention, export, theme.
+    """The toolbar: open, run, the selection line, measure, convention, export and theme.
+
+    In a narrow window it hides some buttons and texts, so that the selection line has room.
 
     Parameters
     ----------
@@ -79,46 +82,47 @@ class MainToolBar(QToolBar):
         self.setIconSize(QSize(SIZE, SIZE))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
-        self._level = 0
-        self._shrinking = [self._add(actions["open"], texted=True)]
+        self._level = 0  # number of the steps of `_fit` that are in force
+        self._text_buttons = [self._add(actions["open"], texted=True)]
         self.addSeparator()
         run = ActionButton(actions["run"], texted=True, own_icon=True)
         run.setProperty("role", "primary")
         set_icon(run, theme, "run", "on_accent")
         self.addWidget(run)
-        self._first = [run, *(self._add(actions[key]) for key in ("pause", "stop", "step"))]
+        self._run_buttons = [run, *(self._add(actions[key]) for key in ("pause", "stop", "step"))]
         self.addSeparator()
         self.line = SelectionLine()
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.addWidget(self.line)
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
-        palette = self._add(actions["palette"])  # which a key opens, too
-        self._shrinking.append(self._add(actions["export"], texted=True))
+        palette = self._add(actions["palette"])
+        self._text_buttons.append(self._add(actions["export"], texted=True))
         self.theme_button = named(QPushButton(), "theme-button")
         self.addWidget(self.theme_button)
-        self._giving_way = palette, self.theme_button, self._first[-1], self.convention_button
+        # Hidden in this order; a shortcut or a menu replaces each of these buttons.
+        self._hideable_buttons = palette, self.theme_button, self._run_buttons[-1], self.convention_button
         theme.changed.connect(self._show_theme)
         self._show_theme()
 
     def order_tabs(self) -> None:
-        """Let Run and its neighbours be the first stops of Tab, in the window where the toolbar is by now."""
-        for before, after in pairwise([*self._first, self._shrinking[0]]):
+        """Make Run and the buttons beside it the first stops of Tab, once the toolbar is in its window."""
+        for before, after in pairwise([*self._run_buttons, self._text_buttons[0]]):
             self.setTabOrder(before, after)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out what a narrow window has no room for."""
+        """Fit the buttons to the new width."""
         super().resizeEvent(event)
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Leave out what another text size has no room for."""
+        """Fit the buttons after a change of the text size."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
             self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """Leave out what there is no room for beside longer texts of buttons."""
+        """Fit the buttons after a change of their texts."""
         handled = super().event(event)
         if event.type() is QEvent.Type.LayoutRequest:
             self._fit()
@@ -126,38 +130,43 @@ class MainToolBar(QToolBar):
 
     @Slot()
     def _fit(self) -> None:
-        """Show as many texts and buttons as the width has room for, whatever the line says just now.
+        """Hide as many buttons and texts as it takes to give the selection line room.
 
-        It says something else after most clicks, and no button moves by that. Two buttons that a key and a
-        menu replace give way to a line of usual length; then the texts of others, and further buttons, give
-        way to one whose parts can be distinguished.
+        The room does not depend on the line's present text, so that a click that changes the text moves no
+        button. There are five steps, each of which frees some width: two buttons are hidden until a usual
+        line has room; then the texts of two buttons, and two more buttons, until a shortened line has room.
         """
-        # To the pixel: what is left out must come back at the width at which it was there before.
+        # The widths are exact to the pixel: a step is undone at the same width at which it is done.
         layout = self.layout()
         gap = layout.spacing() if layout is not None else 0
-        gains = [button.sizeHint().width() + gap for button in self._giving_way]
+        freed_widths = [button.sizeHint().width() + gap for button in self._hideable_buttons]
         flags = Qt.TextFlag.TextShowMnemonic.value
-        texts = [
+        text_sizes = [
             text_button.fontMetrics().size(flags, text_button.accessibleName())
-            for text_button in self._shrinking
+            for text_button in self._text_buttons
         ]
-        gains.insert(_TEXTS, sum(text.width() for text in texts))
-        others_width = self.sizeHint().width() - self.line.sizeHint().width()  # known before it is laid out
-        room = self.width() - others_width - sum(gains[: self._level])
+        freed_widths.insert(_TEXTS, sum(size.width() for size in text_sizes))
+        # Size hints are known before the layout. They do not contain what the present level has hidden.
+        others_width = self.sizeHint().width() - self.line.sizeHint().width()
+        room = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
-        while level < len(gains) and room < self.line.room_for(_USUAL if level < _TEXTS else _LEAST):
-            room += gains[level]
+        while level < len(freed_widths):
+            n_letters = _USUAL if level < _TEXTS else _LEAST
+            if room >= self.line.room_for(n_letters):
+                break
+            room += freed_widths[level]
             level += 1
         if level == self._level:
             return
         self._level = level
-        for button in self._shrinking:
+        for button in self._text_buttons:
             button.set_compact(level > _TEXTS)
-        places = {hideable: index + (index >= _TEXTS) for index, hideable in enumerate(self._giving_way)}
+        # The step at which each button is hidden; step _TEXTS is that of the texts.
+        steps = {button: index + (index >= _TEXTS) for index, button in enumerate(self._hideable_buttons)}
         for action in self.actions():
             widget = self.widgetForAction(action)
-            if widget in places:
-                action.setVisible(places[widget] >= level)
+            if widget in steps:
+                action.setVisible(steps[widget] >= level)
 
     def _add(self, action: QAction, texted: bool = False) -> ActionButton:
         button = ActionButton(action, texted)
@@ -175,6 +184,6 @@ class MainToolBar(QToolBar):
 
     @Slot()
     def _show_theme(self) -> None:
-        """Show the sun in the dark and the moon in the light: what a click brings."""
+        """Show the theme to which a click changes: a sun for the light theme, a moon for the dark one."""
         text, icon = (tr("Light theme"), "sun") if self._theme.dark else (tr("Dark theme"), "moon")
         set_icon(named(self.theme_button, accessible_name=text, tip=text), self._theme, icon)

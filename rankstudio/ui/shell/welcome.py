@@ -1,4 +1,4 @@
-"""The window before anything is open: where to drop data, and three ways to begin."""
+"""The page of the window before any data are open."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RADIUS = 12
 
 
 class Welcome(QWidget):
-    """A calm page: a place to drop data on, Open, the sample, and what was open lately.
+    """The page before any data are open: a field to drop data on, buttons to open data, and recent paths.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Welcome(QWidget):
         self.set_recent(())
 
     def set_recent(self, paths: Sequence[str]) -> None:
-        """Offer these files and folders."""
+        """Offer other recent files and folders."""
         for button in self.findChildren(_RecentButton):
             self._recent.removeWidget(button)
             button.deleteLater()
@@ -64,7 +64,7 @@ class Welcome(QWidget):
 
 
 class _RecentButton(QPushButton):
-    """One recent file: its name, and in muted letters where it is."""
+    """A button that opens a recent path: its name, and its folder in muted letters."""
 
     chosen = Signal(str)
 
@@ -77,9 +77,10 @@ class _RecentButton(QPushButton):
         folder = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
         folder.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (name, folder):
-            # A click on a label is one on the button.
+            # A click on a label has to reach the button.
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._theme, self._icon = theme, PlainLabel()
+        self._theme = theme
+        self._icon = PlainLabel()
         theme.changed.connect(self._restyle)
         self._restyle()
         fill(QHBoxLayout(self), self._icon, name, (folder, 1), margins=(8, 0, 8, 0), spacing=8)
@@ -91,7 +92,7 @@ class _RecentButton(QPushButton):
 
 
 class _DropArea(QWidget):
-    """The dashed field in the middle. The window takes the drops; this says that it does."""
+    """The dashed field that invites to drop data; the window itself handles the drops."""
 
     def __init__(self, theme: Theme, buttons: QHBoxLayout) -> None:
         super().__init__()

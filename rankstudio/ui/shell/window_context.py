@@ -1,4 +1,4 @@
-"""The window as a page or panel of a plug-in sees it."""
+"""The access of a plug-in's page or panel to the window."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rankstudio.ui.style.theme import Theme
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
 
-_SETTLED_MILLISECONDS = 30  # one change often brings several signals
+_SETTLED_MILLISECONDS = 30  # one change often emits several signals
 
 
 class Host(Protocol):
     """The panel around the widget of a plug-in."""
 
     def isVisible(self) -> bool:
-        """Return whether it can be seen."""
+        """Return whether the panel is visible."""
         ...
 
     def attempt(self, call: Callable[[], object]) -> None:
@@ -36,7 +36,7 @@ class Host(Protocol):
         ...
 
     def show_problem(self, error: BaseException) -> None:
-        """Show an error in the place of the widget."""
+        """Show an error instead of the widget."""
         ...
 
 
@@ -75,9 +75,9 @@ class WindowContext(QObject):
         self._theme = theme
         self._host = host
         self._callbacks: list[Callable[[], object]] = []
-        self._is_due = False
+        self._missed_changes = False
         self._background = Background(self)
-        self._settled = single_shot(_SETTLED_MILLISECONDS, self._tell, self)
+        self._timer = single_shot(_SETTLED_MILLISECONDS, self._call_listeners, self)
         session = models.session
         runs = models.runs
         for signal in (
@@ -93,7 +93,7 @@ class WindowContext(QObject):
             models.measured.changed,
             theme.changed,
         ):
-            signal.connect(self._wait)
+            signal.connect(self._call_listeners_soon)
 
     @property
     def data(self) -> FoldedDataset | None:
@@ -193,40 +193,41 @@ class WindowContext(QObject):
         )
 
     @Slot()
-    def _wait(self) -> None:
-        self._settled.start()
+    def _call_listeners_soon(self) -> None:
+        self._timer.start()
 
     @Slot()
-    def _tell(self) -> None:
-        """Call the listeners, or note that they are due when the widget is visible again."""
-        self._is_due = not self._host.isVisible()
-        if self._is_due:
+    def _call_listeners(self) -> None:
+        """Call the listeners; while the widget is hidden, only note that they have missed changes."""
+        self._missed_changes = not self._host.isVisible()
+        if self._missed_changes:
             return
         for callback in self._callbacks:
             self._host.attempt(callback)
 
     @Slot()
     def catch_up(self) -> None:
-        """Call the listeners where something changed while the widget was hidden."""
-        if self._is_due:
-            self._tell()
+        """Call the listeners if they have missed changes while the widget was hidden."""
+        if self._missed_changes:
+            self._call_listeners()
 
     def _fail(self, error: BaseException) -> None:
         self._host.show_problem(error)
 
 
 class Background(QObject):
-    """Calls functions of others on threads that the window never waits for.
+    """Calls functions of plug-ins on daemon threads.
 
-    A worker is waited for when the window closes; a function of a plug-in may never return.
+    The window waits for its workers when it closes. It does not wait for these threads, as a function of a
+    plug-in may never return.
     """
 
     _arrived = Signal(int, object, object)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._latest = 0
-        self._show: Callable[[Any], object] = str
+        self._latest = 0  # number of the latest call
+        self._show: Callable[[Any], object] = str  # without effect until the first call
         self._fail: Callable[[BaseException], object] = str
         self._arrived.connect(self._deliver)
 

@@ -1,4 +1,4 @@
-"""State of the window, kept for the next start: soon after each change, for a process may be killed."""
+"""State of the window for the next start, saved shortly after each change, as the process may be killed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
 
-_TITLE_BAR = 36  # of the desktop's, in logical pixels, about
+_TITLE_BAR = 36  # approximate height of the desktop's title bar in logical pixels
 _DELAY_MILLISECONDS = 400
 
 
 class WindowState(Controller):
-    """Keeps geometry, layout, theme, data, plan and the run that is shown.
+    """Saves and restores geometry and layout of the window, and saves theme, data, plan and the shown run.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class WindowState(Controller):
         self._theme = theme
         self._settings = settings
         self._worker = models.task_worker
-        self._told_of_failure = False
-        self._timer = single_shot(_DELAY_MILLISECONDS, self._save_aside, self)
+        self._failure_reported = False
+        self._timer = single_shot(_DELAY_MILLISECONDS, self._save_in_background, self)
         for signal in (self._runs.shownChanged, self._session.planChanged, theme.changed):
             signal.connect(self._save_soon)
 
     def restore(self) -> None:
-        """Give the window its size and layout of the last time."""
+        """Give the window the size and layout of the last session."""
         window = self._window
         room = window.screen().availableSize() - QSize(0, _TITLE_BAR)
         window.setMinimumSize(QSize(960, 600).boundedTo(room))
@@ -58,32 +58,32 @@ class WindowState(Controller):
         self._workspace.restore(self._settings)
 
     def save(self) -> None:
-        """Keep everything now, and wait for the disk."""
+        """Save all state now, and wait for the disk."""
         self._timer.stop()
-        self._note()
+        self._save_settings()
         try:
             if self._session.dataset is not None:
                 self._settings.save_plan(self._session.plan)
-                self._tell_of_success()
+                self._report_success()
         except RankStudioError as error:
-            self._tell_of_failure(str(error))
+            self._report_failure(str(error))
         self._settings.sync()
 
     @Slot()
-    def _save_aside(self) -> None:
-        """Keep everything; nothing here waits for the disk, which may be on a network."""
-        self._note()
+    def _save_in_background(self) -> None:
+        """Save all state without waiting for the disk, which may be on a network."""
+        self._save_settings()
         if self._session.dataset is not None:
             self._worker.task(
                 tr("Saving the plan"),
                 self._settings.save_plan,
                 self._session.plan,
-                on_done=lambda _: self._tell_of_success(),
-                on_error=self._tell_of_failure,
+                on_done=lambda _: self._report_success(),
+                on_error=self._report_failure,
                 slot="plan",
             )
 
-    def _note(self) -> None:
+    def _save_settings(self) -> None:
         settings = self._settings
         session = self._session
         settings.set("window/geometry", self._window.saveGeometry())
@@ -94,15 +94,15 @@ class WindowState(Controller):
         record = self._runs.shown
         settings.set("study/shown", record.stored.id if record is not None and record.stored else None)
 
-    def _tell_of_success(self) -> None:
-        self._told_of_failure = False
+    def _report_success(self) -> None:
+        self._failure_reported = False
         self.saved.emit()
 
-    def _tell_of_failure(self, text: str) -> None:
-        """Say once that nothing can be kept."""
-        if not self._told_of_failure:
+    def _report_failure(self, text: str) -> None:
+        """Report that saving fails, unless the last attempt has failed, too."""
+        if not self._failure_reported:
             self.failed.emit(text)
-        self._told_of_failure = True
+        self._failure_reported = True
 
     @Slot()
     def _save_soon(self) -> None:

@@ -1,4 +1,4 @@
-"""The pages of the window, one at a time, and the rail beside them: one button a page."""
+"""The pages of the window, one of which is shown, and the rail beside them with a button for each page."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ from rankstudio.ui.widgets.panel import Panel
 WIDTH = 76
 """Width of the rail, in logical pixels."""
 
-_ICON = 20
-_MOST = 11
-"""Pages with a button; the menu *View* has all."""
+_ICON = 20  # size of an icon in pixels
+_MOST = 11  # most pages that have a button; the menu *View* contains all pages
 
 
 class PageRail(ButtonChoice):
@@ -44,7 +43,7 @@ class PageRail(ButtonChoice):
     ----------
     theme : Theme
     pages : sequence of rankstudio.api.WindowPage
-        From top to bottom.
+        Pages from top to bottom.
 
     Attributes
     ----------
@@ -57,11 +56,11 @@ class PageRail(ButtonChoice):
     def __init__(self, theme: Theme, pages: Sequence[WindowPage]) -> None:
         super().__init__()
         named(self, "page-rail", tr("pages"), role="rail")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # or a plain widget has no background
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # Qt draws no background of a plain QWidget
         self.setFixedWidth(scaled(WIDTH))
         self._theme = theme
         self._keys = [page.key for page in pages]
-        self._hidden = {page.key for page in pages if not page.on_rail}
+        self._hidden_keys = {page.key for page in pages if not page.on_rail}
         column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=3)
         for position, page in enumerate(pages[:_MOST]):
             button = self._button(page, position + 1)
@@ -72,11 +71,12 @@ class PageRail(ButtonChoice):
         self._group.idClicked.connect(lambda position: self.chosen.emit(self._keys[position]))
 
     def select(self, key: str) -> None:
-        """Mark a page as the one that is shown, or none where it has no button; emits no signal."""
+        """Check the button of the shown page, or no button if the page has none; emits no signal."""
         button = self._group.button(self._keys.index(key))
         if button is not None:
             button.setChecked(True)
         elif (checked := self._group.checkedButton()) is not None:
+            # Qt unchecks a button only while neither the group nor the button is exclusive.
             self._group.setExclusive(False)
             checked.setAutoExclusive(False)
             checked.setChecked(False)
@@ -85,15 +85,18 @@ class PageRail(ButtonChoice):
         self._keep_one_tab_stop()
 
     def has_button(self, key: str) -> bool:
-        """Return whether a page has a button, or none because there are too many."""
-        return key not in self._hidden
+        """Return whether a page belongs on the rail, even if the rail has no room for its button."""
+        return key not in self._hidden_keys
 
     def show_button(self, key: str, *, is_shown: bool) -> None:
         """Show or hide the button of a page."""
         button = self._group.button(self._keys.index(key))
         if button is not None:
             button.setVisible(is_shown)
-        (self._hidden.discard if is_shown else self._hidden.add)(key)
+        if is_shown:
+            self._hidden_keys.discard(key)
+        else:
+            self._hidden_keys.add(key)
 
     def changeEvent(self, event: QEvent) -> None:
         """Make room for larger text."""
@@ -122,21 +125,21 @@ class PageRail(ButtonChoice):
 
 
 FIRST = "select"
-"""Where one begins."""
+"""Key of the page that is shown first."""
 
 
 class Workspace(QWidget):
-    """The rail, and the page that is chosen there.
+    """The rail with the buttons of the pages, and beside it the page that is chosen there.
 
     Parameters
     ----------
     theme : Theme
     pages : dict of str to Page
-        By the keys of their entries; one that is off the rail is added when it is first asked for.
+        Pages by the keys of their entries. A page without a button on the rail is added when first shown.
     parts : PluginParts, optional
         Pages and panels of plug-ins.
     make : callable, optional
-        Makes the page of a key that is not among the pages.
+        Makes the page of a key that is not in `pages`.
 
     Attributes
     ----------
@@ -145,9 +148,9 @@ class Workspace(QWidget):
     pageMade : Signal(object)
         A page that was added (Page).
     railChanged : Signal(str, bool)
-        Whether a page has a button in the rail.
+        Key of a page, and whether the page now has a button on the rail.
     entries : tuple of rankstudio.api.WindowPage
-        Names of the pages, from top to bottom.
+        Entries of all pages, from top to bottom.
     """
 
     pageChanged = Signal(str)
@@ -179,7 +182,7 @@ class Workspace(QWidget):
         self.show_page(FIRST)
 
     def made(self, key: str) -> Page:
-        """Return a page, which is made when it is first asked for."""
+        """Return a page, and make it first if it does not exist yet."""
         if key not in self._pages:
             assert self._make is not None
             page = self._pages[key] = self._make(key)
@@ -196,11 +199,11 @@ class Workspace(QWidget):
 
     @property
     def optional(self) -> tuple[WindowPage, ...]:
-        """The pages that are off the rail until they are asked for."""
+        """Pages that have no button on the rail by default."""
         return tuple(page for page in self.entries if not page.on_rail)
 
     def show_on_rail(self, key: str, *, is_shown: bool) -> None:
-        """Give a page a button in the rail, or take it away; where it is shown then, show the first page."""
+        """Show or hide the button of a page on the rail; if a shown page loses its button, show the first."""
         if is_shown != self.rail.has_button(key):
             self.rail.show_button(key, is_shown=is_shown)
             self.railChanged.emit(key, is_shown)
@@ -209,7 +212,7 @@ class Workspace(QWidget):
 
     @Slot(str)
     def show_page(self, key: str) -> None:
-        """Show another page; one that is off the rail comes there."""
+        """Show another page, and its button on the rail."""
         self.show_on_rail(key, is_shown=True)
         self.rail.select(key)
         previous = self._pages[self.page]
@@ -222,59 +225,62 @@ class Workspace(QWidget):
             self.pageChanged.emit(key)
 
     def pop_out(self) -> None:
-        """Give the panel where the keyboard is a window of its own."""
-        panel = _panel_at_the_keyboard()
+        """Move the panel with the focus to a window of its own."""
+        panel = _focused_panel()
         if panel is not None:
             self._pages[self.page].pop_out(panel)
 
     def toggle_whole_page(self) -> None:
-        """Give the panel where the keyboard is the whole page, or take it back from there or its window."""
-        panel = _panel_at_the_keyboard()
-        maximised = self._pages[self.page].maximised
+        """Show the panel with the focus on the whole page, or restore it from there or from its own window.
+
+        Without such a panel, restore the panel that is shown on the whole page.
+        """
+        panel = _focused_panel()
+        maximised_panel = self._pages[self.page].maximised
         if panel is not None:
             for page in self._pages.values():
                 page.toggle(panel)
-        elif maximised is not None:
+        elif maximised_panel is not None:
             self._pages[self.page].restore_panels()
 
     def bring_back(self) -> None:
-        """Take all panels back from windows of their own."""
+        """Move all panels back from their own windows to their pages."""
         for page in self._pages.values():
             page.bring_back()
 
     def save(self, settings: Settings) -> None:
-        """Remember the page and the sizes of all panels."""
+        """Save the shown page, the optional pages on the rail, and the layout of all pages."""
         settings.set("window/page", self.page)
-        asked_for = [page.key for page in self.optional if self.rail.has_button(page.key)]
-        settings.set("window/pages", " ".join(asked_for) or None)
+        keys_on_rail = [page.key for page in self.optional if self.rail.has_button(page.key)]
+        settings.set("window/pages", " ".join(keys_on_rail) or None)
         for page in self._pages.values():
             page.save(settings)
         if self.parts is not None:
             self.parts.save(settings)
 
     def restore(self, settings: Settings) -> None:
-        """Take page and sizes of the last time."""
+        """Restore the shown page, the optional pages on the rail, and the layout of all pages."""
         self._settings = settings
         for page in self._pages.values():
             page.restore(settings)
         if self.parts is not None:
             self.parts.restore(settings)
-        asked_for = settings.text("window/pages").split()
+        keys_on_rail = settings.text("window/pages").split()
         for entry in self.optional:
-            if entry.key in asked_for:
+            if entry.key in keys_on_rail:
                 self.made(entry.key)
-            self.show_on_rail(entry.key, is_shown=entry.key in asked_for)
+            self.show_on_rail(entry.key, is_shown=entry.key in keys_on_rail)
         key = settings.text("window/page", FIRST)
         self.show_page(key if key in self._pages else FIRST)
 
     def reopen_windows(self) -> None:
-        """Give the panels of all pages a window of their own that had one the last time."""
+        """Move the panels that had their own windows in the last session to windows again."""
         for page in self._pages.values():
             page.reopen_windows()
 
 
-def _panel_at_the_keyboard() -> Panel | None:
-    """Return the panel in which the widget with the focus is."""
+def _focused_panel() -> Panel | None:
+    """Return the panel that contains the widget with the focus; None without one."""
     widget = QApplication.focusWidget()
     while widget is not None and not isinstance(widget, Panel):
         widget = widget.parentWidget()

@@ -1,4 +1,4 @@
-"""A chip: a short sentence on a state that is not the usual one, with the ways out of it as links."""
+"""A chip: a short sentence on an unusual state, with links to actions that end the state."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from rankstudio.ui.widgets.panel import ElidedLabel
 
 
 class Chip(QFrame):
-    """A text and links on a tinted ground; hidden while there is nothing to say.
+    """A text with links on a tinted background; hidden while the text is empty.
 
     Parameters
     ----------
     name : str
-        For the program and its tests.
+        Object name, for the program and its tests.
     accessible_name : str
-        What a screen reader calls it while it says nothing.
+        Name for a screen reader while there is no text.
     """
 
     def __init__(self, name: str, accessible_name: str) -> None:
         super().__init__()
         named(self, name, accessible_name, role="chip")
-        self._said = accessible_name
+        self._default_name = accessible_name
         self._text = named(ElidedLabel(), f"{name}-text")
         self._links: list[QPushButton] = []
         self._actions: dict[str, Callable[[], object]] = {}
@@ -35,7 +35,7 @@ class Chip(QFrame):
         self.hide()
 
     def say(self, text: str, ways_out: Mapping[str, Callable[[], object]]) -> None:
-        """Show a text, and what a click on each link does; an empty text hides the chip."""
+        """Show a text, and a link for each action, by the link's label; an empty text hides the chip."""
         self._actions = dict(ways_out)
         while len(self._links) < len(self._actions):
             self._links.append(self._link(len(self._links)))
@@ -45,24 +45,24 @@ class Chip(QFrame):
             button.setText(label.replace("&", "&&"))
             button.setAccessibleName(label)
             button.setVisible(bool(label))
-        self.setAccessibleName(text or self._said)
+        self.setAccessibleName(text or self._default_name)
         self.setVisible(bool(text))
 
     def text(self) -> str:
-        """Return the text, uncut; "" while it is hidden."""
+        """Return the full text; "" while the chip is hidden."""
         return "" if self.isHidden() else self._text.text().removesuffix(" ·")
 
     def links(self) -> list[QPushButton]:
-        """Return the ways out that are offered."""
+        """Return the links that are shown."""
         return self._links[: len(self._actions)]
 
-    def _take(self, number: int) -> None:
-        """Carry out the present action of a link."""
+    def _act(self, number: int) -> None:
+        """Carry out the present action of a link, by its number."""
         list(self._actions.values())[number]()
 
     def _link(self, number: int) -> QPushButton:
         button = named(QPushButton(), f"{self.objectName()}-link-{number}", role="chip-link")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.clicked.connect(partial(self._take, number))
+        button.clicked.connect(partial(self._act, number))
         self._row.addWidget(button)
         return button

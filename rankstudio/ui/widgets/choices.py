@@ -1,4 +1,4 @@
-"""Controls that choose one of several values: segments, a slider, a combo box, a menu that is a list."""
+"""Controls with which the user chooses one of several values: segments, sliders, combo boxes, list menus."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ _STEPS_BY_KEY: dict[int, int] = {
 
 
 class Segment(QPushButton):
-    """A button that can become narrow: its text is a figure or a short word."""
+    """A narrow button for a number or a short word."""
 
     def sizeHint(self) -> QSize:
-        """Return room for the bold text, so that choosing does not move the neighbours."""
+        """Return room for the bold text of a chosen button, so that choosing does not move other buttons."""
         width = QFontMetrics(font(BASE, bold=True)).horizontalAdvance(self.text()) + 20
         return QSize(max(30, width), super().sizeHint().height())
 
@@ -78,14 +78,14 @@ class Segment(QPushButton):
 
 
 class ButtonChoice(QWidget):
-    """Buttons of which exactly one is chosen; one stop for Tab, arrows move within."""
+    """A group of buttons of which exactly one is chosen. Tab stops at the chosen one, arrow keys move."""
 
     def __init__(self) -> None:
         super().__init__()
         self._group = QButtonGroup(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the choice by the arrow keys."""
+        """Choose the next or previous visible button by the arrow keys."""
         step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
         button = self._group.button(checked_id + step) if step is not None and checked_id >= 0 else None
@@ -109,16 +109,16 @@ class Segmented(ButtonChoice):
     Parameters
     ----------
     options : sequence of (object, str)
-        Values and what is written on their buttons.
+        Values and the texts of their buttons.
     name : str
-        What is chosen here, for screen readers: "fold".
+        Name of the choice for screen readers: "fold".
     wide : bool
-        Whether it takes the room that there is.
+        Whether the row takes all available width.
 
     Attributes
     ----------
     chosen : Signal(object)
-        The value that the user chose; not emitted by `choose`.
+        The value that the user chose; not emitted by `select`.
     """
 
     chosen = Signal(object)
@@ -136,7 +136,7 @@ class Segmented(ButtonChoice):
         self.set_options(options)
 
     def set_options(self, options: Sequence[tuple[object, str]]) -> None:
-        """Offer other values; the first becomes the chosen one."""
+        """Offer other values, and choose the first."""
         for button in self._buttons():
             self._group.removeButton(button)
             self._row.removeWidget(button)
@@ -155,18 +155,19 @@ class Segmented(ButtonChoice):
         return list(zip(self._values, texts, strict=True))
 
     def select(self, value: object) -> None:
-        """Make a value the chosen one. A value that is not offered is ignored."""
+        """Choose a value; a value that is not offered is ignored."""
         if value in self._values:
             button = self._group.button(self._values.index(value))
             button.setChecked(True)
             self._keep_one_tab_stop()
 
     def value(self) -> object:
-        """Return the chosen value; None where nothing is offered."""
-        return self._values[self._group.checkedId()] if self._group.checkedId() >= 0 else None
+        """Return the chosen value; None if no value is offered."""
+        index = self._group.checkedId()
+        return self._values[index] if index >= 0 else None
 
     def _button(self, text: str) -> QPushButton:
-        """Make one button."""
+        """Make the button of an option, and add it to the row."""
         name = self.accessibleName()
         button = named(
             Segment(text, self), accessible_name=f"{name} {text}" if name else text, role="segment"
@@ -178,7 +179,7 @@ class Segmented(ButtonChoice):
         return button
 
     def eventFilter(self, watched: object, event: object) -> bool:
-        """Take the arrow keys from the buttons, which would move the focus out of the row."""
+        """Handle the arrow keys instead of the buttons, which would move the focus out of the row."""
         if not isinstance(event, QKeyEvent) or event.type() != QKeyEvent.Type.KeyPress:
             return False
         if event.key() not in _STEPS_BY_KEY:
@@ -191,12 +192,12 @@ class Segmented(ButtonChoice):
         return list(self._group.buttons())
 
     def _keep_place_in_tab_order(self) -> None:
-        """Let Tab come to the buttons where it comes to the row: Qt puts new ones behind everything else."""
-        before: QWidget = self
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # without which Qt moves nothing behind the row
+        """Put the buttons into the tab order at the row's place: Qt puts new widgets at the end."""
+        previous: QWidget = self
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # setTabOrder needs a widget that can have the focus
         for button in self._buttons():
-            QWidget.setTabOrder(before, button)
-            before = button
+            QWidget.setTabOrder(previous, button)
+            previous = button
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     @Slot(QAbstractButton)
@@ -207,7 +208,7 @@ class Segmented(ButtonChoice):
 
 
 LEAST_WIDTH = 90
-"""Pixels of the slider itself, with which its ticks can be distinguished."""
+"""Least width of a slider in pixels, with which its ticks can be distinguished."""
 
 
 class TickedSlider(QSlider):
@@ -218,25 +219,25 @@ class TickedSlider(QSlider):
         self._ticks: tuple[int, ...] = ()
 
     def set_ticks(self, places: Sequence[int]) -> None:
-        """Draw ticks at stops, by their places."""
+        """Draw ticks at some of the slider's stops."""
         self._ticks = tuple(places)
         self.update()
 
     def ticks(self) -> tuple[int, ...]:
-        """Return the places of the ticks."""
+        """Return the stops that have a tick."""
         return self._ticks
 
     def tick_pixels(self) -> list[int]:
-        """Return where the ticks are: below the middle of the handle at each stop."""
+        """Return the horizontal pixel of each tick: the middle of the handle at that stop."""
         option = QStyleOptionSlider()
         self.initStyleOption(option)
-        part = QStyle.SubControl.SC_SliderHandle
-        slider = QStyle.ComplexControl.CC_Slider
-        handle = self.style().subControlRect(slider, option, part, self)
-        room = self.width() - handle.width()
-        half = handle.width() / 2
-        steps = max(1, self.maximum() - self.minimum())
-        return [round(half + room * (tick - self.minimum()) / steps) for tick in self._ticks]
+        handle = self.style().subControlRect(
+            QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderHandle, self
+        )
+        travel = self.width() - handle.width()  # pixels from the first to the last stop
+        half_handle = handle.width() / 2
+        n_steps = max(1, self.maximum() - self.minimum())
+        return [round(half_handle + travel * (tick - self.minimum()) / n_steps) for tick in self._ticks]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the slider, and the ticks below its groove."""
@@ -249,12 +250,12 @@ class TickedSlider(QSlider):
 
 
 class LambdaSlider(QWidget):
-    """A slider whose stops are given values, with the present one beside it, "2⁶"; its tooltip: "2⁶ = 64".
+    """A slider over given values, with the present value beside it as "2⁶", and as "2⁶ = 64" in the tooltip.
 
     Attributes
     ----------
     moved : Signal(float)
-        The value the user moved to; not emitted by `select`.
+        The value that the user moved to; not emitted by `select`.
     """
 
     moved = Signal(float)
@@ -279,14 +280,14 @@ class LambdaSlider(QWidget):
     def set_values(
         self, values: Sequence[float], symbol: str = "", marked: Sequence[float] | None = None
     ) -> None:
-        """Offer other values; the present one stays if it is among them, else the nearest is taken.
+        """Offer other values, and move to the one nearest to the present value.
 
-        Those ``marked`` have ticks; by default all.
+        Values in ``marked`` have ticks, by default all. A ``symbol`` replaces the "λ" before the slider.
         """
         if symbol:
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
-        before = self.value() if self._values else None
+        old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
             self._slider.setRange(0, max(0, len(values) - 1))
@@ -296,12 +297,12 @@ class LambdaSlider(QWidget):
         )
         self._slider.setPageStep(max(1, len(values) // 5))
         self._slider.setEnabled(len(values) > 1)
-        if before is not None and values:
-            self.select(before)
+        if old_value is not None and values:
+            self.select(old_value)
         self._fit_label()
 
     def values(self) -> tuple[float, ...]:
-        """Return the values on offer."""
+        """Return the values that are offered."""
         return self._values
 
     def value(self) -> float:
@@ -309,10 +310,10 @@ class LambdaSlider(QWidget):
         return self._values[self._slider.value()]
 
     def select(self, value: float) -> None:
-        """Move to the nearest value without telling anybody."""
+        """Move to the value nearest to the given one, without emitting `moved`."""
         with QSignalBlocker(self._slider):
-            places = range(len(self._values))
-            self._slider.setValue(min(places, key=lambda i: abs(self._values[i] - value)))
+            stops = range(len(self._values))
+            self._slider.setValue(min(stops, key=lambda i: abs(self._values[i] - value)))
         self._show()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -337,33 +338,32 @@ class LambdaSlider(QWidget):
 
     @Slot()
     def _on_value(self) -> None:
-        """Emit where the user moved to."""
+        """Show and emit the value that the user moved to."""
         self._show()
         self.moved.emit(self.value())
 
 
 NOTE = Qt.ItemDataRole.UserRole + 1
-"""Role of the note on a choice of a box, shown below it."""
+"""Role of the note on an entry of a combo box; the note is shown below the entry."""
 
-_INSET = 2  # of a box's text in its field
-_LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
-_KIND_ROLE = (
-    Qt.ItemDataRole.AccessibleDescriptionRole
-)  # Qt marks separators by it; a screen reader reads notes
+_INSET = 2  # pixels between a combo box's text and its frame
+_LIST_MARGIN = 28  # pixels beside the longest text of a list: scroll bar and padding
+# In this role, Qt marks separators by the text below, and a screen reader finds the notes on entries.
+_KIND_ROLE = Qt.ItemDataRole.AccessibleDescriptionRole
 _SEPARATOR = "separator"
 _SEPARATOR_HEIGHT = 9
-_NOTE_WIDTH = 380  # pixels: a longer note ends in an ellipsis, and is whole in the tooltip
-_NOTE_SCALE = 0.85  # of the text
-_NOTE_MARGIN = 9  # beside a note, as the style sheet has it beside a choice
-_NOTE_OPACITY = 0.65  # opacity of a note
-_SPACE_BELOW_NOTE = 5  # below a note
+_NOTE_WIDTH = 380  # pixels; a longer note ends in an ellipsis, and its tooltip shows it in full
+_NOTE_SCALE = 0.85  # font size of a note, relative to the entry
+_NOTE_MARGIN = 9  # pixels beside a note, as many as the style sheet puts beside an entry
+_NOTE_OPACITY = 0.65
+_SPACE_BELOW_NOTE = 5  # pixels
 
 
 class _CalmComboBox(QComboBox):
-    """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel.
+    """A combo box that leaves the mouse wheel to the form around it, instead of changing its value.
 
-    Its list is as wide as its longest text, however narrow the form is; where the text of the box itself is
-    cut, there is an ellipsis.
+    Its list is as wide as the longest entry, even in a narrow form. The text of the box itself is cut with an
+    ellipsis.
     """
 
     cut = Qt.TextElideMode.ElideRight
@@ -371,13 +371,14 @@ class _CalmComboBox(QComboBox):
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Cut the text where it has no room."""
         super().initStyleOption(option)
-        box = QStyle.ComplexControl.CC_ComboBox
-        text = QStyle.SubControl.SC_ComboBoxEditField
-        room = self.style().subControlRect(box, option, text, self).width() - _INSET
+        text_rect = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        room = text_rect.width() - _INSET
         option.currentText = self.fontMetrics().elidedText(self.currentText(), self.cut, room)
 
     def showPopup(self) -> None:
-        """Open the list, wide enough for what is in it."""
+        """Open the list, wide enough for its entries."""
         view = self.view()
         view.setTextElideMode(Qt.TextElideMode.ElideNone)
         view.setMinimumWidth(max(self.width(), view.sizeHintForColumn(0) + _LIST_MARGIN))
@@ -389,10 +390,10 @@ class _CalmComboBox(QComboBox):
 
 
 class _NotedDelegate(QStyledItemDelegate):
-    """Draws the note on a choice as a second, muted line."""
+    """Draws the entries of a combo box's list: separators, and notes as a second, muted line of an entry."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Return the size of a choice, with its note."""
+        """Return the size of an entry with its note, or of a separator."""
         size = super().sizeHint(option, index)
         note = index.data(NOTE)
         if index.data(_KIND_ROLE) == _SEPARATOR:
@@ -406,7 +407,7 @@ class _NotedDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draw the choice, and below it its note."""
+        """Draw a separator, or an entry with its note below."""
         note = index.data(NOTE)
         if index.data(_KIND_ROLE) == _SEPARATOR:
             y = option.rect.center().y()
@@ -418,33 +419,35 @@ class _NotedDelegate(QStyledItemDelegate):
             return
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
+        # The style draws the background without the text, which is drawn afterwards in the upper part.
         name = item.text
         item.text = ""
         item.widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, item, painter, item.widget)
-        small = _note_font(item.font)
-        above = QRect(item.rect).adjusted(
-            _NOTE_MARGIN, 0, -_NOTE_MARGIN, -QFontMetrics(small).height() - _SPACE_BELOW_NOTE
+        note_font = _note_font(item.font)
+        note_height = QFontMetrics(note_font).height()
+        name_rect = QRect(item.rect).adjusted(
+            _NOTE_MARGIN, 0, -_NOTE_MARGIN, -note_height - _SPACE_BELOW_NOTE
         )
-        below = QRect(above.left(), above.bottom(), above.width(), QFontMetrics(small).height())
-        text = item.palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Text)
-        muted = QColor(text)
-        muted.setAlphaF(_NOTE_OPACITY)
-        enabled = bool(item.state & QStyle.StateFlag.State_Enabled)
+        note_rect = QRect(name_rect.left(), name_rect.bottom(), name_rect.width(), note_height)
+        text_color = item.palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Text)
+        muted_color = QColor(text_color)
+        muted_color.setAlphaF(_NOTE_OPACITY)
+        is_enabled = bool(item.state & QStyle.StateFlag.State_Enabled)
         painter.save()
         painter.setFont(item.font)
-        painter.setPen(text if enabled else muted)
-        painter.drawText(above, LEFT, name)
-        painter.setFont(small)
-        painter.setPen(muted)
+        painter.setPen(text_color if is_enabled else muted_color)
+        painter.drawText(name_rect, LEFT, name)
+        painter.setFont(note_font)
+        painter.setPen(muted_color)
         mode = Qt.TextElideMode.ElideRight
-        painter.drawText(below, LEFT, painter.fontMetrics().elidedText(note, mode, below.width()))
+        painter.drawText(note_rect, LEFT, painter.fontMetrics().elidedText(note, mode, note_rect.width()))
         painter.restore()
 
 
 def _note_font(font: QFont) -> QFont:
-    """Return the font of a note."""
+    """Return the font of the note on an entry that has a font."""
     note_font = QFont(font)
-    if font.pixelSize() > 0:
+    if font.pixelSize() > 0:  # the size is in pixels, not in points
         note_font.setPixelSize(max(1, round(font.pixelSize() * _NOTE_SCALE)))
     else:
         note_font.setPointSizeF(font.pointSizeF() * _NOTE_SCALE)
@@ -460,7 +463,7 @@ def choice_box(
     ----------
     choices : tuple of (key, label)
     cut : Qt.TextElideMode
-        Where a text gives way that has no room; in the middle for names, which begin alike.
+        Where to cut a text that has no room; in the middle for names with equal beginnings.
     """
     box = _CalmComboBox()
     box.cut = cut
@@ -473,7 +476,7 @@ def choice_box(
 
 
 def set_choices(box: QComboBox, choices: tuple[tuple[str, str], ...]) -> None:
-    """Offer (key, label) pairs instead of what a box offers."""
+    """Replace the entries of a combo box by (key, label) pairs."""
     box.clear()
     for key, label in choices:
         box.addItem(label, key)
@@ -482,16 +485,16 @@ def set_choices(box: QComboBox, choices: tuple[tuple[str, str], ...]) -> None:
 def set_notes(
     box: QComboBox, lacking: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Show in the list notes on some choices, below each.
+    """Show notes below some entries in the list of a combo box, and disable entries that cannot be chosen.
 
     Parameters
     ----------
     box : QComboBox
-        Of :func:`choice_box`.
+        A box made by :func:`choice_box`.
     lacking : Mapping of str to str
-        Why some keys cannot be chosen, as sentences: they are disabled.
+        Keys of the entries to disable, with the reason as the note.
     notes : Mapping of str to str
-        Notes on keys that can.
+        Notes on enabled entries, by their keys.
     """
     if not isinstance(box.itemDelegate(), _NotedDelegate):
         box.setItemDelegate(_NotedDelegate(box))
@@ -508,25 +511,27 @@ def set_notes(
             item.setData(text or None, role)
 
 
-_MAX_VISIBLE_ROWS = 14  # in sight at once
+_MAX_VISIBLE_ROWS = 14  # a longer list scrolls
 _ROW_HEIGHT = 28
 _LIST_WIDTH_LIMITS = 180, 460
 
 
 def look_for_mouse(button: QWidget) -> None:
-    """Update a button to the mouse's position: Qt does not tell it that the mouse left it for its menu."""
+    """Update whether a button is under the mouse, as Qt does not when its menu has been closed."""
     is_under_mouse = button.rect().contains(button.mapFromGlobal(QCursor.pos()))
     button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_under_mouse)
     button.update()
 
 
 class PickMenu(QMenu):
-    """A list in a popup, filled before it is shown; arrows, Enter and letters work as in any list.
+    """A menu with a list of values; arrow keys, Enter and first letters work as in any list.
+
+    `set_entries` fills the list before the menu is shown.
 
     Parameters
     ----------
     name : str
-        For screen readers: "fold".
+        Name of the list for screen readers: "fold".
 
     Attributes
     ----------
@@ -553,30 +558,30 @@ class PickMenu(QMenu):
         self._list.clear()
         for value, text in entries:
             item = QListWidgetItem(text)
-            item.setData(Qt.ItemDataRole.UserRole, (value,))
+            item.setData(Qt.ItemDataRole.UserRole, (value,))  # `entries` and `_on_item` unpack it
             item.setToolTip(plain(text))
             self._list.addItem(item)
             if value == chosen:
                 self._list.setCurrentItem(item)
-        widest = max((self._list.sizeHintForColumn(0), _LIST_WIDTH_LIMITS[0]))
-        self._list.setFixedSize(
-            min(widest + 28, _LIST_WIDTH_LIMITS[1]), min(len(entries), _MAX_VISIBLE_ROWS) * _ROW_HEIGHT + 8
-        )
+        least_width, greatest_width = _LIST_WIDTH_LIMITS
+        widest = max(self._list.sizeHintForColumn(0), least_width)
+        n_visible = min(len(entries), _MAX_VISIBLE_ROWS)
+        self._list.setFixedSize(min(widest + _LIST_MARGIN, greatest_width), n_visible * _ROW_HEIGHT + 8)
 
     def entries(self) -> list[tuple[object, str]]:
-        """Return the values and texts on offer."""
+        """Return the values and texts that are offered."""
         items = [self._list.item(row) for row in range(self._list.count())]
         return [(item.data(Qt.ItemDataRole.UserRole)[0], item.text()) for item in items]
 
     def pick(self, value: object) -> None:
-        """Choose a value as a click does."""
-        for row, (offered, _) in enumerate(self.entries()):
-            if offered == value:
+        """Choose a value as a click on it does."""
+        for row, (offered_value, _) in enumerate(self.entries()):
+            if offered_value == value:
                 self._on_item(self._list.item(row))
                 return
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Let the keyboard be the list's."""
+        """Give the keyboard focus to the list, and scroll to the present value."""
         super().showEvent(event)
         self._list.setFocus(Qt.FocusReason.PopupFocusReason)
         current = self._list.currentItem()

@@ -1,4 +1,4 @@
-"""Tables as data: columns that say what to show of a row object, the model made of them, and their texts."""
+"""Columns that describe what a table shows of its row objects, the model of a table, and tables as text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Row = Any
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 
 FLAGS = {"left": LEFT, "right": RIGHT, "center": Qt.AlignmentFlag.AlignCenter}
-"""Where the texts of a column stand."""
+"""Qt's alignment of a column's texts."""
 _READ = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
 _WRITTEN = _READ | Qt.ItemFlag.ItemIsEditable
 PAD = 8
@@ -48,7 +48,7 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class ProgressCell:
-    """The value of a cell of kind ``progress``: a share in [0, 1] and what stands beside it ("0:12 left")."""
+    """The value of a cell of kind ``progress``: a share in [0, 1] and a text beside the bar ("0:12 left")."""
 
     share: float
     text: str = ""
@@ -56,7 +56,7 @@ class ProgressCell:
 
 @dataclass(frozen=True)
 class Dot:
-    """The value of a cell of kind ``dot``: the category whose colour and marker it takes."""
+    """The value of a cell of kind ``dot``: the category whose color the dot has."""
 
     category: int
 
@@ -70,7 +70,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class HistogramCell:
-    """The value of a cell of kind ``histogram``: shares of each bin, of all and of a part of them."""
+    """The value of a cell of kind ``histogram``: the share of each bin among all values, and among a part."""
 
     all: tuple[float, ...]
     part: tuple[float, ...] = ()
@@ -78,22 +78,22 @@ class HistogramCell:
 
 @dataclass(frozen=True)
 class Heading:
-    """A row of a table that names the rows below it, and folds them. It is neither chosen nor sorted.
+    """A heading among the rows of a table: it names and folds the rows below it, and is not chosen or sorted.
 
     Attributes
     ----------
     key : Hashable
-        What makes it the same heading when its texts are others.
+        Identity of the heading, which stays the same when its texts change.
     title : str
-        Drawn bold.
+        Text in bold at the beginning.
     parts : tuple of (str, bool)
-        Texts after the title, and whether each is bold; one sentence, cut into pieces.
+        Pieces of the sentence after the title, each with whether it is bold.
     is_folded : bool
-        Whether the rows below it are left out.
+        Whether the rows below the heading are hidden.
     link : str
-        What can be done with the rows below it; "" for nothing.
+        Text of a link to an action on the rows below the heading; "" for no link.
     link_hint : str
-        What that does, as a sentence.
+        Tooltip of the link.
     """
 
     key: Hashable
@@ -105,59 +105,61 @@ class Heading:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The title and all parts."""
         return " ".join((self.title, "".join(text for text, _ in self.parts))).strip()
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """A column of a table: how its cells get their values from row objects, and how they are drawn.
+
+    The callables take the row object, unless stated otherwise.
 
     Attributes
     ----------
     key : str
         Attribute of the row object, or key of a mapping; the column's name in signals.
     title : str
-        In the header.
+        Title in the header.
     full_title : str
-        In files, where there is room for more; "" for the title.
+        Title in files, where there is more room; "" for `title`.
     align : {"left", "right", "center"}
         Numbers go to the right.
     format : str or callable
         A format specification (".4f"), or a function of the value; None and NaN are "–" in any case.
     value : callable, optional
-        Gets the value from the row, where it is no plain attribute.
+        Returns the value, if it is not the attribute `key` of the row.
     tooltip : str
-        Of the header: what the column means.
+        Tooltip of the header: what the column means.
     width : int
-        In pixels; 0 for as wide as the texts are.
+        Width in pixels; 0 for the width of the texts.
     stretch : bool
-        Whether the column takes the room that is left.
+        Whether the column takes the remaining room.
     least : int
-        Pixels that a column that stretches has at least: the table scrolls where there is less room for it.
+        Least width in pixels of a column that stretches; where there is less room, the table scrolls.
     kind : {"text", "weight", "dot", "progress", "tick", "histogram"}
         How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a ``tick`` a `Tick`, a
         ``histogram`` a `HistogramCell`; a ``progress`` cell draws a `ProgressCell` as a bar and any other
         value as text.
     tone : str or callable
-        Colour role of the text, or a function of the row that gives one.
+        Color role of the text, or a function that returns the role.
     bold : callable, optional
-        Of the row: whether the cell is bold.
+        Returns whether the cell is bold.
     mark : callable, optional
-        Of the row: whether a diamond follows the text ("pinned").
+        Returns whether a diamond follows the text ("pinned").
     hint : callable, optional
-        Of the row: the tooltip of the cell; the text itself where there is none.
+        Returns the tooltip of the cell; without it, a text that is cut off is the tooltip.
     sort : callable, optional
-        Of the row: what to sort by, where it is not the value.
+        Returns the value to sort by, if it is not the cell's value.
     edited : callable, optional
-        Of the row: the text to begin with where the user edits the cell; cells are edited only then.
+        Returns the text with which the editor of the cell opens. Without it, the user cannot edit cells.
     paint : callable, optional
-        Draws into a cell, before its text: gets the painter, the cell's room, the theme's colours and the
-        row, and returns the room that is left for the text, or None where no text is to follow.
+        Draws into a cell, before its text. It takes the painter, the cell's rectangle, the theme's colors and
+        the row, and returns the rectangle that is left for the text, or None if no text is to follow.
     spoken : callable, optional
-        Of the row: what a screen reader says of the cell, where it is not the text.
+        Returns the words of a screen reader for the cell, if these are not the text.
     parts : tuple of Column
-        What stands in its place in CSV and on the clipboard: one number a column; none for itself.
+        Columns that replace this one in CSV and on the clipboard, with one number each; empty for itself.
     """
 
     key: str
@@ -183,7 +185,7 @@ class Column:
 
     @property
     def written_title(self) -> str:
-        """Its heading in a file."""
+        """The title of the column in a file."""
         return self.full_title or self.title or self.key
 
     def of(self, row: Row) -> Any:
@@ -210,9 +212,9 @@ class Column:
         return count_text(value) if self.format == "," else format(value, self.format)
 
     def plain(self, row: Row) -> str:
-        """Return the text that is copied and exported: numbers with all their digits, "" where there is none.
+        """Return the text that is copied and exported: numbers with all digits, "" for a missing value.
 
-        Of what the user writes there, that without the marks of the cell.
+        For a cell that the user can edit, this is the text of the editor, without marks added to it.
         """
         value = self.of(row)
         if isinstance(value, str) and self.edited is not None:
@@ -222,7 +224,7 @@ class Column:
         return value.text if isinstance(value, ProgressCell) else str(value)
 
     def color(self, row: Row) -> str:
-        """Return the colour role of the cell's text."""
+        """Return the color role of the cell's text."""
         return self.tone(row) if callable(self.tone) else self.tone
 
     def order(self, row: Row) -> Any:
@@ -248,18 +250,18 @@ def is_missing(value: object) -> bool:
 
 
 class ColumnModel(QAbstractTableModel):
-    """Row objects seen through columns, sorted by one of them; between headings, each part by itself.
+    """The model of a table: row objects in columns, sorted by a column, separately below each heading.
 
-    Each row is asked once for what it sorts by: a comparison of two cells in Python, as Qt's proxy asks for,
+    The sort key of each row is computed once. Qt's proxy model would compare pairs of cells in Python, which
     takes a second for two thousand rows.
 
     Parameters
     ----------
     columns : sequence of Column
     identity : callable, optional
-        What makes two row objects the same row, so that a selection survives new rows.
+        Returns the identity of a row object, by which the selection is kept when rows change.
     rows : sequence
-        The first rows; they are not copied.
+        The rows to begin with; they are not copied.
     parent : QObject, optional
     """
 
@@ -278,8 +280,8 @@ class ColumnModel(QAbstractTableModel):
         self.rows = rows
         self._identity = identity
         self._ranges: dict[int, tuple[float, float]] = {}
-        self._sorting = (-1, Qt.SortOrder.AscendingOrder)
-        self._shown_indices: Sequence[int] = range(len(rows))  # of the shown rows in `rows`
+        self._sorting = (-1, Qt.SortOrder.AscendingOrder)  # number of a column, -1 for none, and the order
+        self._shown_indices: Sequence[int] = range(len(rows))  # indices in `rows`, in the order shown
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows, unsorted."""
@@ -296,18 +298,18 @@ class ColumnModel(QAbstractTableModel):
         Returns
         -------
         bool
-            Whether they are other rows; False where the same rows only have new contents.
+            Whether these are other rows; False if the same rows only have new contents.
         """
-        new = list(rows)
-        if self.identities(self.rows) == self.identities(new) and new:
-            self.rows = new
+        new_rows = list(rows)
+        if self.identities(self.rows) == self.identities(new_rows) and new_rows:
+            self.rows = new_rows
             self._ranges.clear()
             self._rearrange()
-            self.dataChanged.emit(self.index(0, 0), self.index(len(new) - 1, len(self.columns) - 1))
+            self.dataChanged.emit(self.index(0, 0), self.index(len(new_rows) - 1, len(self.columns) - 1))
             return False
         self.beginResetModel()
-        self.rows = new
-        self._shown_indices = self._order()
+        self.rows = new_rows
+        self._shown_indices = self._sorted_indices()
         self._ranges.clear()
         self.endResetModel()
         return True
@@ -317,17 +319,17 @@ class ColumnModel(QAbstractTableModel):
         return [self.rows[index] for index in self._shown_indices]
 
     def shown_number(self, index: int) -> int:
-        """Return where a row is shown, of its place in `rows`."""
+        """Return the position at which a row is shown, given its index in `rows`."""
         return self._shown_indices.index(index)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column, -1 for the order in which the rows were given; equal rows keep that order."""
-        if self._sorting != (column, order):  # a click on a header comes twice
+        if self._sorting != (column, order):  # Qt calls this twice for a click on a header
             self._sorting = (column, order)
             self._rearrange()
 
-    def _order(self) -> Sequence[int]:
-        """Return the places of the rows as they are sorted: numbers as numbers, missing ones at the end."""
+    def _sorted_indices(self) -> Sequence[int]:
+        """Return the indices of the rows in the order of the sorting; headings stay above their rows."""
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
@@ -335,38 +337,38 @@ class ColumnModel(QAbstractTableModel):
         column = self.columns[number]
         descends = order == Qt.SortOrder.DescendingOrder
         if not headings:
-            return self._sorted(range(len(self.rows)), column, descends)
-        places = self._sorted(range(headings[0]), column, descends)
+            return self._sort(range(len(self.rows)), column, descends)
+        indices = self._sort(range(headings[0]), column, descends)
         for heading, end in zip(headings, [*headings[1:], len(self.rows)], strict=True):
-            places += [heading, *self._sorted(range(heading + 1, end), column, descends)]
-        return places
+            indices += [heading, *self._sort(range(heading + 1, end), column, descends)]
+        return indices
 
-    def _sorted(self, places: Sequence[int], column: Column, descends: bool) -> list[int]:
-        """Return places of rows as a column sorts them."""
-        keys = {index: column.order(self.rows[index]) for index in places}
-        present = [index for index in places if not is_missing(keys[index])]
-        missing = [index for index in places if is_missing(keys[index])]
+    def _sort(self, indices: Sequence[int], column: Column, descends: bool) -> list[int]:
+        """Sort indices of rows by a column; rows without a value come last, and texts ignore case."""
+        keys = {index: column.order(self.rows[index]) for index in indices}
+        present = [index for index in indices if not is_missing(keys[index])]
+        missing = [index for index in indices if is_missing(keys[index])]
         if any(isinstance(keys[index], str) for index in present):
             keys = {index: str(key).casefold() for index, key in keys.items()}
         present.sort(key=keys.__getitem__, reverse=descends)
         return present + missing
 
     def _rearrange(self) -> None:
-        """Show the rows in their order, and move persistent indexes with them."""
-        before = self._shown_indices
-        after = self._order()
-        if before == after:
+        """Sort the shown rows, and let Qt's persistent indexes follow their rows."""
+        old_indices = self._shown_indices
+        new_indices = self._sorted_indices()
+        if old_indices == new_indices:
             return
         self.layoutAboutToBeChanged.emit()
-        target_rows = dict(zip(after, range(len(after)), strict=True))
+        new_positions = {index: position for position, index in enumerate(new_indices)}
         persistent = self.persistentIndexList()
-        self._shown_indices = after
-        new_indexes = [self.index(target_rows[before[index.row()]], index.column()) for index in persistent]
-        self.changePersistentIndexList(persistent, new_indexes)
+        self._shown_indices = new_indices
+        moved = [self.index(new_positions[old_indices[old.row()]], old.column()) for old in persistent]
+        self.changePersistentIndexList(persistent, moved)
         self.layoutChanged.emit()
 
     def identities(self, rows: Sequence[Row]) -> list[Hashable]:
-        """Return the identities of rows; their position where no ``identity`` was given."""
+        """Return the identities of rows; these are their positions if no ``identity`` was given."""
         return [self._identity_of(row, index) for index, row in enumerate(rows)]
 
     def _identity_of(self, row: Row, index: int) -> Hashable:
@@ -375,17 +377,17 @@ class ColumnModel(QAbstractTableModel):
         return index if self._identity is None else self._identity(row)
 
     def is_heading(self, number: int) -> bool:
-        """Return whether a shown row is a heading."""
-        return 0 <= number < len(self._shown_indices) and isinstance(
-            self.rows[self._shown_indices[number]], Heading
-        )
+        """Return whether the row shown at a position is a heading; False for a position without a row."""
+        if not 0 <= number < len(self._shown_indices):
+            return False
+        return isinstance(self.rows[self._shown_indices[number]], Heading)
 
     def has_ticks(self) -> bool:
-        """Return whether a column is ticked by the user."""
+        """Return whether there is a column of ticks."""
         return any(column.kind == "tick" for column in self.columns)
 
     def bar_range(self, column: int) -> tuple[float, float]:
-        """Return the least and the greatest of a column's numbers and 0, for the length of its bars."""
+        """Return the least and the greatest number of a column, 0 included, for the scale of its bars."""
         if column not in self._ranges:
             rows = (row for row in self.rows if not isinstance(row, Heading))
             values = [self.columns[column].of(row) for row in rows]
@@ -402,10 +404,11 @@ class ColumnModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the text, the sorting key or the tooltip of a cell, by the role."""
+        """Return the text, the tooltip, the row object or another property of a cell, by the role."""
         if not index.isValid():
             return None
-        row, column = self.rows[self._shown_indices[index.row()]], self.columns[index.column()]
+        row = self.rows[self._shown_indices[index.row()]]
+        column = self.columns[index.column()]
         if isinstance(row, Heading):
             return self._heading_data(row, index.column(), role)
         if role == Qt.ItemDataRole.DisplayRole:
@@ -422,7 +425,7 @@ class ColumnModel(QAbstractTableModel):
 
     @staticmethod
     def _heading_data(heading: Heading, column: int, role: int) -> Any:
-        """Return the text of a heading: all of it in the first column."""
+        """Return the text of a heading in its first column, or the heading itself as the row object."""
         if role == ROW_ROLE:
             return heading
         is_text = role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
@@ -435,10 +438,11 @@ class ColumnModel(QAbstractTableModel):
         return _READ if self.columns[index.column()].edited is None else _WRITTEN
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit the user's text; the owner of the rows answers with other rows."""
+        """Emit the text that the user wrote. The model does not change rows: their owner sets other ones."""
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
-        row, column = self.rows[self._shown_indices[index.row()]], self.columns[index.column()]
+        row = self.rows[self._shown_indices[index.row()]]
+        column = self.columns[index.column()]
         if column.edited is not None and str(value) != column.edited(row):
             self.written.emit(row, column.key, str(value))
         return column.edited is not None
@@ -462,32 +466,31 @@ class ColumnModel(QAbstractTableModel):
 
 
 def _text_for_screen_reader(column: Column, row: Row) -> str | None:
-    """Return the words of a screen reader for a cell; None for its text."""
+    """Return the words of a screen reader for a cell; None if these are the cell's text."""
     if column.kind == "tick":
         return tr("ticked") if column.of(row).on else tr("not ticked")
     return column.spoken(row) if column.spoken is not None else None
 
 
 FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
-"""In which a table can be saved, with the ending that asks for each."""
+"""Formats in which a table can be saved: name and file suffix of each."""
 
 _DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
 
 
 def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
-    written = [part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))]
-    return csv_text(
-        [c.written_title for c in written], ([c.plain(row) for c in written] for row in rows), separator
-    )
+    written_columns = [part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))]
+    titles = [column.written_title for column in written_columns]
+    return csv_text(titles, ([column.plain(row) for column in written_columns] for row in rows), separator)
 
 
 def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
-    """Return rows in the format of an ending of `FORMATS`; CSV for any other."""
-    make = {".tex": latex_text, ".md": markdown_text}.get(ending)
-    if make is None:
+    """Return rows in the format of a suffix of `FORMATS`, or in CSV for any other suffix."""
+    text_of_table = {".tex": latex_text, ".md": markdown_text}.get(ending)
+    if text_of_table is None:
         return separated(columns, rows)
-    written = [c for c in columns if c.kind not in _DRAWN]
-    texts = [[c.text(row) for c in written] for row in rows]
-    left_aligned = [i for i, c in enumerate(written) if c.align == "left"]
-    return make([c.written_title for c in written], texts, left_aligned) + "\n"
+    written_columns = [c for c in columns if c.kind not in _DRAWN]
+    texts = [[c.text(row) for c in written_columns] for row in rows]
+    left_aligned = [i for i, c in enumerate(written_columns) if c.align == "left"]
+    return text_of_table([c.written_title for c in written_columns], texts, left_aligned) + "\n"

@@ -1,4 +1,4 @@
-"""Facts as a grid, what at the left and how much at the right, and counts as rows with bars."""
+"""Two widgets for summaries: a grid of facts, each a key with its value, and a bar chart of counts."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from rankstudio.ui.widgets.panel import ElidedLabel
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact.
+    """A key with its value, as a row of `KeyValue`.
 
     Attributes
     ----------
     key, value : str
     note : str
-        After the value, in the colour of ``role``: "6 constant".
+        Text after the value, in the color of ``role``: "6 constant".
     role : {"warning", "ok", "error", "muted"}
-        Of the note.
+        Role of the note in the style sheet.
     tooltip : str
-        Says more about the fact.
+        Explanation of the fact.
     term : str
-        Of the glossary, which the key is linked to.
+        Glossary term to which the key is linked; "" for none.
     wraps : bool
-        Whether too long a value goes on in another line, at a blank, and is not cut.
+        Whether a long value is continued in further lines instead of being cut.
     """
 
     key: str
@@ -48,7 +48,7 @@ class Fact:
 
 
 class KeyValue(QWidget):
-    """A grid of facts; too long a value ends in "…" and shows in full as a tooltip.
+    """A grid of facts. A value that is too long ends in "…", and its tooltip shows it in full.
 
     Parameters
     ----------
@@ -67,16 +67,16 @@ class KeyValue(QWidget):
         self.set_rows(rows)
 
     def set_rows(self, rows: Sequence[Fact]) -> None:
-        """Show other facts; the widgets of those that stay as they are stay too."""
-        for i, (before, row) in enumerate(zip_longest(self._rows, rows)):
-            if before == row:
+        """Show other facts; the widgets of facts that stay as they are are kept."""
+        for i, (old_row, row) in enumerate(zip_longest(self._rows, rows)):
+            if old_row == row:
                 continue
-            if before is not None and row is not None and _differ_in_value(before, row):
-                half = self._half(i, 1)
-                assert isinstance(half, _Value)
-                half.label.setText(row.value)
+            if old_row is not None and row is not None and _differ_in_value(old_row, row):
+                value_widget = self._widget_at(i, 1)
+                assert isinstance(value_widget, _Value)
+                value_widget.label.setText(row.value)
                 continue
-            if before is not None:
+            if old_row is not None:
                 self._remove(i)
             if row is not None:
                 key = named(PlainLabel(row.key), tip=row.tooltip, role="muted")
@@ -85,23 +85,24 @@ class KeyValue(QWidget):
                 self._grid.addWidget(_Value(row), i, 1)
         self._rows = tuple(rows)
 
-    def _half(self, row: int, column: int) -> QWidget:
+    def _widget_at(self, row: int, column: int) -> QWidget:
         item = self._grid.itemAtPosition(row, column)
-        half = item.widget() if item is not None else None
-        assert half is not None  # every fact has both
-        return half
+        widget = item.widget() if item is not None else None
+        assert widget is not None  # every fact has a key and a value
+        return widget
 
     def _remove(self, row: int) -> None:
         for column in range(2):
-            widget = self._half(row, column)
+            widget = self._widget_at(row, column)
             self._grid.removeWidget(widget)
             widget.setParent(None)
             widget.deleteLater()
 
 
 def _differ_in_value(first: Fact, second: Fact) -> bool:
-    """Return whether two facts look the same but for their values' texts."""
-    return bool(first.value) == bool(second.value) and replace(first, value=second.value) == second
+    """Return whether two facts differ only in the texts of their values."""
+    both_have_values = bool(first.value) == bool(second.value)  # without a value, the note has no " · "
+    return both_have_values and replace(first, value=second.value) == second
 
 
 class _Value(QWidget):
@@ -120,13 +121,13 @@ class _Value(QWidget):
             line.addWidget(named(PlainLabel(f" · {row.note}" if row.value else row.note), role=row.role))
 
 
-_ROW = 19
-_BAR = 8.0
-_GAP = 10
+_ROW = 19  # height of a row in pixels
+_BAR = 8.0  # height of a bar
+_GAP = 10  # between label, bar and count
 
 
 class BarRows(QWidget):
-    """Rows of label, bar and count, the longest bar for the greatest count.
+    """A bar chart of counts: rows with a label, a bar and the count. The greatest count has the longest bar.
 
     Parameters
     ----------
@@ -168,19 +169,19 @@ class BarRows(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))
         metrics = QFontMetrics(font(SMALL))
-        label = max(metrics.horizontalAdvance(text) for text, _ in self._rows)
-        number = max(metrics.horizontalAdvance(count_text(count)) for _, count in self._rows)
+        label_width = max(metrics.horizontalAdvance(text) for text, _ in self._rows)
+        count_width = max(metrics.horizontalAdvance(count_text(count)) for _, count in self._rows)
         largest = max(count for _, count in self._rows) or 1
         height = scaled(_ROW)
         for i, (text, count) in enumerate(self._rows):
             row = QRect(0, i * height, self.width(), height)
-            track = row.adjusted(label + _GAP, 0, -number - 2 * _GAP, 0)
-            self._draw_row(painter, row, QRectF(track), text, count, count / largest, i)
+            track = row.adjusted(label_width + _GAP, 0, -count_width - 2 * _GAP, 0)
+            self._draw_row(painter, row, QRectF(track), text, count, share=count / largest, index=i)
 
     def _draw_row(
         self, painter: QPainter, row: QRect, track: QRectF, text: str, count: int, share: float, index: int
     ) -> None:
-        """Draw one row."""
+        """Draw one row; the bar fills a share of the track, in the color of the row's index."""
         colors = self._theme.colors
         painter.setPen(colors.q("muted"))
         painter.drawText(row, LEFT, text)

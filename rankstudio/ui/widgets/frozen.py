@@ -1,4 +1,4 @@
-"""The header of a table whose first columns stay where they are while the others are scrolled sideways."""
+"""The header of a table with frozen columns: the first ones, which stay visible when others are scrolled."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from PySide6.QtCore import QEvent, QPointF, QRect, Qt
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-_MOST = 0.7  # of the width, that columns which stay take at most: else all are scrolled
+_MOST = 0.7  # share of the width; if frozen columns would take more, all columns are scrolled
 
 
 class FrozenHeader(QHeaderView):
-    """A header whose first sections stay in sight.
+    """A header whose first sections are frozen: they stay visible when the table is scrolled sideways.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class FrozenHeader(QHeaderView):
     Attributes
     ----------
     n_frozen : int
-        How many sections stay.
+        Number of frozen sections.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -27,25 +27,25 @@ class FrozenHeader(QHeaderView):
         self.n_frozen = 0
 
     def frozen_width(self) -> int:
-        """Return the width of the sections that stay; 0 where nothing is scrolled, or they take too much."""
+        """Return the width of the frozen sections; 0 if nothing is scrolled, or if it is too large."""
         if not self.n_frozen or not self.offset():
             return 0
         width = sum(self.sectionSize(section) for section in range(min(self.n_frozen, self.count())))
         return width if width <= _MOST * self.viewport().width() else 0
 
     def frozen_section(self, x: int) -> int:
-        """Return the section that stays at a horizontal pixel; -1 where there is none."""
+        """Return the frozen section at a horizontal pixel; -1 where there is none."""
         if not 0 <= x < self.frozen_width():
             return -1
         sections = (section for section in range(self.n_frozen) if not self.isSectionHidden(section))
         return next((section for section in sections if x < self.frozen_rect(section).right() + 1), -1)
 
     def frozen_rect(self, section: int) -> QRect:
-        """Return the room of a section that stays."""
+        """Return the rectangle of a frozen section."""
         return QRect(self.sectionPosition(section), 0, self.sectionSize(section), self.viewport().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the sections that stay over the others."""
+        """Draw the frozen sections over the others."""
         super().paintEvent(event)
         width = self.frozen_width()
         if not width:
@@ -60,31 +60,31 @@ class FrozenHeader(QHeaderView):
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Press the section that is seen."""
-        super().mousePressEvent(self._meant(event))
+        """Press the visible section."""
+        super().mousePressEvent(self._moved_to_section(event))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move over the section that is seen."""
-        super().mouseMoveEvent(self._meant(event))
+        """Move over the visible section."""
+        super().mouseMoveEvent(self._moved_to_section(event))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Release the section that is seen."""
-        super().mouseReleaseEvent(self._meant(event))
+        """Release the visible section."""
+        super().mouseReleaseEvent(self._moved_to_section(event))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Double-click the section that is seen."""
-        super().mouseDoubleClickEvent(self._meant(event))
+        """Double-click the visible section."""
+        super().mouseDoubleClickEvent(self._moved_to_section(event))
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the tooltip of the section under the mouse."""
+        """Show the tooltip of the visible section under the mouse."""
         if isinstance(event, QHelpEvent) and self.frozen_section(event.pos().x()) >= 0:
             position = event.pos()
             position.setX(position.x() - self.offset())
             return super().viewportEvent(QHelpEvent(event.type(), position, event.globalPos()))
         return super().viewportEvent(event)
 
-    def _meant(self, event: QMouseEvent) -> QMouseEvent:
-        """Return an event where the section lies that is seen at its place."""
+    def _moved_to_section(self, event: QMouseEvent) -> QMouseEvent:
+        """Return an event on a frozen section as an event at the section's unfrozen place, which Qt knows."""
         x = event.position().x()
         if self.frozen_section(int(x)) < 0:
             return event

@@ -1,4 +1,4 @@
-"""The headings of a table: bars over its rows that fold what is below them, and lead on by a link."""
+"""The headings of a table: bars over its rows that fold the rows below them, and can have a link."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import ColumnModel, Heading
 from rankstudio.ui.widgets.layout import fill, named
 
-_SIDE = 14  # of the arrow, in logical pixels
-_LEAST = 40  # pixels of the text, which gives way to the link
+_SIDE = 14  # size of the arrow in logical pixels
+_LEAST = 40  # least width of the text in pixels; it is cut before the link is
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
@@ -61,7 +61,7 @@ class HeadingText(QWidget):
 
     @property
     def is_cut(self) -> bool:
-        """Whether not all of it is seen."""
+        """Whether there is not room for the whole text."""
         return self.width() < self.sizeHint().width()
 
     def sizeHint(self) -> QSize:
@@ -73,7 +73,7 @@ class HeadingText(QWidget):
         return QSize(_LEAST, 16)
 
     def _pieces(self) -> list[tuple[str, bool, int]]:
-        """Return the texts one after the other, with whether each is bold, and its size."""
+        """Return the title and the parts, each with whether it is bold and with its font size."""
         heading = self._heading
         return [(f"{heading.title}   ", True, BASE), *((text, bold, SMALL) for text, bold in heading.parts)]
 
@@ -96,9 +96,10 @@ class HeadingText(QWidget):
 
 
 class HeadingBar(QWidget):
-    """One heading: an arrow that folds the rows below it, its text, and a link.
+    """One heading of a table: an arrow that folds the rows below it, its text, and a link.
 
-    A click anywhere on it folds; so do Space and Enter on the arrow, and the left and right arrow keys.
+    A click anywhere on the bar folds or unfolds the rows. So do Space and Enter on the arrow. The left arrow
+    key folds them, the right one unfolds them.
 
     Parameters
     ----------
@@ -112,8 +113,9 @@ class HeadingBar(QWidget):
     linked : Signal()
         The link was pressed.
     entered : Signal()
-        The mouse came here from another row.
+        The mouse has entered the bar.
     button : QToolButton
+        The arrow.
     link : QPushButton
     """
 
@@ -151,10 +153,10 @@ class HeadingBar(QWidget):
         self.link.setAccessibleName(heading.link)
         self.link.setToolTip(plain(heading.link_hint))
         self.link.setVisible(bool(heading.link))
-        self._tell_in_full()
+        self._update_tooltip()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the ground, and a line above and below."""
+        """Draw the background, and a line above and below."""
         painter = QPainter(self)
         colors = self._theme.colors
         box = self.rect()
@@ -165,17 +167,17 @@ class HeadingBar(QWidget):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Offer the tooltip only where something is cut off."""
+        """Update the tooltip, which shows a text that is cut off."""
         super().resizeEvent(event)
-        self._tell_in_full()
+        self._update_tooltip()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Announce the mouse."""
+        """Emit that the mouse has entered the bar."""
         super().enterEvent(event)
         self.entered.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Fold on a press of the left button."""
+        """Fold or unfold on a press of the left button."""
         event.accept()
         if event.button() == Qt.MouseButton.LeftButton:
             self.folded.emit()
@@ -185,7 +187,7 @@ class HeadingBar(QWidget):
         self.mousePressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fold and unfold by the arrow keys, as trees do; Enter presses the button that has the keyboard."""
+        """Fold and unfold by the arrow keys, as trees do; Enter presses the button that has the focus."""
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -193,17 +195,18 @@ class HeadingBar(QWidget):
             watched.click()
             return True
         if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            if self._heading.is_folded == (event.key() == Qt.Key.Key_Right):
+            folds = event.key() == Qt.Key.Key_Left
+            if folds != self._heading.is_folded:
                 self.folded.emit()
             return True
         return False
 
-    def _tell_in_full(self) -> None:
+    def _update_tooltip(self) -> None:
         self.setToolTip(plain(self._heading.text) if self.text.is_cut else "")
 
 
 class HeadingBars(QObject):
-    """Keeps a bar over each heading of a table, across the whole table however far it is scrolled sideways.
+    """Keeps a `HeadingBar` over each heading of a table, as wide as the table's visible part.
 
     Parameters
     ----------
@@ -217,7 +220,7 @@ class HeadingBars(QObject):
     folded, linked : Signal(object)
         Key of a heading whose rows are to be folded or unfolded, or whose link was pressed.
     entered : Signal()
-        The mouse came from a row to a heading.
+        The mouse has entered the bar of a heading.
     """
 
     folded = Signal(object)
@@ -230,7 +233,7 @@ class HeadingBars(QObject):
         self._table = table
         self._rows = rows
         self._bars: dict[Hashable, HeadingBar] = {}
-        self._order: list[Hashable] = []  # in which Tab goes through them
+        self._tab_order: list[Hashable] = []  # keys of the headings
         theme.restyled.connect(self.place)
 
     def bars(self) -> list[HeadingBar]:
@@ -238,7 +241,7 @@ class HeadingBars(QObject):
         return [self._bars[heading.key] for _, heading in self._headings()]
 
     def place(self) -> None:
-        """Show the headings that there are by now, where they are."""
+        """Show a bar for each of the present headings, and delete the bars of others."""
         headings = self._headings()
         if not headings and not self._bars:
             return
@@ -253,26 +256,26 @@ class HeadingBars(QObject):
             bar.setGeometry(self._box(number))
             bar.show()
         order = [heading.key for _, heading in headings]
-        if order != self._order:
-            self._order = order
-            self._lead_tab()
+        if order != self._tab_order:
+            self._tab_order = order
+            self._set_tab_order()
 
-    def _lead_tab(self) -> None:
-        """Let Tab go from the table through its headings."""
-        before: QWidget = self._table
+    def _set_tab_order(self) -> None:
+        """Let Tab go from the table through the buttons of its headings."""
+        previous: QWidget = self._table
         for bar in self.bars():
             for button in (bar.button, bar.link):
-                QWidget.setTabOrder(before, button)
-                before = button
+                QWidget.setTabOrder(previous, button)
+                previous = button
 
     def move(self) -> None:
-        """Let the bars follow their rows."""
+        """Move the bars to their rows, after the table was scrolled or resized."""
         for number, heading in self._headings() if self._bars else ():
             if heading.key in self._bars:
                 self._bars[heading.key].setGeometry(self._box(number))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Bring a bar into sight to which the keyboard came."""
+        """Scroll to a bar whose button got the focus by Tab."""
         if event.type() == QEvent.Type.FocusIn and event.reason() in _KEYBOARD:  # type: ignore[attr-defined]
             numbers = {heading.key: number for number, heading in self._headings()}
             for key, bar in self._bars.items():

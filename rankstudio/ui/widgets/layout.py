@@ -1,4 +1,4 @@
-"""Layouts that are filled in one call, and widgets that get their names in one."""
+"""Functions that fill a layout with widgets, and give a widget its names and roles, in one call."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ Item = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
 def fill(
     box: Box, *items: Item, margins: tuple[int, int, int, int] | None = None, spacing: int | None = None
 ) -> Box:
-    """Put items into a row or a column, and return it.
+    """Add items to a row or a column, and return the row or column.
 
     Parameters
     ----------
     box : QBoxLayout
     *items : QWidget, QLayout, int or tuple
-        An item with a number stretches by it; a number alone is a space that does.
+        Widgets and layouts, each alone or in a tuple with its stretch factor; a number alone is an empty
+        space with this stretch factor.
     margins : tuple of int, optional
-        In pixels: left, top, right and bottom.
+        Left, top, right and bottom margin in pixels.
     spacing : int, optional
-        In pixels, between two items.
+        Pixels between two items.
     """
     if margins is not None:
         box.setContentsMargins(*margins)
@@ -45,7 +46,7 @@ def fill(
 
 
 def emptied(box: Box) -> Box:
-    """Delete the widgets of a row or a column with its spaces, and return it."""
+    """Delete all widgets and spaces of a row or a column, and return the empty row or column."""
     while (item := box.takeAt(0)) is not None:
         widget = item.widget()
         if widget is not None:
@@ -55,38 +56,38 @@ def emptied(box: Box) -> Box:
 
 
 def show_in(area: QScrollArea, page: QWidget) -> None:
-    """Show another widget in a scrolling area, and delete the one before.
+    """Show another widget in a scrolling area, and delete the widget that it replaces.
 
-    Labels are not added to the visible one, since Qt then squeezes them into its old height and paints them
-    like that once: it shows them a turn later, and only after that the area learns what height they need.
+    Adding labels to the visible widget would flicker: Qt paints them once in the old height, and the area
+    gets the new height only afterwards.
     """
-    before = area.takeWidget()
+    replaced = area.takeWidget()
     area.setWidget(page)
     area.updateGeometry()
-    if before is not None:
-        before.deleteLater()
+    if replaced is not None:
+        replaced.deleteLater()
 
 
 def spaced(box: SpinBox) -> SpinBox:
-    """Keep the number of a spin box off its frame, which no style sheet can, and return it."""
+    """Add a left margin to the text of a spin box, which style sheets cannot do, and return the box."""
     box.lineEdit().setTextMargins(9, 0, 0, 0)
     return box
 
 
 def named(widget: Widget, name: str = "", accessible_name: str = "", tip: str = "", role: str = "") -> Widget:
-    """Give a new widget its names, and return it.
+    """Give a new widget its names, tooltip and role, and return the widget.
 
     Parameters
     ----------
     widget : QWidget
     name : str
-        For the program and its tests.
+        Object name, for the program and its tests.
     accessible_name : str
-        For screen readers.
+        Name for screen readers.
     tip : str
-        Shown when the mouse is over it.
+        Tooltip.
     role : str
-        Its variant in the style sheet.
+        Variant of the widget in the style sheet.
     """
     if name:
         widget.setObjectName(name)
@@ -103,6 +104,6 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another variant in the style sheet."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
-        # Qt reads the properties that a sheet selects by when it polishes a widget, and not after that.
+        # Qt reads the properties that a style sheet selects by only when it polishes a widget.
         widget.style().unpolish(widget)
         widget.style().polish(widget)

@@ -1,4 +1,4 @@
-"""Messages where they belong: no dialog to click away, nothing lost while they are read; and questions."""
+"""Messages in the window instead of dialogs: notices, their stack, notes with a button; and questions."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ _NO_ACTIONS: Actions = MappingProxyType({})
 _LEVEL_ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
 _LEVEL_NAMES: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error": tr("error")}
 
-_SPACE_ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
-_MAX_MESSAGES = 3  # messages at once
-_MIN_WIDTH = 360  # pixels, of what lies over a page
+_SPACE_ABOVE = 8  # pixels above the bar, which the bar's widget includes
+_MAX_MESSAGES = 3  # messages that are shown at once
+_MIN_WIDTH = 360  # pixels of an overlay
 _MAX_WIDTH = 720
-_MIN_READING_MILLISECONDS = 6000  # milliseconds: to notice a text, and for each letter of a slow reader
-_MILLISECONDS_PER_LETTER = 60
-_MILLISECONDS_TO_NEXT_CHECK = 3000  # milliseconds until the next check whether the user may be reading
+_MIN_READING_MILLISECONDS = 6000  # to notice a message
+_MILLISECONDS_PER_LETTER = 60  # of a slow reader
+_MILLISECONDS_TO_NEXT_CHECK = 3000  # after a message was not hidden, as the user may be reading it
 
 
 class ClosedByEscape(QWidget):
-    """Esc, which stops runs elsewhere, closes it where the keyboard is in it."""
+    """Base of a widget that Esc closes while it has the keyboard focus; elsewhere, Esc stops runs."""
 
     def dismiss(self) -> None:
-        """Close it."""
+        """Close the widget."""
         raise NotImplementedError
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc from the shortcuts of the window."""
+        """Prevent that the window takes Esc as a shortcut."""
         is_override = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
         if is_override and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
             event.accept()
@@ -59,7 +59,7 @@ class ClosedByEscape(QWidget):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close it on Esc."""
+        """Close the widget on Esc."""
         if event.key() == Qt.Key.Key_Escape:
             self.dismiss()
         else:
@@ -67,22 +67,22 @@ class ClosedByEscape(QWidget):
 
 
 class Notice(ClosedByEscape):
-    """A bar with an icon, a text that wraps and can be selected, perhaps actions, and a way to close it.
+    """A bar with a message: an icon, a selectable text, buttons of actions, and a button that closes the bar.
 
-    It is hidden until it has something to say.
+    The bar is hidden until `say` gives it a message.
 
     Parameters
     ----------
     theme : Theme
     stacked : bool
-        Whether an action stands below the text, for a narrow place; several always do.
+        Whether a single action's button is below the text, for a narrow place. Several buttons always are.
 
     Attributes
     ----------
     closed : Signal()
-        The user closed the notice.
+        The user has closed the notice.
     expired : Signal()
-        It was long enough in sight to be read, and went by itself.
+        The notice has hidden itself after the time that reading it takes.
     """
 
     closed = Signal()
@@ -93,7 +93,7 @@ class Notice(ClosedByEscape):
         self.setObjectName("notice")
         self._theme = theme
         self._level: Level = "info"
-        self._picture = PlainLabel()
+        self._icon_label = PlainLabel()
         self._text = PlainLabel(wraps=True)
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -107,7 +107,7 @@ class Notice(ClosedByEscape):
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
         self._lay_out()
-        self._clock = single_shot(_MIN_READING_MILLISECONDS, self.expire, self)
+        self._expiry_timer = single_shot(_MIN_READING_MILLISECONDS, self.expire, self)
         theme.changed.connect(self._restyle)
         self.hide()
 
@@ -117,53 +117,56 @@ class Notice(ClosedByEscape):
         Parameters
         ----------
         text : str
-            Whole sentences.
+            The message, in whole sentences.
         level : {"info", "warning", "error"}
         actions : mapping of str to callable
-            What buttons offer to do about it ("Retry"), and what they do then.
+            Labels of buttons ("Retry"), and the functions that the buttons call.
         """
         self._level = level
         self._text.setText(text)
-        self._offer(dict(actions))
+        self._show_buttons(dict(actions))
         self.setAccessibleName(f"{_LEVEL_NAMES[level]}: {text}")
         self._restyle()
-        self._clock.stop()
+        self._expiry_timer.stop()
         self.show()
 
     def go_when_read(self) -> None:
-        """Go when it was in sight for the time that reading it takes."""
-        self._clock.start(_MIN_READING_MILLISECONDS + _MILLISECONDS_PER_LETTER * len(self._text.text()))
+        """Hide the message after the time that reading it takes."""
+        self._expiry_timer.start(
+            _MIN_READING_MILLISECONDS + _MILLISECONDS_PER_LETTER * len(self._text.text())
+        )
 
     def stay(self) -> None:
-        """Stay until it is closed."""
-        self._clock.stop()
+        """Keep the message until the user closes it."""
+        self._expiry_timer.stop()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Have no time any more."""
+        """Stop the timer of a message that is hidden."""
         super().hideEvent(event)
-        if self.isHidden():  # and not a window that is out of sight with it
-            self._clock.stop()
+        if self.isHidden():  # the message itself, and not its window, is hidden
+            self._expiry_timer.stop()
 
     @Slot()
     def expire(self) -> None:
-        """Go now, but not while mouse or keyboard are on the message or the user is elsewhere."""
+        """Hide the message, or wait: while the mouse or the focus is on it, or another window is active."""
         focus = QApplication.focusWidget()
-        if self.underMouse() or not self.isActiveWindow() or (focus is not None and self.isAncestorOf(focus)):
-            self._clock.start(_MILLISECONDS_TO_NEXT_CHECK)
+        has_focus = focus is not None and self.isAncestorOf(focus)
+        if self.underMouse() or has_focus or not self.isActiveWindow():
+            self._expiry_timer.start(_MILLISECONDS_TO_NEXT_CHECK)
         else:
             self.hide()
             self.expired.emit()
 
     def sizeHint(self) -> QSize:
-        """Return the size with which the text has one line: it covers no more of a page than that takes."""
+        """Return the size with which the text has a single line, so that the bar covers little of a page."""
         hint = super().sizeHint()
         other_width = super().sizeHint().width() - self._text.sizeHint().width()
-        line = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 2
-        return QSize(max(hint.width(), other_width + line), hint.height())
+        line_width = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 2
+        return QSize(max(hint.width(), other_width + line_width), hint.height())
 
     @property
     def level(self) -> Level:
-        """How much the message matters."""
+        """Level of the message: "info", "warning" or "error"."""
         return self._level
 
     def text(self) -> str:
@@ -172,7 +175,7 @@ class Notice(ClosedByEscape):
 
     @property
     def last_text(self) -> str:
-        """The message that is shown, or was the last."""
+        """The message that is shown, or the last one that was shown."""
         return self._text.text()
 
     @Slot()
@@ -182,14 +185,14 @@ class Notice(ClosedByEscape):
             self.hide()
             self.closed.emit()
 
-    def _offer(self, actions: dict[str, Callable[[], object]]) -> None:
-        """Have a button for each action, beside the text or below it."""
+    def _show_buttons(self, actions: dict[str, Callable[[], object]]) -> None:
+        """Show a button for each action, beside the text or below it."""
         self._actions = actions
         while len(self._buttons) < len(actions):
             button = named(QPushButton(), "notice-action")
             button.clicked.connect(partial(self._act, len(self._buttons)))
             self._buttons.append(button)
-        layout = self._below if self._stacked or len(actions) > 1 else self._beside
+        layout = self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
@@ -201,7 +204,7 @@ class Notice(ClosedByEscape):
         list(self._actions.values())[number]()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the bar: a tinted card in the colour of its level."""
+        """Draw the bar: a tinted card in the color of the message's level."""
         colors = self._theme.colors
         color = colors.role(_LEVEL_ROLES[self._level])
         painter = QPainter(self)
@@ -211,27 +214,29 @@ class Notice(ClosedByEscape):
         painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, _SPACE_ABOVE + 0.5, -0.5, -0.5), 7, 7)
 
     def _lay_out(self) -> None:
-        """Put icon, text and a button in a row, several buttons below it."""
-        self._beside, self._below = QHBoxLayout(), QHBoxLayout()
-        self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        row = fill(QHBoxLayout(), self._picture, (self._text, 1), self._beside, spacing=9)
-        fill(QVBoxLayout(self), row, self._below, margins=(11, _SPACE_ABOVE + 7, 6, 7), spacing=4)
+        """Lay out icon, text and a button in a row, with another row for buttons below."""
+        self._row_beside = QHBoxLayout()
+        self._row_below = QHBoxLayout()
+        self._row_below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        row = fill(QHBoxLayout(), self._icon_label, (self._text, 1), self._row_beside, spacing=9)
+        fill(QVBoxLayout(self), row, self._row_below, margins=(11, _SPACE_ABOVE + 7, 6, 7), spacing=4)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._text.setContentsMargins(0, 3, 0, 3)
 
     @Slot()
     def _restyle(self) -> None:
-        """Draw icon and bar in the theme's present colours."""
+        """Draw icon and bar in the theme's present colors."""
         color = self._theme.colors.role(_LEVEL_ROLES[self._level])
-        self._picture.setPixmap(icons.pixmap(self._level, color, 18, self.devicePixelRatioF()))
+        self._icon_label.setPixmap(icons.pixmap(self._level, color, 18, self.devicePixelRatioF()))
         self.update()
 
 
 class Notices(QWidget):
-    """A few messages at once, the newest at the bottom.
+    """A stack of messages, up to three at once, the newest at the bottom.
 
-    Offers ("info") replace each other. Errors stay until they are closed, or there are too many. Warnings go
-    when there was time to read them, and are kept: see :meth:`show_kept`.
+    A message of level "info" replaces an earlier one of this level. Errors stay until they are closed, or
+    until more than three messages would be shown. A warning without actions hides itself after the time to
+    read it, and is kept; :meth:`show_kept` shows the kept messages again.
 
     Parameters
     ----------
@@ -240,11 +245,11 @@ class Notices(QWidget):
     Attributes
     ----------
     closed : Signal(str)
-        A message was closed, by the user or by :meth:`dismiss`: its text.
+        Text of a message that was closed, by the user or by :meth:`dismiss`.
     put_by : Signal(str)
-        A warning went by itself: its text.
+        Text of a warning that has hidden itself, and is kept.
     keptChanged : Signal(int)
-        How many messages are kept out of sight.
+        The number of kept messages has changed.
     """
 
     closed = Signal(str)
@@ -254,46 +259,50 @@ class Notices(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setObjectName("notices")
-        self._shown: list[Notice] = []
-        self._kept: list[tuple[str, Level]] = []
-        self._last = ""
+        self._shown_bars: list[Notice] = []
+        self._kept_messages: list[tuple[str, Level]] = []
+        self._last_text = ""
         self._bars = [Notice(theme) for _ in range(_MAX_MESSAGES)]
         self._column = fill(QVBoxLayout(self), *self._bars, margins=(0, 0, 0, 0), spacing=0)
         for bar in self._bars:
             bar.closed.connect(self._note_closed)
-            bar.expired.connect(self._put_by)
+            bar.expired.connect(self._keep_expired)
         self.hide()
 
     @property
     def newest(self) -> Notice | None:
-        """The message that came last of those that are shown."""
-        return self._shown[-1] if self._shown else None
+        """The newest of the messages that are shown; None without one."""
+        return self._shown_bars[-1] if self._shown_bars else None
 
     @property
     def last_text(self) -> str:
-        """The newest message that is shown, or the last one that was."""
-        return self._last
+        """Text of the newest message, even if it is no longer shown."""
+        return self._last_text
 
     def text(self) -> str:
-        """Return the newest message; empty while there is none."""
+        """Return the text of the newest message that is shown; "" without one."""
         return self.newest.text() if self.newest is not None else ""
 
     def texts(self) -> tuple[str, ...]:
-        """Return all messages that are shown, the newest last."""
-        return tuple(bar.text() for bar in self._shown)
+        """Return the texts of all messages that are shown, the newest last."""
+        return tuple(bar.text() for bar in self._shown_bars)
 
     def say(self, text: str, level: Level = "info", actions: Actions = _NO_ACTIONS) -> None:
-        """Show a message below those that are there, in place of one that it repeats; see `Notice.say`."""
-        for bar in list(self._shown):
-            if f"{text} ".startswith(f"{bar.text()} ") or bar.level == level == "info":
+        """Show a message below the others, with the parameters of `Notice.say`.
+
+        The message replaces one that it repeats or continues, and a message of level "info" another one.
+        """
+        for bar in list(self._shown_bars):
+            repeats_text = f"{text} ".startswith(f"{bar.text()} ")
+            if repeats_text or bar.level == level == "info":
                 self._remove(bar)
-        if len(self._shown) == _MAX_MESSAGES:
-            self._remove(self._shown[0])
-        bar = next(bar for bar in self._bars if bar not in self._shown)
-        self._shown.append(bar)
+        if len(self._shown_bars) == _MAX_MESSAGES:
+            self._remove(self._shown_bars[0])
+        bar = next(bar for bar in self._bars if bar not in self._shown_bars)
+        self._shown_bars.append(bar)
         self._column.removeWidget(bar)
         self._column.addWidget(bar)
-        self._last = text
+        self._last_text = text
         bar.say(text, level, actions)
         if level == "warning" and not actions:
             bar.go_when_read()
@@ -302,122 +311,125 @@ class Notices(QWidget):
         QAccessible.updateAccessibility(QAccessibleEvent(bar, QAccessible.Event.Alert))
 
     def withdraw(self, text: str) -> None:
-        """Take a message away that is true no more, where it is shown."""
-        for bar in [bar for bar in self._shown if bar.text() == text]:
+        """Remove a message that is out of date, whether it is shown or kept."""
+        for bar in [bar for bar in self._shown_bars if bar.text() == text]:
             self._remove(bar)
         self._forget(text)
 
     def kept(self) -> tuple[str, ...]:
-        """Return the messages that are kept out of sight, the newest last."""
-        return tuple(text for text, _ in self._kept)
+        """Return the texts of the kept messages, the newest last."""
+        return tuple(text for text, _ in self._kept_messages)
 
     def keep(self, text: str, level: Level) -> None:
-        """Keep a message out of sight, the newest ones first to be shown again."""
+        """Keep a message without showing it, so that `show_kept` can show it."""
         self._forget(text)
-        self._kept.append((text, level))
-        self.keptChanged.emit(len(self._kept))
+        self._kept_messages.append((text, level))
+        self.keptChanged.emit(len(self._kept_messages))
 
     @Slot()
     def show_kept(self) -> None:
-        """Show the newest messages that are kept; from now on they stay until they are closed."""
-        for text, level in self._kept[-_MAX_MESSAGES:]:
+        """Show the newest of the kept messages, each until the user closes it."""
+        for text, level in self._kept_messages[-_MAX_MESSAGES:]:
             self.say(text, level)
-            self._shown[-1].stay()
+            self._shown_bars[-1].stay()
 
     def _forget(self, text: str) -> None:
-        before = len(self._kept)
-        self._kept = [message for message in self._kept if message[0] != text]
-        if len(self._kept) != before:
-            self.keptChanged.emit(len(self._kept))
+        """Remove a message from the kept ones."""
+        n_before = len(self._kept_messages)
+        self._kept_messages = [(kept, level) for kept, level in self._kept_messages if kept != text]
+        if len(self._kept_messages) != n_before:
+            self.keptChanged.emit(len(self._kept_messages))
 
     @Slot()
     def close_newest(self) -> None:
-        """Close the message that came last."""
+        """Close the newest message."""
         if self.newest is not None:
             self.newest.dismiss()
 
     @Slot()
     def dismiss(self) -> None:
-        """Close all messages, and keep none."""
-        while self._shown:
+        """Close all messages, and remove all kept ones."""
+        while self._shown_bars:
             self.close_newest()
         for text in self.kept():
             self._forget(text)
 
     @Slot()
     def _note_closed(self) -> None:
-        for bar in [bar for bar in self._shown if bar.isHidden()]:
+        for bar in [bar for bar in self._shown_bars if bar.isHidden()]:
             self._remove(bar)
             self.closed.emit(bar.last_text)
 
     @Slot()
-    def _put_by(self) -> None:
-        """Keep the messages that have gone by themselves."""
-        for bar in [bar for bar in self._shown if bar.isHidden()]:
+    def _keep_expired(self) -> None:
+        """Keep the messages that have hidden themselves."""
+        for bar in [bar for bar in self._shown_bars if bar.isHidden()]:
             self._remove(bar)
             self.keep(bar.last_text, bar.level)
             self.put_by.emit(bar.last_text)
 
     def _remove(self, bar: Notice) -> None:
-        self._shown.remove(bar)
+        self._shown_bars.remove(bar)
         bar.hide()
-        self.setVisible(bool(self._shown))
+        self.setVisible(bool(self._shown_bars))
 
 
 class Overlay(QWidget):
-    """Lies over the lower part of a widget, which keeps its place whatever is shown here.
+    """A column of widgets over the lower part of another widget, which does not move when they appear.
 
     Parameters
     ----------
     below : QWidget
-        What it lies over.
+        The widget that the overlay covers in part.
     *widgets : QWidget
-        From top to bottom; each may be hidden.
+        Widgets of the column, from top to bottom; each may be hidden.
     foot : int
-        Pixels at the bottom that are not covered.
+        Pixels at the bottom of the covered widget that stay free.
     """
 
     def __init__(self, below: QWidget, *widgets: QWidget, foot: int) -> None:
         super().__init__(below)
         self.setObjectName("overlay")
-        self._below = below
-        self._foot = foot
+        self._covered_widget = below
+        self._free_height = foot
         fill(QVBoxLayout(self), *widgets, margins=(0, 0, 0, 0), spacing=0)
         below.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the place at the bottom when the widget below gets another size."""
-        if watched is self._below and event.type() == QEvent.Type.Resize:
+        """Follow the size of the covered widget."""
+        if watched is self._covered_widget and event.type() == QEvent.Type.Resize:
             self._place()
         return super().eventFilter(watched, event)
 
     def event(self, event: QEvent) -> bool:
-        """Take as much room as what is shown needs now."""
+        """Follow the size that the visible widgets of the column need."""
         handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self._place()
         return handled
 
     def _place(self) -> None:
+        """Center the overlay at the bottom of the covered widget, as wide as its own widgets need."""
         layout = self.layout()
-        area = self._below.size()
+        area = self._covered_widget.size()
         assert layout is not None
         width = min(max(_MIN_WIDTH, layout.sizeHint().width()), _MAX_WIDTH, area.width() - 2 * _SPACE_ABOVE)
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
-        self.setGeometry((area.width() - width) // 2, area.height() - self._foot - height, width, height)
+        top = area.height() - self._free_height - height
+        self.setGeometry((area.width() - width) // 2, top, width, height)
         self.raise_()
 
 
 class RemovableNote(QWidget):
-    """A muted text that wraps, with a button that removes what it is about; hidden while it has none.
+    """A muted text with a button that removes the subject of the text; hidden while there is no text.
 
     Parameters
     ----------
     theme : Theme
     name : str
-        For the program and its tests; the button is called by it and "-remove".
+        Object name, for the program and its tests; that of the button ends in "-remove".
     remove : str
-        What the button does.
+        Tooltip and accessible name of the button: what it removes.
 
     Attributes
     ----------
@@ -436,17 +448,17 @@ class RemovableNote(QWidget):
         self.hide()
 
     def say(self, text: str) -> None:
-        """Show a text; "" hides it with its button."""
+        """Show a text; "" hides the note with its button."""
         self._text.setText(text)
         self.setVisible(bool(text))
 
     def text(self) -> str:
-        """Return its text."""
+        """Return the text of the note."""
         return self._text.text()
 
 
 class CoveredNumber(QPushButton):
-    """A link that uncovers the test part, where its numbers are covered."""
+    """A link that shows the results of a sealed test part."""
 
     def __init__(self) -> None:
         super().__init__(tr("Show test"))
@@ -465,17 +477,17 @@ class CoveredNumber(QPushButton):
         Parameters
         ----------
         data : str
-            Name where other data are sealed beside; else "".
+            Name of the data if the test parts of several data are sealed; else "".
         """
         self.setText(tr("Show test of {data}").format(data=data) if data else tr("Show test"))
 
 
 class Question:
-    """Asks whether something may be done."""
+    """A dialog that asks whether to do something."""
 
     @staticmethod
     def ask(parent: QWidget, title: str, text: str, do: str, leave: str = "", *, detail: str = "") -> bool:
-        """Ask, and wait for the answer.
+        """Show the dialog, and wait for the answer.
 
         Parameters
         ----------
@@ -483,23 +495,23 @@ class Question:
         title, text : str
             The question.
         do, leave : str
-            The buttons: "Discard results" and "Keep running"; *Cancel* where the second is not given. The
-            second one has the keyboard, and Esc stands for it.
+            Labels of the buttons: "Discard results" and "Keep running". The second is *Cancel* by default; it
+            is the default button, and Esc presses it.
         detail : str
-            Long text that can be shown: the code that would run.
+            Long text that the user can unfold, such as code that would run.
 
         Returns
         -------
         bool
-            Whether the first was pressed.
+            Whether the user pressed the first button.
         """
         box = QMessageBox(QMessageBox.Icon.Question, title, plain(text), parent=parent)
         if detail:
             box.setDetailedText(detail)
         accept_button = box.addButton(do, QMessageBox.ButtonRole.AcceptRole)
         accept_button.setObjectName("question-do")
-        other = box.addButton(leave or tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(other)
-        box.setEscapeButton(other)
+        leave_button = box.addButton(leave or tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(leave_button)
+        box.setEscapeButton(leave_button)
         box.exec()
         return box.clickedButton() is accept_button

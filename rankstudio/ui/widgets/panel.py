@@ -1,4 +1,4 @@
-"""The card that every section of the window is, labels that give way in it, and widgets that fold."""
+"""Panels, the cards of which pages consist, their headers, labels that can be cut, and foldable columns."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
-_CAPTION = 1000  # stretch of a caption: all of the room that it can use
-_FEW = 12  # letters of a caption, with which a longer one is understood
+_CAPTION = 1000  # stretch factor of a caption, so large that the caption gets all room that it can use
+_FEW = 12  # letters of a caption that are enough to understand a longer one
 
 
 class ElidedLabel(TermLabel):
-    """A one-line label that never asks for more width than there is.
+    """A label of one line that is cut with "…" where it has no room; its tooltip then shows the full text.
 
     Parameters
     ----------
     text : str
     mode : Qt.TextElideMode
-        Where the "…" goes; in the middle for paths.
+        Position of the "…": in the middle for paths.
     """
 
     def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
@@ -49,28 +49,29 @@ class ElidedLabel(TermLabel):
     def setText(self, text: str) -> None:
         """Show another text."""
         super().setText(text)
-        self._tell_in_full()
+        self._update_tooltip()
 
     def shown_text(self) -> str:
-        """Return the text as it is drawn at the present width; nothing where two letters would be left."""
+        """Return the text as it is drawn at the present width; "" if at most two letters would be left."""
         room = self.contentsRect().width()
         metrics = self.fontMetrics()
-        cut = metrics.elidedText(self.text(), self._mode, room)
-        return "" if cut != self.text() and room < metrics.horizontalAdvance("mm…") else cut
+        elided = metrics.elidedText(self.text(), self._mode, room)
+        is_too_short = room < metrics.horizontalAdvance("mm…")
+        return "" if elided != self.text() and is_too_short else elided
 
     def minimumSizeHint(self) -> QSize:
-        """Return a width of a few letters: the label yields before its neighbours do."""
+        """Return a width of a few letters, so that the label is cut before other widgets become narrow."""
         widest = self.fontMetrics().horizontalAdvance("mm…")
         hint = super().minimumSizeHint()
         return QSize(min(widest, hint.width()), hint.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Offer the tooltip only where something is cut off."""
+        """Update the tooltip, which shows a text that is cut off."""
         super().resizeEvent(event)
-        self._tell_in_full()
+        self._update_tooltip()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text, cut to the width there is."""
+        """Draw the text, cut to the present width, and the underline of a glossary term."""
         painter = QPainter(self)
         option = QStyleOption()
         option.initFrom(self)
@@ -87,13 +88,16 @@ class ElidedLabel(TermLabel):
         painter.end()
         self.underline()
 
-    def _tell_in_full(self) -> None:
+    def _update_tooltip(self) -> None:
         """Set the tooltip to the whole text where the label cuts it."""
         self.setToolTip(plain(self.text()) if self.shown_text() != self.text() else "")
 
 
 class Caption(ElidedLabel):
-    """A caption that is cut between its words; a stub that says nothing is left out. It is never too wide."""
+    """A caption that is cut between words, or left out if too little of it would remain.
+
+    It takes no more width than its text needs, so that the widgets after it follow directly.
+    """
 
     def __init__(self, text: str = "") -> None:
         super().__init__(text)
@@ -111,86 +115,89 @@ class Caption(ElidedLabel):
             self._bound_width()
 
     def _bound_width(self) -> None:
-        """Leave the room that the text does not need to the widgets that follow."""
+        """Limit the width to that of the text; the widgets after the caption get the rest."""
         self.setMaximumWidth(max(1, self.sizeHint().width()))
 
     def shown_text(self) -> str:
-        """Return the words that have room; none where they are few, and not half of the first part."""
+        """Return the words that have room; "" if these are few, and less than half of the first part.
+
+        The parts of a caption are separated by " · ".
+        """
         full_text = self.text()
         room = self.contentsRect().width()
         metrics = self.fontMetrics()
         words = full_text.split(" ")
-        cut = full_text
-        while metrics.horizontalAdvance(cut) > room and words:
+        shortened = full_text
+        while metrics.horizontalAdvance(shortened) > room and words:
             words.pop()
-            cut = f"{' '.join(words).rstrip(' ·')} …"
-        is_enough = len(cut) > min(_FEW, len(full_text.partition(" · ")[0]) / 2)
-        return cut if words and is_enough else ""
+            shortened = f"{' '.join(words).rstrip(' ·')} …"
+        first_part = full_text.partition(" · ")[0]
+        is_enough = len(shortened) > min(_FEW, len(first_part) / 2)
+        return shortened if words and is_enough else ""
 
 
 class WrappedLabel(QLabel):
-    """A label that goes on in another line, and keeps the height of all its lines or has them as a tooltip.
-
-    A splitter asks no text how high it is at its width.
+    """A label with several lines for a place in a splitter, which does not ask for the height at a width.
 
     Parameters
     ----------
     keeps : bool
-        Whether it keeps the height; else its last lines give way to what is above it.
+        Whether the label always has the height of all lines. If not, the last lines may be cut off, and the
+        tooltip then shows the full text.
     text_format : Qt.TextFormat
     """
 
     def __init__(self, *, keeps: bool = True, text_format: Qt.TextFormat = Qt.TextFormat.PlainText) -> None:
         super().__init__()
-        self._keeps = keeps
+        self._keeps_height = keeps
         self.setTextFormat(text_format)
         self.setWordWrap(True)
 
     def setText(self, text: str) -> None:
         """Show another text."""
         super().setText(text)
-        self._tell_rest()
+        self._update_tooltip()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of all lines at the present width where they are kept."""
+        """Return the height of all lines at the present width, if the label keeps this height."""
         hint = super().minimumSizeHint()
-        return QSize(hint.width(), self._needed()) if self._keeps else hint
+        return QSize(hint.width(), self._needed_height()) if self._keeps_height else hint
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Ask for the height that the lines need at the new width, which may be less."""
         super().resizeEvent(event)
         if event.oldSize().width() != self.width():
             self.updateGeometry()
-        self._tell_rest()
+        self._update_tooltip()
 
     def changeEvent(self, event: QEvent) -> None:
         """Ask for the height that the lines need in another font."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
             self.updateGeometry()
-            self._tell_rest()
+            self._update_tooltip()
 
-    def _needed(self) -> int:
+    def _needed_height(self) -> int:
         return max(0, self.heightForWidth(self.width())) if self.text() else 0
 
-    def _tell_rest(self) -> None:
-        if not self._keeps:
-            self.setToolTip(plain(self.text()) if self._needed() > self.height() else "")
+    def _update_tooltip(self) -> None:
+        if not self._keeps_height:
+            self.setToolTip(plain(self.text()) if self._needed_height() > self.height() else "")
 
 
 class PanelHeader(QFrame):
-    """The upper edge of a panel, which can be double-clicked, and asked for a menu at a point."""
+    """The header of a panel; it emits double clicks, and the position of a request for a menu."""
 
     doubleClicked = Signal()
     menuAsked = Signal(QPoint)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ask for a menu."""
+        """Emit `menuAsked`."""
         event.accept()
         self.menuAsked.emit(event.globalPos())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Ask for more room, or less."""
+        """Emit `doubleClicked`."""
         event.accept()
         self.doubleClicked.emit()
 
@@ -203,24 +210,23 @@ class Panel(QFrame):
     theme : Theme
     title : str
     caption : str
-        What the panel shows or how to act on it; gives way before the title does.
+        What the panel shows, or how to act on it. The caption is cut before the title is.
     padding : int
-        Around the content, in pixels; 0 for tables, which reach from edge to edge.
+        Margin around the content in pixels; 0 for tables, which reach from edge to edge.
     name : str
-        For the program and its tests.
+        Object name, for the program and its tests.
     keeps_title : bool
-        Whether the tools give way before the title does.
+        Whether the title is never cut; the tools then become narrow first.
 
     Attributes
     ----------
     body : QVBoxLayout
-        Where the content goes.
+        Layout of the content.
     tools : QHBoxLayout
-        The right end of the header.
+        Layout at the right end of the header.
     header : PanelHeader
-        The upper edge.
     appeared : Signal()
-        It is seen from now on, and may not have followed what came while it was hidden.
+        The panel has become visible; its contents may be out of date, as it was not updated while hidden.
     """
 
     appeared = Signal()
@@ -240,11 +246,12 @@ class Panel(QFrame):
         named(self, name, title, role="panel")
         self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
         self._caption = named(Caption(caption), role="caption")
-        self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
+        self._caption.setMinimumWidth(1)  # the caption vanishes before the title is cut
         self._links = fill(QHBoxLayout(), spacing=2)
         self.tools = fill(QHBoxLayout(), spacing=2)
         self.body = fill(QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8)
-        # The hairline stays free, and so do the lower corners, which a child would otherwise square off.
+        # Margins of left, top, right and bottom: 1 for the border, and 5 at the bottom where contents without
+        # padding would cover the rounded corners.
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
@@ -252,7 +259,7 @@ class Panel(QFrame):
         self._keep_title()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Announce it."""
+        """Emit `appeared`."""
         super().showEvent(event)
         self.appeared.emit()
 
@@ -263,6 +270,7 @@ class Panel(QFrame):
         self._keep_title()
 
     def _keep_title(self) -> None:
+        """Prevent that the title is cut, if the panel keeps its title."""
         if self._keeps_title:
             self._title.setMinimumWidth(self._title.sizeHint().width())
 
@@ -271,15 +279,15 @@ class Panel(QFrame):
         self._caption.setText(caption)
 
     def link_title(self, term: str, word: str = "") -> None:
-        """Underline a term of the glossary in the title; all of it is underlined where no word is given."""
+        """Underline a glossary term in the title: the given word, or by default the whole title."""
         self._title.set_term(term, word)
 
     def link_caption(self, term: str, word: str) -> None:
-        """Underline a term of the glossary in the caption where that contains a word for it."""
+        """Underline a glossary term in the caption, if the caption contains the given word for the term."""
         self._caption.set_term(term, word)
 
     def caption(self) -> str:
-        """Return the caption, uncut."""
+        """Return the full caption."""
         return self._caption.text()
 
     def set_content(self, widget: QWidget) -> None:
@@ -287,18 +295,18 @@ class Panel(QFrame):
         self.body.addWidget(widget, 1)
 
     def add_link(self, button: QPushButton) -> None:
-        """Add a link behind the caption."""
+        """Add a link after the caption."""
         self._links.addWidget(button)
 
     def add_tool(self, icon: str, text: str) -> QToolButton:
-        """Add a small button to the right end of the header; return it, to connect ``clicked``.
+        """Add a small button to the right end of the header, and return the button.
 
         Parameters
         ----------
         icon : str
             Name of an icon.
         text : str
-            What it does: its tooltip and accessible name.
+            Tooltip and accessible name of the button: what it does.
         """
         button = named(QToolButton(), accessible_name=text, tip=text, role="quiet")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -325,7 +333,7 @@ class Panel(QFrame):
 
 
 class ColumnArea(QScrollArea):
-    """Scrolls a column of widgets up and down, and is never narrower than they can be."""
+    """A scrolling area for a column of widgets, which is never narrower than the column can be."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -335,41 +343,41 @@ class ColumnArea(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least width of the column beside the bar."""
+        """Return the least width of the column beside the scroll bar."""
         column = self.widget()
         bar = self.verticalScrollBar().sizeHint().width()
         room = bar + (column.minimumSizeHint().width() if column is not None else 0)
         return QSize(room, super().minimumSizeHint().height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the column where it comes to need another width."""
+        """Update the least width when the column needs another one."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
 
 
-_SIDE = 12  # of the arrow, in logical pixels
+_SIDE = 12  # size of the arrow in logical pixels
 
 
 class Disclosure(QWidget):
-    """A column of widgets below a button that shows and hides them.
+    """A column of widgets below a button that shows and hides the column.
 
-    It opens when the user asks for it, and by itself where something in it needs attention. Only what the
-    user asked for is remembered.
+    The user opens and closes the column by the button. The program also opens it, by `set_open`, where
+    something in it needs attention. Only the user's choice is remembered.
 
     Parameters
     ----------
     theme : Theme
     name : str
-        For the program, its tests and the settings.
+        Object name, for the program, its tests and the settings.
 
     Attributes
     ----------
     column : QVBoxLayout
-        Of what is folded.
+        Layout of the widgets that are shown and hidden.
     button : QToolButton
     wanted : bool
-        Whether the user opened it last, rather than closed it.
+        The user's last choice: True for open.
     """
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -383,26 +391,26 @@ class Disclosure(QWidget):
         self._content = QWidget()
         self.column = fill(QVBoxLayout(self._content), margins=(0, 0, 0, 0), spacing=6)
         fill(QVBoxLayout(self), self.button, self._content, margins=(0, 0, 0, 0), spacing=6)
-        self.button.clicked.connect(self._take)
+        self.button.clicked.connect(self._on_clicked)
         self._show(False)
 
     @property
     def opened(self) -> bool:
-        """Whether its widgets are shown."""
+        """Whether the column is shown."""
         return self._content.isVisibleTo(self)
 
     def set_open(self, opened: bool) -> None:
-        """Show or hide its widgets, whatever the user asked for."""
+        """Show or hide the column without changing the user's choice in `wanted`."""
         if opened != self.opened:
             self._show(opened)
 
     def restore(self, is_open: bool) -> None:
-        """Restore the user's last choice; an open one stays open."""
+        """Restore the user's last choice; a column that is already open stays open."""
         self.wanted = is_open
         self.set_open(is_open or self.opened)
 
     @Slot(bool)
-    def _take(self, opened: bool) -> None:
+    def _on_clicked(self, opened: bool) -> None:
         self.wanted = opened
         self._show(opened)
 

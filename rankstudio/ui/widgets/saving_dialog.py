@@ -1,4 +1,4 @@
-"""Base of the dialogs that write files: they stay open, and show the outcome."""
+"""Base of the dialogs that write files; such a dialog stays open and shows the outcome."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from rankstudio.ui.widgets.layout import set_role
 
 
 class SavingDialog(QDialog):
-    """A dialog that writes files, and suggests their folder again; it replaces a file if that is asked twice.
+    """Base of a dialog that writes files. It replaces an existing file only after the user saves twice.
 
     Parameters
     ----------
     name : str
-        For the program and its tests.
+        Object name, for the program and its tests.
     title : str
     folder : Path
-        Where to suggest to write.
+        Suggested folder of the first file; later files are suggested in the folder of the last one.
     parent : QWidget, optional
 
     Attributes
     ----------
     saved : Signal(object)
-        The Path, after a file was written.
+        A file was written (Path).
     message : PlainLabel
-        What came of it.
+        Outcome of the last action.
     """
 
     saved = Signal(object)
@@ -42,7 +42,7 @@ class SavingDialog(QDialog):
         self.setObjectName(name)
         self.setWindowTitle(title)
         self._folder = folder
-        self._confirmed: Path | None = None
+        self._replaceable_path: Path | None = None  # an existing file that the user agrees to replace
         self.message = PlainLabel(wraps=True, selectable=True)
 
     def say(self, sentence: str, role: str = "ok") -> None:
@@ -51,7 +51,7 @@ class SavingDialog(QDialog):
         set_role(self.message, role)
 
     def ask_path(self, title: str, stem: str, label: str, suffix: str) -> Path | None:
-        """Ask where to write a file of a format; None if cancelled, or without consent to replace a file."""
+        """Ask for the path of a file of a format; None if the user cancels or does not replace a file."""
         suggested = str(self._folder / f"{stem}{suffix}")
         name, _ = QFileDialog.getSaveFileName(self, title, suggested, f"{label} (*{suffix})")
         if not name:
@@ -63,17 +63,21 @@ class SavingDialog(QDialog):
         return path if self.may_replace(path) else None
 
     def may_replace(self, path: Path, besides: Sequence[Path] = ()) -> bool:
-        """Return whether a file, with others beside it, may be written; tell where that would replace one."""
+        """Return whether to write `path`: nothing is replaced, or the user saves for the second time.
+
+        The first time, show which file would be replaced. `besides` are the files that are written, if these
+        are not `path` itself.
+        """
         existing = [file for file in besides or (path,) if file.exists()]
-        if not existing or path == self._confirmed:
+        if not existing or path == self._replaceable_path:
             return True
-        self._confirmed = path
+        self._replaceable_path = path
         warning = tr("{name} already exists. Save again to replace it.")
         self.say(warning.format(name=existing[0].name), "warning")
         return False
 
     def write(self, path: Path, write: Callable[[], object], besides: Sequence[Path] = ()) -> bool:
-        """Write a file, unless it is one that is open here; say where that is not possible, and return it."""
+        """Write a file, unless it is open here, and return whether it is written; show an error if not."""
         try:
             refuse_read(self, besides or [path])
             write()
@@ -88,8 +92,9 @@ class SavingDialog(QDialog):
         return True
 
     def tell_written(self, path: Path, besides: str = "") -> str:
-        """Tell everybody that a file is there, and return the sentence."""
-        self._confirmed, self._folder = None, path.parent
+        """Show that a file is written, emit `saved`, and return the sentence without `besides`."""
+        self._replaceable_path = None
+        self._folder = path.parent
         written = tr("Written to {path}.").format(path=path)
         self.say(f"{written} {besides}".strip())
         self.saved.emit(path)

@@ -1,4 +1,4 @@
-"""The table of every section: 29 px rows, sortable, copied by Ctrl+C, saved as CSV, LaTeX or Markdown."""
+"""The table widget of all pages: it is sortable, copied by Ctrl+C, and saved as CSV, LaTeX or Markdown."""
 
 from __future__ import annotations
 
@@ -86,37 +86,37 @@ from rankstudio.ui.widgets.frozen import FrozenHeader
 from rankstudio.ui.widgets.headings import HeadingBar, HeadingBars
 from rankstudio.ui.widgets.layout import named
 
-_BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
+_BOUNDS = (16, 4000)  # pixels; widths in the settings outside these bounds are damaged
 
 
 class ColumnWidths(QObject):
-    """Remembers which columns of a table the user gave another width.
+    """Remembers the widths that the user gave to columns of a table.
 
     Parameters
     ----------
     header : QHeaderView
     key_of : callable
-        Key of the column in a section.
+        Returns the key of a column, given the number of its section in the header.
     """
 
     def __init__(self, header: QHeaderView, key_of: Callable[[int], str]) -> None:
         super().__init__(header)
         self._key_of = key_of
-        self._dragging = False
+        self._is_header_pressed = False
         self._widths: dict[str, int] = {}
         header.viewport().installEventFilter(self)
-        header.sectionResized.connect(self._note)
+        header.sectionResized.connect(self._remember_width)
 
     def of(self, key: str) -> int:
-        """Return the width that the user gave a column, 0 for none."""
+        """Return the width that the user gave to a column; 0 for none."""
         return self._widths.get(key, 0)
 
     def as_text(self) -> str:
-        """Return the widths for the settings, "" where none was changed."""
+        """Return the widths as text for the settings; "" if the user has changed none."""
         return json.dumps(self._widths) if self._widths else ""
 
     def restore(self, text: str) -> None:
-        """Take widths from the settings; what is damaged is left out."""
+        """Take over the widths from the settings, without damaged ones."""
         try:
             widths = json.loads(text)
         except (ValueError, RecursionError):
@@ -127,50 +127,51 @@ class ColumnWidths(QObject):
         }
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See whether the mouse is pressed on the header: only then a new width is the user's."""
+        """Track whether the mouse is pressed on the header: only then a new width is the user's."""
         if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
-            self._dragging = True
+            self._is_header_pressed = True
         elif event.type() == QEvent.Type.MouseButtonRelease:
-            self._dragging = False
+            self._is_header_pressed = False
         return False
 
     @Slot(int, int, int)
-    def _note(self, section: int, before: int, width: int) -> None:
-        if self._dragging and before and width:
+    def _remember_width(self, section: int, old_width: int, width: int) -> None:
+        # A width of 0 means that the column is being hidden or shown.
+        if self._is_header_pressed and old_width and width:
             self._widths[self._key_of(section)] = max(_BOUNDS[0], width)
 
 
 def given_width(column: Column) -> int:
-    """Return the width that a column has by itself, enough for its title in any language; 0 for none."""
+    """Return a column's own width, at least that of its title in the present language; 0 if it has none."""
     return max(scaled(column.width), title_width(column.title)) if column.width else 0
 
 
 def _least_width(column: Column) -> int:
-    """Return the width with which the names in a column that stretches can be distinguished."""
+    """Return the least width of a column that stretches, with which its names can be distinguished."""
     return max(title_width(column.title), scaled(column.least or _LEAST_STRETCHED))
 
 
 def title_width(title: str) -> int:
-    """Return the width of a header with a title, beside which the arrow of a sorted column needs no room."""
-    return _title_width(title, scaled(SMALL))
+    """Return the width of a header with a title, without room for the arrow of a sorted column."""
+    return _title_width(title, scaled(SMALL))  # the font size is a key of the cache only
 
 
-@lru_cache(maxsize=1024)  # asked for a hundred times whenever a table's width or one of its columns changes
+@lru_cache(maxsize=1024)  # called a hundred times whenever the width of a table or of a column changes
 def _title_width(title: str, _pixels: int) -> int:
     return QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
 
 
 ROW_HEIGHT = 29
-"""In logical pixels, for ordinary text."""
+"""Height of a row in logical pixels, for text of ordinary size."""
 _WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 _NO_ROW = QItemSelectionModel.SelectionFlag.NoUpdate
-_WIDEST = 320
-_LEAST_STRETCHED = 72  # pixels, with which names can be distinguished; below that the table scrolls
-_SEEN_DRAGGED = 200  # pixels of a row that is dragged: its id and its name
-_ROWS_MEASURED = 100  # for the width of a column that has none given
+_WIDEST = 320  # pixels of a column whose width is that of its texts
+_LEAST_STRETCHED = 72  # pixels with which names can be distinguished; below that the table scrolls
+_SEEN_DRAGGED = 200  # pixels of the picture of a row that is dragged: its id and its name
+_ROWS_MEASURED = 100  # rows that decide on the width of a column without a given width
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
-WEIGHT_BAR = 44
-_BAR = 7.0
+WEIGHT_BAR = 44  # pixels of the longest bar of a weight
+_BAR = 7.0  # height of that bar
 _SELECTED = QStyle.StateFlag.State_Selected.value
 _FOCUSED = QStyle.StateFlag.State_HasFocus.value
 
@@ -183,8 +184,9 @@ class RowAction:
     ----------
     text : str
     do : callable
+        Carries out the action.
     icon : str
-        Name of an icon, or "".
+        Name of an icon; "" for none.
     enabled : bool
     """
 
@@ -195,58 +197,58 @@ class RowAction:
 
 
 class TableView(QTableView):
-    """Row objects in columns.
+    """A table of row objects, whose columns are described by `Column`.
 
-    The chosen row is always a highlighted one. Several rows can be highlighted, for what acts on all of them;
-    the chosen one is the last that the user moved to.
+    Several rows can be highlighted, for actions on all of them. One of the highlighted rows is the chosen
+    one: the last to which the user moved.
 
     Parameters
     ----------
     theme : Theme
     columns : sequence of Column
     name : str
-        By which the window finds the table.
+        Object name by which the window finds the table.
     identity : callable, optional
-        What makes two row objects the same row; keeps the selection when rows change.
+        Returns the identity of a row object, by which the selection is kept when rows change.
     accessible_name : str
-        What a screen reader calls it; its name where there is none.
+        Name for screen readers; by default made of the object name.
     placeholder, shared, feature_of
         See the attributes.
 
     Attributes
     ----------
     chosen : Signal(object)
-        The row object that the user moved to; not emitted by `choose`.
+        The row object that the user moved to; not emitted by `select`.
     cellClicked : Signal(object, str)
         Row object and column key of a clicked cell.
     confirmed : Signal(object)
         The row object that was double-clicked, or on which Enter was pressed.
     toggled : Signal(object)
-        A row object whose tick was clicked, or which is chosen when Space is pressed; only of a table with a
-        column of ticks.
+        In a table with a column of ticks, a row object whose tick was clicked, or which is highlighted when
+        Space is pressed.
     pointed : Signal(object)
-        The row object under the mouse, None where there is none.
+        The row object under the mouse; None for none.
     dragging : Signal(object)
         The row object that the user drags; None at the end of the drag.
     headingFolded, headingLinked : Signal(object)
         Key of a heading whose rows are to be folded or unfolded, or whose link was pressed.
     failed : Signal(str)
-        A sentence, when saving did not work.
+        An error message, when saving did not work.
     widths : ColumnWidths
-        What the user made of the columns' widths.
+        Widths that the user gave to columns.
     placeholder : str
-        What the table says while it has no rows.
+        Text of the table while it has no rows.
     shared : Shared
-        How it is listed among what can be exported; not at all by itself.
+        Entry of the table in the list of exports; by default the table is not listed.
     row_actions : callable
-        Of a row object: what else its context menu offers, first.
+        Returns the actions on a row object that its context menu offers first.
     feature_of : callable or None
-        Of a row object: the id of its feature, where rows are features.
+        Returns the id of a row object's feature, where rows are features.
     written_first : sequence of Column
-        What only files and the clipboard have, first: what headings say.
+        Columns that come first in files and on the clipboard, and are not shown, as headings contain them.
     dragged : callable or None
-        Of a row object: what a drag of its row carries. Without it, rows are not dragged. With it, a row is
-        chosen when the mouse is released: to drag a row is not to choose it.
+        Returns the data that a drag of a row object carries; None if rows cannot be dragged. If rows can be
+        dragged, a row is chosen when the mouse is released: dragging a row does not choose it.
     """
 
     chosen = Signal(object)
@@ -279,18 +281,18 @@ class TableView(QTableView):
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
         self.written_first: Sequence[Column] = ()
-        self._pressed: QMouseEvent | None = None  # by which a drag would begin, or a row be chosen
-        self._is_held = False  # whether a mouse button is down that was pressed here
-        self._is_due = False  # whether the chosen row is to be brought into sight when the table is shown
+        self._pending_press: QMouseEvent | None = None  # the start of a drag or of a click
+        self._is_button_down = False  # whether Qt has handled a press here, and no release yet
+        self._scrolls_when_shown = False  # whether to scroll to the chosen row when the table is shown
         self._is_moving = False  # whether Qt handles an event by which the user moves to another row
         self.hovered_row = -1
-        self._cut = ""  # what an empty table says, where it has no room for it
+        self._placeholder_tooltip = ""  # the placeholder where the table has no room for it
         self._set_widths: dict[str, int] = {}  # by the key of the column
-        self._spare: tuple[Sequence[str], ...] = ()  # columns that give way, the first ones first
-        self._names = 0  # pixels of each column that stretches, for which they do
+        self._spare_groups: tuple[Sequence[str], ...] = ()  # keys of columns to hide, the first group first
+        self._names_width = 0  # pixels that a column of names needs; spare columns are hidden for it
         self._theme = theme
         self._focus_shown = False
-        self._quiet = False
+        self._is_quiet = False  # whether a change of the current row is not the user's
         self._identity = identity
         self.rows_model = ColumnModel(columns, identity, parent=self)
         self.setModel(self.rows_model)
@@ -314,8 +316,8 @@ class TableView(QTableView):
     # Rows
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Show other rows; the chosen row stays chosen where it is still there."""
-        with self._keeping_place() as chosen:
+        """Show other rows; the chosen row stays chosen if it is among them."""
+        with self._keeping_scroll_position() as chosen:
             changed = self.rows_model.set_rows(rows)
             self._bars.place()
             if changed:
@@ -326,7 +328,7 @@ class TableView(QTableView):
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows, unsorted."""
-        with self._keeping_place() as chosen:
+        with self._keeping_scroll_position() as chosen:
             self.rows_model.set_columns(columns)
             self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
             self._fit_columns()
@@ -334,35 +336,35 @@ class TableView(QTableView):
                 self._select(chosen)
 
     @contextmanager
-    def _keeping_place(self) -> Iterator[Row | None]:
-        """Yield the chosen row, and keep the table scrolled as it was, that row in sight if it was so."""
+    def _keeping_scroll_position(self) -> Iterator[Row | None]:
+        """Yield the chosen row; afterwards scroll back, and to the chosen row if that was visible."""
         chosen = self.current()
         value = self.verticalScrollBar().value()
         was_visible = chosen is not None and self._is_in_sight()
-        self._quiet = True
+        self._is_quiet = True
         yield chosen
         if self.verticalScrollBar().value() != value:
             self.verticalScrollBar().setValue(value)
         if was_visible and not self._is_in_sight():
             self._bring_into_sight()
-        self._quiet = False
+        self._is_quiet = False
 
     def set_spare(self, *groups: Sequence[str], names: int = 0) -> None:
-        """Let columns give way where there is no room for all.
+        """Set the columns to hide where there is no room for all columns.
 
         Parameters
         ----------
         *groups : sequence of str
-            Keys of columns that go at once; the first group goes first.
+            Keys of columns that are hidden together; the first group is hidden first.
         names : int
-            Pixels, for ordinary text, that a column which stretches and has no width is to have.
+            Pixels, for text of ordinary size, that a column without a width needs.
         """
-        self._spare = groups
-        self._names = names
+        self._spare_groups = groups
+        self._names_width = names
         self._fit_columns()
 
     def freeze(self, last: str) -> None:
-        """Let columns stay in sight when others are scrolled sideways, up to the one of this key."""
+        """Keep the columns up to the one of a key visible when others are scrolled sideways."""
         keys = [column.key for column in self.rows_model.columns]
         self._header.n_frozen = keys.index(last) + 1 if last in keys else 0
         self.viewport().update()
@@ -372,11 +374,11 @@ class TableView(QTableView):
         return [row for row in self.rows_model.shown_rows() if not isinstance(row, Heading)]
 
     def column_at(self, number: int) -> Column:
-        """Return the column of a number."""
+        """Return the column at a position, from 0."""
         return self.rows_model.columns[number]
 
     def current(self) -> Row | None:
-        """Return the chosen row object, which is highlighted; None where there is none."""
+        """Return the chosen row object; None if no row is chosen."""
         index = self.currentIndex()
         return index.data(ROW_ROLE) if self.selectionModel().isSelected(index) else None
 
@@ -386,21 +388,21 @@ class TableView(QTableView):
         return [self.rows_model.index(row, 0).data(ROW_ROLE) for row in rows]
 
     def select(self, row: Row | None, *, scroll: bool = True) -> None:
-        """Mark a row as chosen and bring it into sight (unless not to scroll), without emitting `chosen`.
+        """Choose a row and scroll to it (unless `scroll` is False), without emitting `chosen`.
 
-        A row that is chosen already stays where it is seen, and those stay highlighted that are so beside it.
-        Otherwise the table scrolls no further down than needed: what led to the row is above it. A row that
-        is not listed leaves none highlighted.
+        If the row is already the chosen one, other highlighted rows stay highlighted, and the table does not
+        scroll to a visible row. Otherwise it scrolls no further down than needed, so that rows above the
+        chosen one are visible. A row that is not listed, or None, leaves no row highlighted.
         """
         is_chosen = row is not None and self._is_chosen(row)
-        self._quiet = True
+        self._is_quiet = True
         if not is_chosen and (row is None or not self._select(row)):
-            if self.selectionModel().hasSelection():  # else the keyboard's place stays where it is
+            if self.selectionModel().hasSelection():  # without a selection, the keyboard's row is kept
                 self.clearSelection()
                 self.setCurrentIndex(QModelIndex())
         elif scroll and not (is_chosen and self._is_in_sight()):
             self._bring_into_sight()
-        self._quiet = False
+        self._is_quiet = False
 
     # Copying and saving
 
@@ -409,7 +411,7 @@ class TableView(QTableView):
         return self.rows_as(".csv")
 
     def selection_as_tsv(self) -> str:
-        """Return the selected rows (all where none is) as tab-separated text with a header."""
+        """Return the highlighted rows, or all rows if none is, as tab-separated text with a header."""
         return separated(self._written_columns(), self.selected() or self.rows(), "\t")
 
     def rows_as(self, ending: str) -> str:
@@ -420,7 +422,7 @@ class TableView(QTableView):
         return [*self.written_first, *self.rows_model.columns]
 
     def export(self, path: str | Path) -> None:
-        """Write the table; the ending says how: ``.tex``, ``.md``, and CSV for any other.
+        """Write the table to a file in the format of its suffix: ``.tex``, ``.md``, or CSV for any other.
 
         Raises
         ------
@@ -440,7 +442,7 @@ class TableView(QTableView):
 
     @Slot()
     def save_as(self) -> None:
-        """Ask where to and in which format, and save; a failure is the `failed` signal."""
+        """Ask for a file and a format, and save the table; emit `failed` if this does not work."""
         save_as(self, tr("Save table"), f"{self.objectName()}.csv", FORMATS, self.export, self.failed)
 
     def menu(self, row: Row | None = None) -> QMenu:
@@ -456,13 +458,13 @@ class TableView(QTableView):
         if not menu.isEmpty():
             menu.addSeparator()
         menu.addAction(tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
-        for label, ending in FORMATS[1:]:
+        for label, ending in FORMATS[1:]:  # instead of CSV, "Copy" copies tab-separated text
             menu.addAction(tr("Copy as {label}").format(label=label), partial(self.copy_as, ending))
         menu.addAction(tr("Save as CSV, LaTeX or Markdown…"), self.save_as)
         return menu
 
     def edit_cell(self, key: str | None) -> None:
-        """Let the user write into a cell of the chosen row: of a column, or of the first that is edited."""
+        """Open the editor of a cell in the current row: of a column, or of the first editable one."""
         for number, column in enumerate(self.rows_model.columns):
             if column.edited is not None and key in (None, column.key) and self.currentIndex().isValid():
                 index = self.rows_model.index(self.currentIndex().row(), number)
@@ -471,32 +473,34 @@ class TableView(QTableView):
                 return
 
     def shows_focus(self) -> bool:
-        """Return whether the keyboard came here by the keyboard, so that a ring is due."""
+        """Return whether the table got the focus by a key, so that a focus ring is drawn."""
         return self._focus_shown
 
     # Qt
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy on Ctrl+C; Enter confirms the row."""
+        """Copy on Ctrl+C, toggle ticks on Space, edit on F2; Enter confirms the row, other keys move."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Space and self.rows_model.has_ticks():
-            focused = self.currentIndex()
-            rows = self.selected() or [index.data(ROW_ROLE) for index in [focused] if index.isValid()]
+            rows = self.selected()
+            if not rows and self.currentIndex().isValid():
+                rows = [self.currentIndex().data(ROW_ROLE)]
             for row in rows:
                 self.toggled.emit(row)
         elif event.key() == Qt.Key.Key_F2:
             self.edit_cell(None)
         else:
             self._focus_shown = True
-            with self._moving():
+            with self._emitting_chosen():
                 super().keyPressEvent(event)
             index = self.currentIndex()
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
                 self.confirmed.emit(index.data(ROW_ROLE))
 
     def moveCursor(self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier) -> QModelIndex:
-        """Let Home and End lead to the first and the last row: rows are chosen whole."""
+        """Move by rows: Home and End lead to the first and the last row, and headings are skipped."""
+        # With Ctrl, Qt's Home and End go to the first and last row, and not within the row.
         index = super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
         if index.isValid() and not self.rows_model.is_heading(index.row()):
             return index
@@ -510,7 +514,7 @@ class TableView(QTableView):
         return self.rows_model.index(next(numbers, -1), 0)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy and save, and what can be done with the row: by key, with the chosen one."""
+        """Show the menu of the row under the mouse, or of the current row if the menu was opened by a key."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
         below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
@@ -520,103 +524,104 @@ class TableView(QTableView):
         menu.deleteLater()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Let the row under the mouse light up."""
+        """Highlight the row under the mouse, or start a drag of the pressed row."""
         position = event.position().toPoint()
-        if self.dragged is not None and self._pressed is not None:
-            offset = position - self._pressed.position().toPoint()
+        if self.dragged is not None and self._pending_press is not None:
+            offset = position - self._pending_press.position().toPoint()
             if offset.manhattanLength() >= QApplication.startDragDistance():
                 self._drag()
             return
-        with self._moving():
+        with self._emitting_chosen():
             super().mouseMoveEvent(event)
         self._hover(self.indexAt(position).row())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Hide the keyboard's ring from those who use the mouse."""
+        """Toggle a pressed tick, wait whether a row will be dragged, or have Qt choose the row."""
         self._focus_shown = False
         index = self.indexAt(event.position().toPoint())
         if self.rows_model.is_heading(index.row()):
             return
         if index.isValid() and self.column_at(index.column()).kind == "tick":
             if event.button() == Qt.MouseButton.LeftButton:
-                self.toggled.emit(index.data(ROW_ROLE))  # and the row is not chosen by that
+                self.toggled.emit(index.data(ROW_ROLE))  # a click on a tick does not choose the row
             return
-        if self.dragged is not None and event.button() == Qt.MouseButton.LeftButton and index.isValid():
-            self._pressed = event.clone()
+        may_become_drag = self.dragged is not None and event.button() == Qt.MouseButton.LeftButton
+        if may_become_drag and index.isValid():
+            self._pending_press = event.clone()
             return
         self._press(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the row that was pressed and not dragged."""
-        pressed = self._pressed
-        self._pressed = None
-        if pressed is not None:
-            self._press(pressed)
-        self._is_held = False
-        with self._moving():
+        press = self._pending_press
+        self._pending_press = None
+        if press is not None:
+            self._press(press)
+        self._is_button_down = False
+        with self._emitting_chosen():
             super().mouseReleaseEvent(event)
 
     def _press(self, event: QMouseEvent) -> None:
-        """Let Qt handle a press."""
-        self._is_held = True
-        with self._moving():
+        """Have Qt handle a press."""
+        self._is_button_down = True
+        with self._emitting_chosen():
             super().mousePressEvent(event)
 
     def _drag(self) -> None:
         """Drag the row that was pressed."""
-        assert self.dragged is not None and self._pressed is not None
-        index = self.indexAt(self._pressed.position().toPoint())
-        self._pressed = None  # the release goes to what the row is dropped on
+        assert self.dragged is not None and self._pending_press is not None
+        index = self.indexAt(self._pending_press.position().toPoint())
+        self._pending_press = None  # the release goes to the widget that the row is dropped on
         if index.isValid():
             row: Row = index.data(ROW_ROLE)
             drag = QDrag(self)
             drag.setMimeData(self.dragged(row))
-            room = self.visualRect(index)
-            drag.setPixmap(self.viewport().grab(QRect(0, room.y(), scaled(_SEEN_DRAGGED), room.height())))
+            cell = self.visualRect(index)
+            drag.setPixmap(self.viewport().grab(QRect(0, cell.y(), scaled(_SEEN_DRAGGED), cell.height())))
             self.dragging.emit(row)
             drag.exec(Qt.DropAction.CopyAction)
             self.dragging.emit(None)
             self._hover(-1)  # the mouse left the row without an event
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the chosen row in sight where it was, and the columns that stretch readable."""
+        """Keep a visible chosen row visible, and fit the columns to the new width."""
         was_visible = self._is_in_sight(event.oldSize().height())
         super().resizeEvent(event)
         self._bars.move()
-        self._give_way()
+        self._hide_spare_columns()
         self._stretch_columns()
         if was_visible:
             self._bring_into_sight()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Bring a row into sight that was chosen while the table was hidden, at another size."""
+        """Scroll to a row that was chosen while the table was hidden, as its size may have been another."""
         super().showEvent(event)
-        if self._is_due:
-            self._is_due = False
+        if self._scrolls_when_shown:
+            self._scrolls_when_shown = False
             self._bring_into_sight()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Let no row light up."""
+        """Highlight no row under the mouse any more."""
         super().leaveEvent(event)
         self._hover(-1)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is to those who came by Tab."""
-        self._quiet = True
+        """Show the focus ring if the focus came by a key, on the first row if there is no current one."""
+        self._is_quiet = True
         super().focusInEvent(event)  # Qt may make the first row the current one
         self._focus_shown = event.reason() in _KEYBOARD
         if self._focus_shown and not self.currentIndex().isValid() and self.rows_model.rowCount():
-            # Not highlighted: the ring says where the arrow keys begin, but no row was chosen.
+            # The row is not highlighted: the ring shows where the arrow keys begin, but no row is chosen.
             self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
-        self._quiet = False
+        self._is_quiet = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the cells, or what an empty table says."""
+        """Draw the cells, or the placeholder of an empty table."""
         super().paintEvent(event)
         self._draw_frozen()
-        empty = self.rows_model.rowCount() == 0
-        cut = ""
-        if empty and self.placeholder:
+        is_empty = self.rows_model.rowCount() == 0
+        tooltip = ""
+        if is_empty and self.placeholder:
             painter = QPainter(self.viewport())
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colors.q("muted"))
@@ -624,21 +629,21 @@ class TableView(QTableView):
             flags = BELOW | Qt.TextFlag.TextWordWrap
             drawn = painter.drawText(box, flags, self.placeholder)
             painter.end()
-            cut = "" if box.contains(drawn) else self.placeholder
-        if empty and self._focus_shown and self.hasFocus():
-            self._draw_focus()  # which no row shows
-        if cut != self._cut:
-            self._cut = cut
-            self.setToolTip(plain(cut))
+            tooltip = "" if box.contains(drawn) else self.placeholder
+        if is_empty and self._focus_shown and self.hasFocus():
+            self._draw_focus()  # there is no row that could show the focus
+        if tooltip != self._placeholder_tooltip:
+            self._placeholder_tooltip = tooltip
+            self.setToolTip(plain(tooltip))
 
     def indexAt(self, pos: QPoint) -> QModelIndex:
-        """Return the cell that is seen at a pixel."""
+        """Return the cell that is visible at a pixel: a frozen one may cover another."""
         section = self._header.frozen_section(pos.x())
         row = self.rowAt(pos.y())
         return self.rows_model.index(row, section) if section >= 0 and row >= 0 else super().indexAt(pos)
 
     def visualRect(self, index: Index) -> QRect:
-        """Return where a cell is seen."""
+        """Return the rectangle where a cell is visible; frozen cells are not scrolled."""
         rect = super().visualRect(index)
         if index.isValid() and self._header.frozen_width() and index.column() < self._header.n_frozen:
             rect.moveLeft(self._header.frozen_rect(index.column()).left())
@@ -647,12 +652,12 @@ class TableView(QTableView):
     def scrollTo(
         self, index: Index, hint: QTableView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
     ) -> None:
-        """Bring a cell into sight, and not behind the columns that stay."""
+        """Scroll until a cell is visible, and not covered by frozen columns."""
         bar = self.horizontalScrollBar()
         value = bar.value()
-        stays = bool(self._header.frozen_width())
+        has_frozen_columns = bool(self._header.frozen_width())
         super().scrollTo(index, hint)
-        if stays and index.isValid():
+        if has_frozen_columns and index.isValid():
             if index.column() < self._header.n_frozen:
                 bar.setValue(value)
                 return
@@ -660,7 +665,7 @@ class TableView(QTableView):
             bar.setValue(bar.value() - max(0, overlap))
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """Draw the columns that stay anew: Qt moves what is drawn."""
+        """Redraw all after scrolling sideways with frozen columns, as Qt moves the pixels already drawn."""
         super().scrollContentsBy(dx, dy)
         self._bars.move()
         if dx and self._header.n_frozen:
@@ -668,17 +673,18 @@ class TableView(QTableView):
             self._header.viewport().update()
 
     def _draw_frozen(self) -> None:
-        """Draw the columns that stay over the scrolled ones."""
+        """Draw the frozen columns over the scrolled ones."""
         width = self._header.frozen_width()
         if not width:
             return
         painter = QPainter(self.viewport())
         colors = self._theme.colors
         painter.fillRect(QRect(0, 0, width, self.viewport().height()), colors.q("panel"))
-        first = self.rowAt(0)
-        last = self.rowAt(self.viewport().height() - 1)
-        last = last if last >= 0 else self.rows_model.rowCount() - 1
-        for row in range(max(0, first), last + 1):
+        first_row = self.rowAt(0)
+        last_row = self.rowAt(self.viewport().height() - 1)
+        if last_row < 0:  # the rows end above the lower edge
+            last_row = self.rows_model.rowCount() - 1
+        for row in range(max(0, first_row), last_row + 1):
             for column in range(self._header.n_frozen):
                 if not self.isColumnHidden(column):
                     self._draw_cell(painter, self.rows_model.index(row, column))
@@ -704,7 +710,7 @@ class TableView(QTableView):
     # Inside
 
     def _configure(self) -> None:
-        """Set up what Qt's table does by default otherwise."""
+        """Set the properties in which this table differs from Qt's default."""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setMouseTracking(True)
@@ -713,7 +719,7 @@ class TableView(QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         triggers = QAbstractItemView.EditTrigger
-        self.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)  # of columns that are edited
+        self.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)  # in editable columns
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
@@ -730,7 +736,7 @@ class TableView(QTableView):
 
     @Slot()
     def _follow_text(self) -> None:
-        """Make the rows as high as the text wants them."""
+        """Fit the height of rows and the widths of columns to the present text size."""
         height = scaled(ROW_HEIGHT)
         if height != self.verticalHeader().defaultSectionSize():
             self.setMinimumHeight(2 * height)
@@ -740,74 +746,77 @@ class TableView(QTableView):
             self._bars.move()
 
     def restore_widths(self, text: str) -> None:
-        """Give columns the widths that the user gave them the last time."""
+        """Give columns the widths that the user gave to them in an earlier session."""
         self.widths.restore(text)
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give every column its width."""
+        """Give every column its known width or that of its texts, then hide and stretch columns."""
         header = self.horizontalHeader()
         for number, column in enumerate(self.rows_model.columns):
             if not column.stretch:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Interactive)
-                set_width = self._set_widths.get(column.key)
-                fixed = set_width or self.widths.of(column.key) or given_width(column)
-                header.resizeSection(number, fixed or self._fitting_width(number, column.title))
-        self._give_way()
+                width = self._known_width(column)
+                header.resizeSection(number, width or self._fitting_width(number, column.title))
+        self._hide_spare_columns()
         self._stretch_columns()
 
-    def _give_way(self) -> None:
-        """Hide the spare columns for which there is no room."""
-        widths = {c.key: self.widths.of(c.key) or given_width(c) for c in self.rows_model.columns}
-        widths = {
-            key: self._set_widths.get(key) or width or scaled(self._names) for key, width in widths.items()
-        }
+    def _known_width(self, column: Column) -> int:
+        """Return the width set by the program, else the user's, else the column's own; 0 for none."""
+        return self._set_widths.get(column.key) or self.widths.of(column.key) or given_width(column)
+
+    def _hide_spare_columns(self) -> None:
+        """Hide the groups of spare columns for which there is no room, and show the others."""
+        if not self._spare_groups:
+            return
+        columns = self.rows_model.columns
+        widths = {column.key: self._known_width(column) or scaled(self._names_width) for column in columns}
         room = self.viewport().width() - sum(widths.values())
         hidden_keys = set[str]()
-        for group in self._spare:
+        for group in self._spare_groups:
             if room < 0:
                 hidden_keys |= widths.keys() & set(group)
                 room += sum(widths.get(key, 0) for key in group)
-        for number, column in enumerate(self.rows_model.columns if self._spare else ()):
+        for number, column in enumerate(columns):
             self.setColumnHidden(number, column.key in hidden_keys)
 
     def _stretch_columns(self) -> None:
-        """Give columns that stretch the room that is left, and what a name needs where little is left."""
+        """Share the remaining room among columns that stretch; each has at least its least width."""
         header = self.horizontalHeader()
         columns = list(enumerate(self.rows_model.columns))
-        least = {n: _least_width(c) for n, c in columns if c.stretch}
-        fixed_width = sum(header.sectionSize(n) for n, _ in columns if n not in least)
-        least_width = sum(width for n, width in least.items() if not header.isSectionHidden(n))
-        fits = fixed_width + least_width <= self.viewport().width()
+        least_widths = {n: _least_width(c) for n, c in columns if c.stretch}
+        fixed_width = sum(header.sectionSize(n) for n, _ in columns if n not in least_widths)
+        stretched_width = sum(width for n, width in least_widths.items() if not header.isSectionHidden(n))
+        fits = fixed_width + stretched_width <= self.viewport().width()
         mode = QHeaderView.ResizeMode.Stretch if fits else QHeaderView.ResizeMode.Interactive
-        for number, width in least.items():
+        for number, width in least_widths.items():
             header.setSectionResizeMode(number, mode)
             if not fits and not header.isSectionHidden(number):
                 header.resizeSection(number, width)
 
     def setColumnHidden(self, column: int, hide: bool) -> None:
-        """Show or hide a column; those that stretch share what is left."""
+        """Show or hide a column; columns that stretch then share the remaining room."""
         if hide is not self.isColumnHidden(column):
             super().setColumnHidden(column, hide)
             self._stretch_columns()
 
     def setColumnWidth(self, column: int, width: int) -> None:
-        """Give a column a width that stays when rows change or widths of the last time are restored."""
+        """Give a column a width that neither other rows nor restored widths of the user change."""
         self._set_widths[self.column_at(column).key] = width
         super().setColumnWidth(column, width)
 
     def _fitting_width(self, number: int, title: str) -> int:
-        """Return a width for the title and the texts of the first rows: all would take long."""
+        """Return a width for the title and the texts of the first rows, as measuring all takes long."""
         return min(_WIDEST, max(self.sizeHintForColumn(number), title_width(title)))
 
     @contextmanager
-    def _moving(self) -> Iterator[None]:
-        """Emit which row an event of Qt leads to after Qt has handled it, and keep that row highlighted.
+    def _emitting_chosen(self) -> Iterator[None]:
+        """Emit `chosen` for the row to which an event has led, after Qt has handled the event completely.
 
-        Qt makes a row the current one first, and highlights rows by their place under the mouse afterwards.
-        What the window shows of the row may scroll the table or exchange its rows, and comes after both.
+        Qt first makes a row the current one, and then highlights rows by their positions under the mouse. A
+        slot of `chosen` may scroll the table or exchange its rows. It must not run between these two steps.
         """
-        if self._is_moving:
+        if self._is_moving:  # an event within an event; the outer one emits
             yield
             return
         row_before = self._chosen_number()
@@ -819,22 +828,26 @@ class TableView(QTableView):
         finally:
             self._is_moving = False
         row_after = self._chosen_number()
-        if row_after not in (row_before, -1) and not self._quiet:
+        if row_after not in (row_before, -1) and not self._is_quiet:
             self.chosen.emit(self.current())
 
     def _chosen_number(self) -> int:
-        """Return where the chosen row is shown, -1 where there is none."""
+        """Return the position at which the chosen row is shown; -1 if no row is chosen."""
         index = self.currentIndex()
         return index.row() if self.selectionModel().isSelected(index) else -1
 
     def _highlight_current(self) -> None:
-        """Move to the nearest highlighted row where the user has taken the current one out of them."""
+        """Keep the current row a highlighted one, after the user has removed it from the highlighted rows.
+
+        The nearest highlighted row becomes the current one. Without any, the current row is highlighted
+        again.
+        """
         index = self.currentIndex()
         if not index.isValid() or self.selectionModel().isSelected(index):
             return
-        rows = [row_index.row() for row_index in self.selectionModel().selectedRows()]
-        if rows:
-            nearest = min(rows, key=lambda row: abs(row - index.row()))
+        highlighted_rows = [row_index.row() for row_index in self.selectionModel().selectedRows()]
+        if highlighted_rows:
+            nearest = min(highlighted_rows, key=lambda row: abs(row - index.row()))
             self.selectionModel().setCurrentIndex(self.rows_model.index(nearest, index.column()), _NO_ROW)
         else:
             self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
@@ -845,12 +858,12 @@ class TableView(QTableView):
         return key
 
     def _is_chosen(self, row: Row) -> bool:
-        """Return whether a row is the chosen one already."""
+        """Return whether a row is already the chosen one."""
         current = self.current()
         return current is not None and self._key(current) == self._key(row)
 
     def reveal(self, row: Row) -> bool:
-        """Bring a row into sight that need not be the chosen one; return whether it is listed."""
+        """Scroll to any row without choosing it; return whether the row is listed."""
         index = self._index_of(row)
         self.scrollTo(index)
         return index.isValid()
@@ -871,16 +884,16 @@ class TableView(QTableView):
         return QModelIndex()
 
     def _is_in_sight(self, height: int | None = None) -> bool:
-        """Return whether the whole current row is seen, in a viewport of a height; its own by default."""
+        """Return whether the whole current row is visible, in a viewport of the present or a given height."""
         rect = self.visualRect(self.currentIndex())
         height = self.viewport().height() if height is None else height
         return rect.isValid() and rect.top() >= 0 and rect.bottom() <= height
 
     def _bring_into_sight(self) -> None:
-        """Scroll to the chosen row, no further down than needed, unless that is under a pressed mouse."""
-        self._is_due = not self.isVisible()
-        if not self._is_held:
-            self.scrollToTop()
+        """Scroll to the chosen row, no further down than needed; not while a mouse button is down here."""
+        self._scrolls_when_shown = not self.isVisible()
+        if not self._is_button_down:
+            self.scrollToTop()  # from the top, Qt scrolls just as far as the row needs
             self.scrollTo(self.currentIndex())
 
     def heading_bars(self) -> list[HeadingBar]:
@@ -889,11 +902,11 @@ class TableView(QTableView):
 
     @Slot()
     def _leave_rows(self) -> None:
-        """Let no row light up: the mouse went to a heading."""
+        """Highlight no row under the mouse, which has gone to a heading."""
         self._hover(-1)
 
     def _hover(self, row: int) -> None:
-        """Redraw the row that the mouse entered and the one that it left."""
+        """Note which row is under the mouse (-1 for none), redraw the rows and emit `pointed`."""
         row = -1 if self.rows_model.is_heading(row) else row
         if row != self.hovered_row:
             self.hovered_row = row
@@ -903,19 +916,19 @@ class TableView(QTableView):
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, previous: QModelIndex) -> None:
-        """Emit which row was moved to by other ways than an event here, as a screen reader does."""
-        if not (self._quiet or self._is_moving) and current.isValid():
+        """Emit `chosen` for a row that became current without an event here, as by a screen reader."""
+        if not (self._is_quiet or self._is_moving) and current.isValid():
             self.chosen.emit(current.data(ROW_ROLE))
 
     @Slot(QModelIndex)
     def _on_confirmed(self, index: QModelIndex) -> None:
-        """Emit which row was double-clicked; a cell that is edited is not confirmed by that."""
+        """Emit `confirmed` for a double-clicked row, unless the double click edits the cell."""
         if self.column_at(index.column()).edited is None:
             self.confirmed.emit(index.data(ROW_ROLE))
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
-        """Emit which cell was clicked."""
+        """Emit `cellClicked` for a clicked cell that is not a heading."""
         if self.rows_model.is_heading(index.row()):
             return
         self.cellClicked.emit(index.data(ROW_ROLE), self.column_at(index.column()).key)
@@ -936,7 +949,7 @@ class Cells(QStyledItemDelegate):
         self._table = table
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the width of the text with its decorations."""
+        """Return the size that a cell needs for its text, the bar of a weight and a mark."""
         column = self._table.column_at(index.column())
         row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
@@ -949,13 +962,13 @@ class Cells(QStyledItemDelegate):
         return QSize(width, 29)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw ground and contents of a cell."""
+        """Draw the background, the contents and the focus ring of a cell."""
         colors = self._theme.colors
         rect: QRect = option.rect
         state: int = option.state.value
         number = index.column()
         if self._model().is_heading(index.row()):
-            return  # the table draws it
+            return  # `HeadingBars` shows headings
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if state & _SELECTED:
@@ -974,27 +987,28 @@ class Cells(QStyledItemDelegate):
     def helpEvent(
         self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
     ) -> bool:
-        """Show a cell's own tooltip, or its text where that is cut off."""
+        """Show the tooltip of a cell."""
         if not index.isValid():
             return False
         QToolTip.showText(event.globalPos(), plain(self.tooltip(option, index)), view)
         return True
 
     def tooltip(self, option: QStyleOptionViewItem, index: Index) -> str:
-        """Return the tooltip of a cell: its text where that is cut off, and its hint."""
+        """Return the tooltip of a cell: its text if that is cut off, and its hint."""
         column = self._table.column_at(index.column())
         row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
             return row.text
         hint = column.hint(row) if column.hint else ""
         text = column.text(row)
-        cut = self.sizeHint(option, index).width() > self._table.visualRect(index).width()
-        return "\n".join(filter(None, (text if cut and text not in hint else "", hint)))
+        is_cut = self.sizeHint(option, index).width() > self._table.visualRect(index).width()
+        needs_text = is_cut and text not in hint
+        return "\n".join(filter(None, (text if needs_text else "", hint)))
 
     def _paint_contents(
         self, painter: QPainter, rect: QRect, column: Column, row: object, number: int
     ) -> None:
-        """Draw the cell by the kind of its column."""
+        """Draw a dot, tick or histogram, or the text of a cell with its bar and mark."""
         value = column.of(row)
         if isinstance(value, Dot):
             self._paint_dot(painter, rect, value)
@@ -1010,32 +1024,32 @@ class Cells(QStyledItemDelegate):
         text = column.text(row)
         if column.paint is not None:
             painter.save()
-            rest = column.paint(painter, rect, self._theme.colors, row)
+            text_rect = column.paint(painter, rect, self._theme.colors, row)
             painter.restore()
-            if rest is None:
+            if text_rect is None:
                 return
-            rect = rest
+            rect = text_rect
         if isinstance(value, ProgressCell):
             rect = self._paint_progress(painter, rect, value)
         elif column.kind == "weight" and self._has_room_for_bar(painter, rect, text):
             rect = self._paint_weight(painter, rect, float(value), number)
         painter.setPen(self._theme.colors.q(column.color(row)))
-        marked = column.mark is not None and column.mark(row)
-        room = rect.adjusted(0, 0, -16 if marked else 0, 0)
-        # Names of features differ in their ends: "Covered query term number of title".
-        cut = Qt.TextElideMode.ElideMiddle if column.stretch else Qt.TextElideMode.ElideRight
-        text = painter.fontMetrics().elidedText(text, cut, room.width())
+        has_mark = column.mark is not None and column.mark(row)
+        room = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
+        # Names of features often differ only at their ends: "Covered query term number of title".
+        elide_mode = Qt.TextElideMode.ElideMiddle if column.stretch else Qt.TextElideMode.ElideRight
+        text = painter.fontMetrics().elidedText(text, elide_mode, room.width())
         painter.drawText(room, FLAGS[column.align], text)
-        if marked:
+        if has_mark:
             x = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10
             self._paint_diamond(painter, QPointF(x, rect.center().y() + 1))
 
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
-        """Draw a category's colour as a dot; as a ring where an earlier category has the same colour."""
+        """Draw a category's color as a dot, or as a ring where an earlier category has the same color."""
         look = palettes.category(self._theme.colors, dot.category)
         painter.setPen(QPen(look.color, 2.0) if look.repeats else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if look.repeats else look.color)
-        radius = 3.5 if look.repeats else 4.5  # the line of a ring is half outside
+        radius = 3.5 if look.repeats else 4.5  # half the line of a ring lies outside its radius
         painter.drawEllipse(QPointF(rect.left() + 4.5, rect.center().y() + 0.5), radius, radius)
 
     def _paint_tick(self, painter: QPainter, rect: QRect, tick: Tick) -> None:
@@ -1046,14 +1060,14 @@ class Cells(QStyledItemDelegate):
         painter.setBrush(colors.q("accent" if tick.on else "panel"))
         painter.drawRoundedRect(box, 3.5, 3.5)
         if tick.on:
-            hook = [QPointF(3.6, 7.4), QPointF(6.2, 10.0), QPointF(10.6, 4.4)]
+            check_mark = [QPointF(3.6, 7.4), QPointF(6.2, 10.0), QPointF(10.6, 4.4)]
             painter.setPen(QPen(colors.q("on_accent"), 1.8))
-            painter.drawPolyline(QPolygonF([box.topLeft() + point for point in hook]))
+            painter.drawPolyline(QPolygonF([box.topLeft() + point for point in check_mark]))
 
     def _paint_histogram(self, painter: QPainter, rect: QRect, histogram: HistogramCell) -> None:
-        """Draw the shares of all as grey bars, and those of the part as a line of steps over them.
+        """Draw the shares of all values as gray bars, and the shares of a part as a stepped line over them.
 
-        Heights are square roots, so that a spike at zero leaves something of the rest to be seen.
+        Heights are square roots of shares, so that small bins stay visible beside a spike at zero.
         """
         if not histogram.all:
             return
@@ -1080,7 +1094,7 @@ class Cells(QStyledItemDelegate):
         painter.drawPolyline(QPolygonF(steps))
 
     def _paint_diamond(self, painter: QPainter, point: QPointF) -> None:
-        """Draw the mark after a text."""
+        """Draw the diamond that marks a cell, after its text."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colors.q("accent"))
         moves = ((0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0))
@@ -1088,15 +1102,15 @@ class Cells(QStyledItemDelegate):
 
     @staticmethod
     def _has_room_for_bar(painter: QPainter, rect: QRect, text: str) -> bool:
-        """Return whether there is a weight, and room for its bar beside its number."""
+        """Return whether the cell has a weight, and room for a bar beside the weight's number."""
         room = rect.width() - painter.fontMetrics().horizontalAdvance(text)
         return text != MISSING and room >= WEIGHT_BAR + PAD
 
     def _paint_weight(self, painter: QPainter, rect: QRect, value: float, number: int) -> QRect:
-        """Draw a bar from zero for a weight; what is left of the cell is for its number.
+        """Draw a bar from zero for a weight, and return the rest of the cell, which is for the number.
 
-        Zero stands where the column's least and greatest values leave it: at the left where none is negative.
-        A negative weight's bar goes to the left of it, in another colour.
+        All bars of a column have one scale, from its least to its greatest value, so that zero is at the left
+        if no weight is negative. The bar of a negative weight goes to the left of zero, in another color.
         """
         colors = self._theme.colors
         low, high = self._model().bar_range(number)
@@ -1115,20 +1129,20 @@ class Cells(QStyledItemDelegate):
         return rect.adjusted(WEIGHT_BAR + PAD, 0, 0, 0)
 
     def _paint_progress(self, painter: QPainter, rect: QRect, progress: ProgressCell) -> QRect:
-        """Draw a thin progress bar; what is left of the cell is for the text beside it."""
+        """Draw a thin progress bar, and return the rest of the cell, which is for the text beside the bar."""
         colors = self._theme.colors
-        text = painter.fontMetrics().horizontalAdvance(progress.text) + 12 if progress.text else 0
-        width = max(24, min(110, rect.width() - text))
+        text_width = painter.fontMetrics().horizontalAdvance(progress.text) + 12 if progress.text else 0
+        width = max(24, min(110, rect.width() - text_width))
         track = QRectF(rect.left(), rect.center().y() - 2, width, 6)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line"))
         painter.drawRoundedRect(track, 3, 3)
-        filled = min(1.0, max(0.0, progress.share)) * width
-        if filled > 0:
+        filled_width = min(1.0, max(0.0, progress.share)) * width
+        if filled_width > 0:
             painter.setBrush(colors.q("accent"))
-            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(6.0, filled), 6), 3, 3)
+            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(6.0, filled_width), 6), 3, 3)
         return rect.adjusted(width + 10, 0, 0, 0)
 
     def _model(self) -> ColumnModel:
-        """Return the table's model below its sorting."""
+        """Return the model of the table."""
         return self._table.rows_model
