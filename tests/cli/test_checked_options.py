@@ -71,8 +71,10 @@ def test_a_number_is_refused_before_anything_is_opened(
         "figures x.rankstudio --out o --font -1",
         "figures x.rankstudio --out o --to foo",
         "figures x.rankstudio --out o --measure foo",
-        "lab selection x.txt --vary queries --values 2.5",
-        "lab selection x.txt --protocol foo",
+        *(
+            pytest.param(f"lab selection x.txt --{setting}", marks=pytest.mark.ability("lab"))
+            for setting in ("vary queries --values 2.5", "protocol foo")
+        ),
     ],
 )
 def test_a_setting_is_refused_before_anything_is_opened(
@@ -97,6 +99,7 @@ def test_an_id_that_is_too_large_beside_an_id_0_is_not_said_to_be_allowed(
     assert naming("2147483647 2147483646").search(capsys.readouterr().err)
 
 
+@pytest.mark.ability("evidence")
 def test_a_model_without_features_has_no_losses(folder: Path, tmp_path: Path, refused) -> None:
     path = tmp_path / "m.json"
     empty = '"method": "lambdamart", "parameters": {}, "features": [], "origin": {}'

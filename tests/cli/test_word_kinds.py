@@ -124,7 +124,9 @@ def test_unknown_names_get_the_nearest(
     ("words", "content", "got"),
     [
         ("compare a.txt", "0 qid:1 1:0.5 # docid = 3\n", "data"),
-        ("report a.txt --out r.html", "0 qid:1 1:0.5\n", "data"),
+        pytest.param(
+            "report a.txt --out r.html", "0 qid:1 1:0.5\n", "data", marks=pytest.mark.ability("report")
+        ),
         ("predict data.csv --model a.txt", "# LETOR\n2 1:0.5 3:-1e-3\n", "data"),
         ("export a.txt --to solr --out -", "1.5 qid:q7 1:0.5\n", "data"),
         ("studies a.txt", "hello\n", "a text file"),

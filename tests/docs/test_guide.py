@@ -22,6 +22,7 @@ def generator() -> Any:
     return module
 
 
+@pytest.mark.shipped
 @pytest.mark.parametrize("pages", ["catalog", pytest.param("simulations", marks=pytest.mark.thorough)])
 def test_the_generated_pages_are_those_of_the_present_program(pages: str) -> None:
     for name, page in generator().PAGES.items():

@@ -6,6 +6,8 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from rankstudio.engine.plugins.plugin import GROUP
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +32,7 @@ def is_there(name: str) -> bool:
     return False
 
 
+@pytest.mark.shipped
 def test_what_a_page_names_is_there() -> None:
     missing = []
     for page in PAGES:

@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 
 import numpy as np
+import pytest
 from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
-from test_model_files import trees
 
 from rankstudio.engine.data.cost_files import holds_costs, read_costs
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -19,6 +19,10 @@ from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.export.foreign.model_readers import foreign_model
 from rankstudio.engine.support.escaping import one_line
+
+pytest.importorskip("rankstudio.plugins.search_engines")  # the folders of both may be absent
+pytest.importorskip("rankstudio.plugins.trees")
+from test_model_files import trees
 
 FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
 

@@ -75,6 +75,7 @@ def test_a_drawn_run_and_commands_on_it(
     assert not odd_commands, f"{said}\n" + "\n".join(f"{name}: {odd}" for name, odd in odd_commands.items())
 
 
+@pytest.mark.shipped
 def test_every_command_is_drawn_or_has_a_reason_not_to_be(tmp_path: Path) -> None:
     place, _ = both(tmp_path)
     drawn = {command(Random(0), place)[0] for command in COMMANDS.values()}

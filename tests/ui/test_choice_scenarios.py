@@ -261,6 +261,7 @@ def test_the_chosen_model_is_exported_with_the_right_ids(ran: MainWindow, tmp_pa
     assert model.origin["test"] == pytest.approx(ran.current.test)
 
 
+@pytest.mark.ability("exports")
 @pytest.mark.parametrize(("form", "ending"), [("RankLib", "."), ("SQL", " queries.")])
 def test_a_model_for_another_program_is_read_back_and_ranked_with(
     ran: MainWindow, tmp_path: Path, form: str, ending: str

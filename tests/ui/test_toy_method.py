@@ -94,6 +94,7 @@ def generator() -> ModuleType:
     return module
 
 
+@pytest.mark.shipped
 def test_the_guide_has_its_section() -> None:
     page = generator().methods_page()
     section = page[page.index("## Toy covariance") :].split("\n## ")[0]

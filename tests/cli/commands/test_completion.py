@@ -21,7 +21,13 @@ def test_the_script_knows_every_command_and_method(shell: str, done) -> None:
 
 
 BEGUN = [
-    (["rep"], {"report", "reproduce"} & known_commands().keys()),
+    pytest.param(
+        ["rep"],
+        {"report", "reproduce"} & known_commands().keys(),
+        marks=pytest.mark.skipif(
+            not {"report", "reproduce"} & known_commands().keys(), reason="none is there"
+        ),
+    ),
     (["run", "--method", "fsm"], {"fsmrank", "fsmrank-top", "fsmsvm"}),
     (["convert", "--norm"], {"--normalize"}),
     (["run", "--data", "MQ20"], {"MQ2007", "MQ2008"}),

@@ -32,7 +32,8 @@ def test_data_and_a_folder_of_results_are_understood_in_the_place_of_a_plan(fold
 
 
 @pytest.mark.smoke
-def test_features_are_named_as_the_data_name_them(done) -> None:
+def test_features_are_named_as_the_data_name_them(done, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     few = ["run", "--sample", "--lambda", "1", "--features", "3", "--folds", "1", "--json"]
     runs = []
     for pin, ban in (("33, 41", "29"), ("bm25 of URL; PageRank", "BM25 of title")):

@@ -25,6 +25,7 @@ def scores(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.ability("report")
 def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, done, capsys) -> None:
     study, out = tmp_path / "s.rankstudio", tmp_path / "out"
     given = ["--scores", f"neural net={scores}", "--scores", f"other={scores}"]

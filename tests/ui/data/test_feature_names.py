@@ -365,6 +365,7 @@ def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWin
     settle(window)
 
 
+@pytest.mark.ability("search_engines")
 def test_feature_logs_are_opened_with_the_judgments_beside_them(theme: Theme, tmp_path: Path) -> None:
     hits = [
         {"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 4}]}]}}

@@ -121,6 +121,7 @@ def test_a_dialog_that_goes_takes_its_painting_along(app, theme, tmp_path):
     worker.close()
 
 
+@pytest.mark.ability("features")
 def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: Path, monkeypatch) -> None:
     finish(window)
     shown: list[str] = []

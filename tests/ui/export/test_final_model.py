@@ -119,7 +119,13 @@ def test_the_number_that_estimates_its_quality_is_named(
     assert mean not in item_of(covered, worker).help
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=[pytest.mark.ability("trees")] if case.startswith("LambdaMART") else [])
+        for case in CASES
+    ],
+)
 def test_window_terminal_and_python_write_the_same_bytes(
     app: object, case: str, places: dict[int, Path], worker: Worker, tmp_path: Path
 ) -> None:
@@ -141,6 +147,7 @@ def test_window_terminal_and_python_write_the_same_bytes(
     assert record.result.plan == plan.changed(convention="standard")  # these data are not LETOR's
 
 
+@pytest.mark.ability("exports")
 @pytest.mark.parametrize("case", ["greedy, best, given", "LambdaMART, best, given"])
 def test_every_format_of_the_window_has_the_bytes_of_the_terminal(
     app: object, case: str, places: dict[int, Path], worker: Worker, tmp_path: Path

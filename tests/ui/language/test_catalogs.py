@@ -16,10 +16,12 @@ def made(**texts: str) -> Catalog:
     return catalog
 
 
+@pytest.mark.shipped
 def test_catalogs_have_exactly_the_texts_of_the_source() -> None:
     assert catalogs.main(check=True) == 0
 
 
+@pytest.mark.shipped
 @pytest.mark.parametrize(("release", "status"), [(False, 0), (True, 1)])
 def test_an_untranslated_text_is_told_and_fails_before_a_release_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], release: bool, status: int

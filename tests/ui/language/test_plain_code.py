@@ -47,6 +47,7 @@ def test_figures_are_shares_of_names_and_lines() -> None:
     }
 
 
+@pytest.mark.shipped
 def test_each_folder_with_limits_is_there() -> None:
     assert [folder for folder in LIMITS if not (ROOT / folder).is_dir()] == []
     assert package_of(ROOT / "rankstudio/engine/support/files.py") == "rankstudio/engine/support"

@@ -69,6 +69,7 @@ def test_the_outcome_is_the_mean_over_the_folds_and_leads_to_compare(window: Mai
     settle(window)
 
 
+@pytest.mark.ability("features")
 def test_a_finished_run_offers_the_next_questions(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -274,6 +274,7 @@ def test_text_without_queries_is_asked_about(
         assert empty.session.dataset.folds[0].train.query_ids == ("1",)
 
 
+@pytest.mark.ability("search_engines")
 @pytest.mark.parametrize("how", ["asked", "cancelled", "dropped"])
 def test_judgments_of_logs_are_asked_for(
     empty: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
@@ -299,6 +300,7 @@ def test_judgments_of_logs_are_asked_for(
         assert empty.session.dataset.folds[0].train.n_documents == 9
 
 
+@pytest.mark.ability("search_engines")
 def test_several_judgments_of_logs_are_judges(empty: MainWindow, tmp_path: Path) -> None:
     hits = [
         {"_id": str(i), "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 7}]}]}}
