@@ -86,7 +86,12 @@ def described_method(values: Mapping[str, Any]) -> Method:
         step_kind=StepKind(values["step_kind"]),
         takes=tuple(name for name in values["takes"] if name in ("convention", "seed", "groups")),
         candidate_score=_parsed_score(values["candidate_score"]),
-        origin=Origin(kind, _checked_line(origin["name"]), _checked_line(origin["version"]), present=False),
+        origin=Origin(
+            kind=kind,
+            name=_checked_line(origin["name"]),
+            version=_checked_line(origin["version"]),
+            present=False,
+        ),
         parameters=tuple(map(_parsed_parameter, parameters)),
     )
     refuse_invalid(entry)

@@ -72,7 +72,10 @@ from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _RELABELLED = LOSS | {"regularization", "solver", "tol", "max_iter"}
-"""Parameters that paths of permuted labels support; all others must have their defaults."""
+"""Parameters that paths of permuted labels support.
+
+All others must have their defaults.
+"""
 
 
 @dataclass
@@ -243,7 +246,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         else:
             coef, _, errors = self._global_models(data.whole("RankRLS"), regularization)
             yield Step(
-                1, tuple(range(coef.size)), coef, criterion=float(errors.sum()), candidates=np.empty(0)
+                number=1,
+                selected=tuple(range(coef.size)),
+                coef=coef,
+                criterion=float(errors.sum()),
+                candidates=np.empty(0),
             )
 
     def fit(
@@ -412,7 +419,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        loss, weighting : str
+        loss : str
+            As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+        weighting : str
             As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
         """
         cost = self.pair_cost()

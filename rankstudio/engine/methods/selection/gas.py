@@ -24,7 +24,10 @@ from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.work import Waiting, WorkProgress, without_notes
 
 MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10", "loss": "Disagreement"}
-"""Measure behind each choice of importance; disagreement is an error, so importance is 1 minus it."""
+"""Measure behind each choice of importance.
+
+Disagreement is an error, so importance is 1 minus it.
+"""
 
 
 @dataclass(eq=False, repr=False)
@@ -88,7 +91,8 @@ class GAS(PathSelector):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         if shape.sharded:
-            return shard_need(shape, states=shape.documents)  # ranks and orders, of Kendall's τ
+            # The states are the ranks and orders of Kendall's τ.
+            return shard_need(shape, states=shape.documents)
         return whole_need(shape, 2.0)
 
     _: KW_ONLY
@@ -140,7 +144,7 @@ class GAS(PathSelector):
                 if t + 1 < k and self.c > 0:
                     scores[unranked] -= 2.0 * c * (yield from between(int(order[t]), unranked))
         attributes = {"importance_": importance, "scores_": scores, "directions_": directions}
-        return Ordering(order, compared, attributes)
+        return Ordering(features=order, candidates=compared, found=attributes)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:  # noqa: D102 - inherited
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
@@ -162,7 +166,9 @@ class GAS(PathSelector):
             # The run has already shown the notes.
             matrix = yield from without_notes(self.similarities(data))
             similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
-        return FeaturePenalties(importance[columns], importance[columns], similarity)
+        return FeaturePenalties(
+            importance=importance[columns], of_negative=importance[columns], similarity=similarity
+        )
 
 
 def _zeros_without_progress(n: int, n_queries: int) -> Waiting[Floats]:

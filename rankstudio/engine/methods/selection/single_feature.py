@@ -94,7 +94,11 @@ class SingleFeatureRanking(ScoredSelector):
         gains = np.where(varies, gains, -np.inf)
         # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger is always better.
         shown_scores = np.where(varies, scores if higher_is_better else 1.0 - scores, np.nan)
-        return Ordering(best_first(gains, k), shown_scores, {"scores_": scores, "directions_": directions})
+        return Ordering(
+            features=best_first(gains, k),
+            candidates=shown_scores,
+            found={"scores_": scores, "directions_": directions},
+        )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in the measure of each feature.
@@ -268,7 +272,7 @@ class MutualInformation(ScoredSelector):
                 data, _PROGRESS_TEXT, _joint_counts, columns, edges[columns], labels
             )
             scores[columns] = [self.statistic(joint) for joint in counts]
-        return Ordering(best_first(scores, k), scores, {"scores_": scores})
+        return Ordering(features=best_first(scores, k), candidates=scores, found={"scores_": scores})
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in the statistic of each feature: the sum of its documents' :meth:`gains`.

@@ -52,7 +52,10 @@ _RELABELLED = LOSS | {
     *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
     *("n_candidates", "seed", "costs", "budget", "size_penalty"),
 }
-"""Parameters that paths of permuted labels support; all others must have their defaults."""
+"""Parameters that paths of permuted labels support.
+
+All others must have their defaults.
+"""
 
 
 @dataclass(eq=False, repr=False)
@@ -357,7 +360,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """Return whether paths follow from sums of per-query statistics that fit into memory."""
         if type(self) is not GreedyRankRLS or data.preferring:
             return False
-        if self.pairs != "query" or data.ptr.size == 2:  # documents are left out, not queries
+        # Documents are left out, not queries.
+        if self.pairs != "query" or data.ptr.size == 2:
             return False
         forward = self.search == "forward" and self.fitting == "pre" and len(self.groups) == 0
         return forward and self.algorithm in ("auto", "statistics", "rows") and sums_fit(data)
