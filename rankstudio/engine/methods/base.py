@@ -383,6 +383,7 @@ class ConvergingRanker(LinearRanker):
         raise NotImplementedError
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the last iteration, and warn if it has not converged."""
         last = steps[-1]
         assert isinstance(last, Iteration)
         self.objective_ = last.criterion

@@ -99,6 +99,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
+    """Return a parameter as plain values; an infinite bound is None."""
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
@@ -111,6 +112,7 @@ def _parameter_values(p: Parameter) -> dict[str, Any]:
 
 
 def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
+    """Return the parameter that plain values of :func:`_parameter_values` describe."""
     texts: dict[str, Any] = {name: _checked_line(values[name]) for name in _PARAMETER_TEXTS}
     flags: dict[str, Any] = {
         name: _checked_flag(values[name]) for name in ("open_low", "ranks", "changes_criterion", "basic")

@@ -497,6 +497,7 @@ class Parameter:
         return self._format_one(single_value) or self.none_label or "none"
 
     def _format_one(self, value: Any) -> str:
+        """Return a single canonical value as a text; an empty value is ""."""
         if value is None:
             return ""
         match self.kind:

@@ -159,7 +159,8 @@ class WrappedSelector(Wrapped, PathSelector):
         size = self.n_features_to_select
         return super()._n_to_select(n) if size is None or size <= n else n
 
-    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:  # noqa: D102 - inherited
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Train the object, and return the order or the set of features that it has."""
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
         n = data.X.shape[1]
@@ -174,7 +175,8 @@ class WrappedSelector(Wrapped, PathSelector):
         columns = order.columns if order.is_set else order.columns[:k]
         return Ordering(features=columns, candidates=order.scores, found=attributes)
 
-    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:  # noqa: D102 - inherited
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+        """Yield one step per feature of the order; for a set, only the step with all of its features."""
         last: Step | None = None
         for item in super().work(data):
             if isinstance(item, Step) and self._is_set:
@@ -182,7 +184,6 @@ class WrappedSelector(Wrapped, PathSelector):
             else:
                 yield item
         if last is not None:
-            # A set has only the model with all of its features.
             yield Step(
                 number=1,
                 selected=last.selected,

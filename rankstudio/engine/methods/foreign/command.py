@@ -219,7 +219,8 @@ class ProgramSelector(RunsProgram, PathSelector):
         self.regularization = values.get("regularization", 1.0)
         self.groups = values.get("groups", ())
 
-    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:  # noqa: D102 - inherited
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Run the program on the training documents, and order the features by the file that it writes."""
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:

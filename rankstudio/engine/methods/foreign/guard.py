@@ -36,6 +36,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
             yield from super().learn(data)
 
         def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+            """Yield the checked steps of the method; any error that it raises becomes a MethodError."""
             data = training_data(data)
             number_of_features = data.X.shape[1]
             last: Step | None = None

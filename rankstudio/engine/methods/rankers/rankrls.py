@@ -139,8 +139,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     features as documents, a singular value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
 
     More than 65,536 documents are processed in shards, which may be larger than memory, with pairs within
-    queries: O(n²) memory besides a shard, and O(mn²) for each λ. Leave-query-out errors are also computed by
-    shards.
+    queries: O(n²) memory in addition to a shard, and O(mn²) for each λ. Leave-query-out errors are also
+    computed by shards.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class ConjugateGradients:
     def iterations(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Iterator[Iteration]:
-        """Minimise ||y^ - X^w||² + λ||w||², and yield iterations; only some of them for very many weights.
+        """Minimise ||y^ - X^w||² + λ||w||², and yield the iterations, or only some of many large ones.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Constraints of a selection: allowed features, their order, and costs besides the criterion or score."""
+"""Constraints of a selection: allowed and pinned features, their number, costs, and a budget."""
 
 from __future__ import annotations
 

@@ -169,9 +169,8 @@ class ExpectedDivergence(ScoredSelector):
             exact=kde == "exact",
         )
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Order the features by importance plus divergence; constant features come last."""
         density = self.checked("density")
         kde = self.checked("kde")
         importance, _ = yield from measuring_features(data, "NDCG@10", objective(self.convention), False)

@@ -145,9 +145,9 @@ class FSMRank(_Weighing):
         λ2, from 0 up: penalty on weight, larger for less important features.
     importance : {"pearson", "ndcg", "map", "none"}, array-like or callable, default "pearson"
         s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the feature alone; 1; or own
-        numbers from 0 up, of shape (n,), or (2n,) with those of the negatives last, or a function of X, y and
-        the query of each document that returns them. Features without importance, such as constant ones, are
-        excluded.
+        numbers from 0 up, of shape (n,), or (2n,) with the negatives last, or a function of X, y and the
+        query of each document that returns such numbers. Features without importance, such as constant ones,
+        are excluded.
     similarity : {"pearson", "kendall", "none"}, array-like or callable, default "pearson"
         A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity; or an own symmetric
         matrix of shape (n, n), or a function that returns it.

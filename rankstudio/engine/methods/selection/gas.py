@@ -118,9 +118,8 @@ class GAS(PathSelector):
             return own_similarity(kind, data)
         return (yield from comparing_features(data, kind))
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Select k times the feature with the largest score, which lowers the scores of similar features."""
         c = self.checked("c")
         kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
@@ -142,7 +141,8 @@ class GAS(PathSelector):
                 is_unranked[order[t]] = False
                 unranked = np.flatnonzero(is_unranked)
                 if t + 1 < k and self.c > 0:
-                    scores[unranked] -= 2.0 * c * (yield from between(int(order[t]), unranked))
+                    similarities = yield from between(int(order[t]), unranked)
+                    scores[unranked] -= 2.0 * c * similarities
         attributes = {"importance_": importance, "scores_": scores, "directions_": directions}
         return Ordering(features=order, candidates=compared, found=attributes)
 

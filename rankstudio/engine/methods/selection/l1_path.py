@@ -74,9 +74,8 @@ class L1Path(PathSelector):
     scaling: str = "unit"
     regularization: float = 1.0
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Order the features by the α at which they first enter the lasso, the largest first."""
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
         gram, products_with_y = yield from sums_of_products(data)

@@ -88,9 +88,8 @@ class RecursiveElimination(PathSelector):
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS)
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Eliminate features one by one, and return the first k in the opposite order."""
         importance = self.checked("importance")
         ranker = self.checked("ranker")
         regularization = self.checked("regularization")

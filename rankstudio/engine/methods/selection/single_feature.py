@@ -79,9 +79,8 @@ class SingleFeatureRanking(ScoredSelector):
     direction: str = "best"
     convention: str = DEFAULT
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Order the features by their measure; constant features come last."""
         tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(
             data, self.measure, objective(self.convention), tries_both
@@ -261,9 +260,8 @@ class MutualInformation(ScoredSelector):
         )
         return ratios
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Order the features by the statistic of their bins and the labels."""
         scores = np.empty(data.X.shape[1])
         edges, labels = yield from _bin_edges(data, self.checked("n_bins"))
         for columns in data.portions():

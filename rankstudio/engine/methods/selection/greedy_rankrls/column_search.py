@@ -24,7 +24,7 @@ Comparison = Callable[[Ints], Floats]
 
 
 class Products(Protocol):
-    """Products X^_q[:, i]'X^_q[:, j] of features in each query q, and those with the labels."""
+    """Products X^_q[:, i]'X^_q[:, j] of features i and j in each query q, and products with the labels."""
 
     n_queries: int
     informative: Bools
@@ -150,6 +150,7 @@ class ColumnProducts:
         inverse = np.ascontiguousarray(solve_triangular(factor, np.eye(t), lower=True, check_finite=False))
 
         def changes(candidates: Ints) -> Floats:
+            """Return the changes as if candidates had no entries, except in queries with entries."""
             # Of each candidate: its square, its product with the labels, its products with the t features.
             totals = np.empty((candidates.size, t + 2))
             column_kernels.products_of_columns(columns, t, candidates, totals)
@@ -211,9 +212,9 @@ class OnDemandSearch:
     -----
     The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are the RankRLS weights trained on
     all queries except q (Pahikkala et al. 2010, eq. (7)). With t features selected and Q queries, a candidate
-    costs O(Qt²) besides its products, which cost O(Qt) from Gram matrices and O(t) per entry from a column;
-    with columns, a comparison of candidates costs a further O(Qt³), once for all of them. Selecting a feature
-    costs O(Qt²); the criterion without each of the t features costs O(Qt³). O(Qk²) memory for k features.
+    costs O(Qt²), and its products cost O(Qt) from Gram matrices and O(t) per entry from a column. With
+    columns, a comparison costs a further O(Qt³), once for all candidates. Selecting a feature costs O(Qt²);
+    the criterion without each of the t features costs O(Qt³). O(Qk²) memory for k features.
     """
 
     def __init__(self, products: Products, regularization: float) -> None:

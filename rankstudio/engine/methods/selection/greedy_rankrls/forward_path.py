@@ -206,7 +206,8 @@ class GreedyState:
             else None
         )
 
-    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
+    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
+        """Return what a message requests: totals, a row of totals, or the criteria after a change."""
         match message:
             case Totals():
                 return (self._statistics.total,)

@@ -119,7 +119,8 @@ class OnDemandState:
         self._scratch = scratch
         self._statistics = statistics_of(data, work.cost, True, work.by_blocks, scratch)
 
-    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
+    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
+        """Return what a message requests: the totals, or criteria of a selection."""
         match message:
             case Totals():
                 return (self._statistics.total,)
