@@ -405,7 +405,7 @@ class FSMRankTop(_OfFSMRank):
     entry = selectors.FSMRANK_TOP
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature: FSMRank's weights of it and all earlier ones.
+        """Yield one step per selected feature: FSMRank weights of this and all earlier features.
 
         If FSMRank leaves every weight at 0, the only step is the model without features.
         """
@@ -506,7 +506,7 @@ class FSMSVM(_OfFSMRank):
     C: float = 1.0
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature: RankSVM with it and all earlier ones.
+        """Yield one step per selected feature: RankSVM with this and all earlier features.
 
         If FSMRank leaves every weight at 0, the only step is the model without features.
         """

@@ -388,15 +388,14 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """
         if type(self) is not GreedyRankRLS:
             return None
-        if not is_usual(self, _RELABELLED) or self.algorithm not in ("auto", "statistics", "rows"):
-            return None
+        has_usual_settings = is_usual(self, _RELABELLED) and self.algorithm in ("auto", "statistics", "rows")
         n = data.X.shape[1]
         n_queries = data.ptr.size - 1
-        if n_queries == 1:  # documents are left out, not queries
-            return None
+        leaves_queries_out = n_queries > 1  # of a single query, documents are left out
         # Bytes for two Gram matrices of each query, and four rows of each step.
         needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
-        if not self.pair_cost().ties or needed > _MOST_ROOM:
+        has_fixed_rows = self.pair_cost().ties
+        if not (has_fixed_rows and has_usual_settings and leaves_queries_out and needed <= _MOST_ROOM):
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.label_paths import label_paths  # noqa: PLC0415 - numba
 

@@ -207,7 +207,7 @@ class GreedyState:
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Return what a message requests: totals, a row of totals, or the criteria after a change."""
+        """Return the answer to a message: totals, a row of totals, or the criteria after a change."""
         match message:
             case Totals():
                 return (self._statistics.total,)

@@ -120,7 +120,7 @@ class OnDemandState:
         self._statistics = statistics_of(data, work.cost, True, work.by_blocks, scratch)
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Return what a message requests: the totals, or criteria of a selection."""
+        """Return the answer to a message: the totals, or criteria of a selection."""
         match message:
             case Totals():
                 return (self._statistics.total,)
