@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 Sign = TypeVar("Sign", bound=WorkProgress)
 
-_MAX_STEP_BYTES = 1 << 26  # bytes of the weights of all iterations that are yielded before only some are
+# Bytes of the weights of all iterations that are yielded before only some are.
+_MAX_STEP_BYTES = 1 << 26
 
 MOST_SEED = 2**32 - 1
 """The greatest seed that numpy's generators use unchanged."""
@@ -72,7 +73,10 @@ class LinearRanker(Capabilities, Estimator):
         return whole_need(shape)
 
     def learn(self, data: GivenData) -> Iterator[Step]:
-        """Yield one :class:`Step` per feature or iteration; the last step is the fitted model."""
+        """Yield one :class:`Step` per feature or iteration.
+
+        The last step is the fitted model.
+        """
         for step in self.work(data):
             if isinstance(step, Step):
                 yield step
@@ -84,7 +88,10 @@ class LinearRanker(Capabilities, Estimator):
         yield from self.learn(training_data(data).whole(self.entry.label))
 
     def checked(self, name: str) -> Any:
-        """Return a validated parameter; ParameterError if it is out of range."""
+        """Return a validated parameter.
+
+        Raises a ParameterError if the value is out of range.
+        """
         return self.entry.parameter(name).check(getattr(self, name))
 
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
@@ -117,7 +124,10 @@ class LinearRanker(Capabilities, Estimator):
         return None
 
     def why_no_error(self, n_documents: int) -> str:
-        """Return the reason why one ranking of n documents has no left-out error; "" if it has one."""
+        """Return the reason why one ranking of n documents has no left-out error.
+
+        The reason is "" if the ranking has such an error.
+        """
         return ""
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:
@@ -248,7 +258,10 @@ class LinearRanker(Capabilities, Estimator):
         return tags
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return a score for each document, shape (m,); higher is more relevant."""
+        """Return a score for each document, shape (m,).
+
+        Higher is more relevant.
+        """
         check_is_fitted(self, "coef_")
         sparse = "csr" if self.accepts_sparse else False
         return self._score(validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse))
@@ -298,14 +311,21 @@ def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iter
     """
     number = 0
     all_columns = tuple(range(n))
-    pending: Iteration | None = None  # the latest iteration, if it is only yielded if it is the last one
+    # The latest iteration, if it is only yielded if it is the last one.
+    pending: Iteration | None = None
     for state in states:
         if isinstance(state, WorkProgress):
             yield state
             continue
         number += 1
         pending = Iteration(
-            number, all_columns, state.w, state.objective, np.empty(0), state.gap, state.converged
+            number=number,
+            selected=all_columns,
+            coef=state.w,
+            criterion=state.objective,
+            candidates=np.empty(0),
+            gap=state.gap,
+            converged=state.converged,
         )
         is_power_of_2 = number & (number - 1) == 0
         if 8 * n * number <= _MAX_STEP_BYTES or is_power_of_2:
@@ -347,7 +367,10 @@ class ConvergingRanker(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective."""
+        """Yield an :class:`Iteration` per Newton step or cutting plane.
+
+        Its criterion is the objective.
+        """
         C = self.checked("C")
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
@@ -360,6 +383,7 @@ class ConvergingRanker(LinearRanker):
         raise NotImplementedError
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the last iteration, and warn if it has not converged."""
         last = steps[-1]
         assert isinstance(last, Iteration)
         self.objective_ = last.criterion

@@ -14,7 +14,8 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.sparse_rows import features_apart
 
-_MAX_COMPARED_ROWS = 4096  # evenly spaced rows of a part from which its key is computed
+# Evenly spaced rows of a part from which its key is computed.
+_MAX_COMPARED_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,10 @@ class GivenScores(Step):
         return self.parts[key]
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the scores as plain values; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the scores as plain values.
+
+        See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        """
         scores = {key: values.tolist() for key, values in self.parts.items()}
         return {"kind": KIND, "name": self.name, "parts": scores}
 

@@ -43,7 +43,8 @@ class KernelDecomposition:
     def of(cls, X: ArrayLike) -> KernelDecomposition:
         """Decompose the linear kernel of documents with features X, shape (m, n): O(mn min(m, n))."""
         features = np.asarray(X, dtype=np.float64)
-        shifted = features - features[0]  # so that a constant feature becomes exactly 0
+        # The first document is subtracted, so that a constant feature becomes exactly 0.
+        shifted = features - features[0]
         left_vectors, singular, _ = np.linalg.svd(shifted - shifted.mean(axis=0), full_matrices=False)
         return cls(left_vectors, singular**2)
 
@@ -287,7 +288,10 @@ class HeldOutPredictor:
 
     @property
     def _constants(self) -> tuple[float, float]:
-        """The two constants of a pair's system; see :mod:`rankstudio.engine.methods._pair_holdout_kernel`."""
+        """The two constants of a pair's system.
+
+        See :mod:`rankstudio.engine.methods._pair_holdout_kernel`.
+        """
         m = self.kernel.n_documents
         return (1.0 / (m - 2), 0.0) if self.loss == "differences" else (0.0, 1.0 / m)
 
@@ -392,7 +396,10 @@ class HeldOutPredictor:
         return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
 
     def _rows(self, held_out: ArrayLike) -> Ints:
-        """Return the rows of a set of held-out documents; DatasetError for an invalid set."""
+        """Return the rows of a set of held-out documents.
+
+        Raises a DatasetError for an invalid set.
+        """
         rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
         is_outside = rows.size and (rows.min() < 0 or rows.max() >= m)
@@ -467,7 +474,13 @@ class HoldOutRanker(LinearRanker):
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
         regularization = self.checked("regularization")
         loss, weighting = self.held_out_loss()
-        return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, regularization, loss, weighting)
+        return HeldOutPredictor(
+            kernel=KernelDecomposition.of(data.X),
+            y=data.y,
+            regularization=regularization,
+            loss=loss,
+            weighting=weighting,
+        )
 
     def held_out_loss(self) -> tuple[str, str]:
         """Return the ranker's loss and weighting for :class:`HeldOutPredictor`."""
@@ -484,11 +497,20 @@ class HoldOutRanker(LinearRanker):
         if self.why_no_error(len(y)):
             return float("nan")
         loss, weighting = self.held_out_loss()
-        predictor = HeldOutPredictor(kernel, y, regularization, loss, weighting)
+        predictor = HeldOutPredictor(
+            kernel=kernel,
+            y=y,
+            regularization=regularization,
+            loss=loss,
+            weighting=weighting,
+        )
         return predictor.document_error() if loss == "documents" else (yield from predictor.pair_error())
 
     def why_no_error(self, n_documents: int) -> str:
-        """Return the reason why one ranking of n documents has no criterion; "" if it has one."""
+        """Return the reason why one ranking of n documents has no criterion.
+
+        The reason is "" if the ranking has such an error.
+        """
         try:
             loss, _ = self.held_out_loss()
         except ParameterError as error:

@@ -17,7 +17,10 @@ from rankstudio.engine.support.work import Waiting, finish
 
 
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
-    """Return the data with some of their features, in the order of the data; unchanged if these are all."""
+    """Return the data with some of their features, in the order of the data.
+
+    The data are unchanged if these are all features.
+    """
     ascending = sorted(columns)
     return data if ascending == list(range(data.X.shape[1])) else data.narrowed(ascending)
 
@@ -112,9 +115,13 @@ def _shard_measures(
 
 
 def first_twins(data: QueryData) -> Ints:
-    """Return for each document the first document of its query with the same features, (m,); O(mn log m)."""
+    """Return for each document the first document of its query with the same features, shape (m,).
+
+    Takes O(mn log m).
+    """
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-    rows = np.column_stack((query, np.asarray(data.X) + 0.0))  # + 0.0 turns -0 into 0
+    # + 0.0 turns -0 into 0.
+    rows = np.column_stack((query, np.asarray(data.X) + 0.0))
     order = np.lexsort(rows.T[::-1])  # by query, then by each feature
     starts = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
     first = np.empty(len(rows), dtype=np.int64)

@@ -60,7 +60,10 @@ class DataShape:
 
 
 class Reading(Enum):
-    """How a method processes its documents; with a single shard, all methods process all at once."""
+    """How a method processes its documents.
+
+    With a single shard, all methods process all documents at once.
+    """
 
     WHOLE = "all at once"
     IN_TURN = "shard by shard, none of them by other workers"
@@ -197,7 +200,12 @@ def shard_need(
     shard_bytes = NUMBER * shape.s * shape.n
     # A shard that is read from disk takes as much as one more matrix.
     bytes_in_use = shape.T * shard_bytes * (copies + shape.on_disk)
-    return MemoryNeed(bytes_in_use + per_document * shape.m, states, lasting, Reading.SHARED)
+    return MemoryNeed(
+        least=bytes_in_use + per_document * shape.m,
+        states=states,
+        lasting=lasting,
+        reading=Reading.SHARED,
+    )
 
 
 def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:

@@ -17,9 +17,10 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.shards.training_data import TrainingData
 
-_MAX_SIZE = 1e50  # squares and sums of larger numbers could leave the floating-point range
+# Squares and sums of larger numbers could leave the floating-point range.
+_MAX_SIZE = 1e50
 OwnValues = ArrayLike | Callable[[Floats, Floats, Ints], ArrayLike]
-"""Numbers of the features, or a function of X (m, n), y (m,) and documents' queries (m,) that returns them."""
+"""Numbers of the features, or a function of X (m, n), y (m,) and their queries (m,) that returns them."""
 
 
 def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool = True) -> Floats:

@@ -64,7 +64,10 @@ class PreferenceLearner(LinearRanker):
 
 
 def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
-    """Return the labels, or zeros with preferences; ParameterError if both are given."""
+    """Return the labels, or zeros with preferences.
+
+    Raises a ParameterError if both are given.
+    """
     if preferences is None:
         return y
     if not isinstance(preferences, Preferences):
@@ -96,14 +99,20 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PairwiseLeastSquares(PreferenceLearner):
-    """Base class of methods that minimise the squared errors of pairs; has the parameters of this loss."""
+    """Base class of methods that minimise the squared errors of pairs.
+
+    The class has the parameters of this loss.
+    """
 
     cost: str = "magnitude"
     ties: bool | None = None
     weighting: str = "size"
 
     def pair_cost(self) -> PairCost:
-        """Return the loss; ParameterError if a parameter is out of range or does not fit the others."""
+        """Return the loss.
+
+        Raises a ParameterError if a parameter is out of range or does not fit the others.
+        """
         cost = self.checked("cost")
         weighting = self.checked("weighting")
         ties = cost == "magnitude" if self.ties is None else self.checked("ties")

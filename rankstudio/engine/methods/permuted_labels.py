@@ -26,7 +26,10 @@ differ."""
 
 
 def rows_and_targets(cost: PairCost, data: QueryData) -> tuple[QueryData, Callable[[Floats], Floats]]:
-    """Return rows of a loss that do not depend on labels, and the function from labels to targets, (m, v)."""
+    """Return the rows of a loss, and the function from labels (m, v) to the targets of these rows (m, v).
+
+    The rows do not depend on the labels.
+    """
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
 

@@ -20,7 +20,10 @@ class Estimator:
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; no parameter is an estimator, so ``deep`` has no effect."""
+        """Return the parameters by name.
+
+        No parameter is an estimator, so ``deep`` has no effect.
+        """
         return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
 
     def set_params(self, **parameters: Any) -> Self:
@@ -60,7 +63,8 @@ class Estimator:
             if name not in self._metadata():
                 raise TypeError(f"{type(self).__name__}.fit has no argument {name!r}")
             request.fit.add_request(param=name, alias=alias)
-        self._metadata_request = request  # scikit-learn copies the attribute with this name
+        # scikit-learn copies the attribute with this name.
+        self._metadata_request = request
         return self
 
     def __sklearn_tags__(self) -> Any:

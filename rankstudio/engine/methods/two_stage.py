@@ -1,4 +1,7 @@
-"""Two stages: one method selects features, another ranks; a path of selections becomes a path of models."""
+"""Two stages: one method selects features, another ranks.
+
+A path of selections becomes a path of models.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ class Narrowed(Step):
 
     @property
     def kind(self) -> str:
-        """Kind of the inner model; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        """Kind of the inner model.
+
+        See :attr:`rankstudio.engine.steps.Step.kind`.
+        """
         return self.inner.kind
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
@@ -51,7 +57,10 @@ class Narrowed(Step):
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the model as plain values.
+
+        See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        """
         return self.inner.beyond_weights([ids[column] for column in self.columns])
 
 
@@ -70,7 +79,10 @@ class OfSums(Narrowed):
 
     @property
     def kind(self) -> str:
-        """Kind of the inner model, or "sums"; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        """Kind of the inner model, or "sums".
+
+        See :attr:`rankstudio.engine.steps.Step.kind`.
+        """
         return self.inner.kind or "sums"
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
@@ -79,7 +91,10 @@ class OfSums(Narrowed):
         return self.inner.scores(new_features)
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the model as plain values.
+
+        See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        """
         model = self.inner.beyond_weights(range(1, len(self.sums) + 1))
         columns = [int(ids[column]) for column in self.columns]
         return {"kind": "sums", "columns": columns, "sums": self.sums.tolist(), "model": model}
@@ -217,7 +232,13 @@ def combined_steps(
         assert model is not None  # a set of sums is never empty
         if model.linear:
             coef = model.coef @ scaled[:number]
-            yield Step(number, columns, coef, model.criterion, candidates=np.empty(0))
+            yield Step(
+                number=number,
+                selected=columns,
+                coef=coef,
+                criterion=model.criterion,
+                candidates=np.empty(0),
+            )
             continue
         used = tuple(sorted(columns))
         weights = np.ascontiguousarray(scaled[:number, used])
@@ -235,7 +256,10 @@ def combined_steps(
 
 
 def _sums_of_features(X: Floats, sums: Floats) -> Floats:
-    """Return weighted sums of features, (m, t), for weights (t, n), with the same rounding as in models."""
+    """Return weighted sums of the features, shape (m, t), for weights (t, n).
+
+    The sums are rounded exactly as when a model computes them for its scores.
+    """
     out = np.empty((len(X), len(sums)))
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
@@ -246,7 +270,10 @@ def _sums_of_features(X: Floats, sums: Floats) -> Floats:
 
 @dataclass
 class _Models:
-    """Cache of linear models of one dataset; a key is the ranker's class, its parameters and the columns."""
+    """Cache of linear models of one dataset.
+
+    A key is the ranker's class, its parameters and the columns.
+    """
 
     learned: dict[tuple[type, str, Columns], Step] = field(default_factory=dict)
 
@@ -281,9 +308,29 @@ def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     coef = np.zeros(n)
     no_candidates = np.empty(0)
     if last is None:
-        return Step(number, (), coef, criterion=float("nan"), candidates=no_candidates)
+        return Step(
+            number=number,
+            selected=(),
+            coef=coef,
+            criterion=float("nan"),
+            candidates=no_candidates,
+        )
     ascending = tuple(sorted(columns))
     coef[list(ascending)] = last.coef
     if last.linear:
-        return Step(number, columns, coef, last.criterion, no_candidates)
-    return Narrowed(number, columns, coef, last.criterion, no_candidates, inner=last, columns=ascending)
+        return Step(
+            number=number,
+            selected=columns,
+            coef=coef,
+            criterion=last.criterion,
+            candidates=no_candidates,
+        )
+    return Narrowed(
+        number=number,
+        selected=columns,
+        coef=coef,
+        criterion=last.criterion,
+        candidates=no_candidates,
+        inner=last,
+        columns=ascending,
+    )

@@ -134,12 +134,18 @@ def add_entry(entry: Method) -> Method:
 
 
 def remember_entry(entry: Method) -> None:
-    """Register a method that a study describes; see :meth:`MethodRegistry.remember`."""
+    """Register a method that a study describes.
+
+    See :meth:`MethodRegistry.remember`.
+    """
     METHODS.remember(entry)
 
 
 def is_added(entry: Method) -> bool:
-    """Return whether a method is only known to this process: added by a program, or described by a study."""
+    """Return whether a method is only known to this process.
+
+    Such a method was added by a program, or is described by a study.
+    """
     return entry.origin is not None and entry.origin.kind not in (OriginKind.PACKAGE, OriginKind.ABILITY)
 
 

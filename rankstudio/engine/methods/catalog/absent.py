@@ -19,7 +19,10 @@ CORE = "rankstudio"
 
 @cache
 def recorded_methods() -> dict[str, Method]:
-    """Return the recorded methods of abilities by key; these entries have no estimator."""
+    """Return the recorded methods of abilities by key.
+
+    These entries have no estimator.
+    """
     text = resource("abilities", "methods.json").read_text(encoding="utf-8")
     return {values["key"]: described_method(values) for values in json.loads(text)}
 
@@ -27,7 +30,9 @@ def recorded_methods() -> dict[str, Method]:
 def methods_to_record() -> list[dict[str, Any]]:
     """Return the methods of the present abilities as plain values, for ``resources/abilities``."""
     return [
-        description_of(replace(entry, origin=Origin(OriginKind.ABILITY, loaded_plugin.plugin.name, "")))
+        description_of(
+            replace(entry, origin=Origin(kind=OriginKind.ABILITY, name=loaded_plugin.plugin.name, version=""))
+        )
         for loaded_plugin in plugins().loaded
         if loaded_plugin.built_in and loaded_plugin.plugin.name != CORE
         for entry in loaded_plugin.plugin.methods

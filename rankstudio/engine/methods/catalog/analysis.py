@@ -1,4 +1,7 @@
-"""Analyses that plug-ins add, as data: an entry makes a command, a dialog of the window and a function."""
+"""Analyses that plug-ins add, as data.
+
+From one entry, the program makes a command, a dialog of the window, and a function.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,15 @@ Cell = str | int | float | None
 Form = str | Callable[[Any], str]
 """How a number is written: a format of :func:`format`, or a function that returns the text."""
 
-_OWN_PACKAGE = "rankstudio."  # the names of the program's own modules begin with this
+# The names of the program's own modules begin with this.
+_OWN_PACKAGE = "rankstudio."
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _MAX_LABEL_LENGTH = 60
 _MAX_SUMMARY_LENGTH = 200
 _MAX_DESCRIPTION_LENGTH = 4000
-_FIXED_POINT_RANGE = 1e-3, 1e4  # sizes of numbers that are written with four decimals
+# Sizes of numbers that are written with four decimals.
+_FIXED_POINT_RANGE = 1e-3, 1e4
 
 
 class Needs(Enum):
@@ -288,7 +293,8 @@ def _problem(entry: object, other_commands: Collection[str]) -> str:
     problem = problem_of_command(entry, Analysis, other_commands)
     if problem or not isinstance(entry, Analysis):
         return problem
-    for entry_point in (entry.compute, entry.words or entry.compute):  # `words` is optional
+    # `words` is optional.
+    for entry_point in (entry.compute, entry.words or entry.compute):
         if not isinstance(entry_point, str) or not _MODULE_AND_NAME.fullmatch(entry_point):
             text = tr('{key}: expected "module:name", got {place}.')
             return text.format(key=entry.key, place=shown(entry_point))
@@ -321,7 +327,10 @@ def reported_analyses() -> tuple[Analysis, ...]:
 
 
 def _problem_of_parameters(entry: Analysis) -> str:
-    """Return why the subject or a parameter of an analysis is invalid, as a sentence; "" if it is valid."""
+    """Return why the subject or a parameter of an analysis is invalid, as a sentence.
+
+    The reason is "" if everything is valid.
+    """
     if not isinstance(entry.needs, Needs):
         kinds = ", ".join(f"Needs.{kind.name}" for kind in Needs)
         text = tr("{key}: expected one of {kinds}, got {value}.")

@@ -86,7 +86,12 @@ def described_method(values: Mapping[str, Any]) -> Method:
         step_kind=StepKind(values["step_kind"]),
         takes=tuple(name for name in values["takes"] if name in ("convention", "seed", "groups")),
         candidate_score=_parsed_score(values["candidate_score"]),
-        origin=Origin(kind, _checked_line(origin["name"]), _checked_line(origin["version"]), present=False),
+        origin=Origin(
+            kind=kind,
+            name=_checked_line(origin["name"]),
+            version=_checked_line(origin["version"]),
+            present=False,
+        ),
         parameters=tuple(map(_parsed_parameter, parameters)),
     )
     refuse_invalid(entry)
@@ -94,6 +99,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
+    """Return a parameter as plain values; an infinite bound is None."""
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
@@ -106,6 +112,7 @@ def _parameter_values(p: Parameter) -> dict[str, Any]:
 
 
 def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
+    """Return the parameter that plain values of :func:`_parameter_values` describe."""
     texts: dict[str, Any] = {name: _checked_line(values[name]) for name in _PARAMETER_TEXTS}
     flags: dict[str, Any] = {
         name: _checked_flag(values[name]) for name in ("open_low", "ranks", "changes_criterion", "basic")

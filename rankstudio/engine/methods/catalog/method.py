@@ -35,10 +35,14 @@ be computed.
 """
 
 TRAITS = ("learns_preferences", "left_out", "live", "drops_features", "combines")
-"""Traits of methods; :class:`Method` has a property with the meaning of each."""
+"""Traits of methods.
+
+:class:`Method` has a property with the meaning of each.
+"""
 
 _LOADER_MODULE = "rankstudio.engine.methods.foreign.estimators"
-_ROUNDING = 1e-12  # share of the criterion before a step; a smaller change is only rounding of sums
+# Share of the criterion before a step; a smaller change is only rounding of sums.
+_ROUNDING = 1e-12
 
 
 class ScoreSource(Enum):
@@ -95,7 +99,10 @@ class CandidateScore:
 
     @property
     def criterion(self) -> str:
-        """For a drop, the name of its criterion: "leave-query-out error"; otherwise the score's name."""
+        """For a drop, the name of its criterion: "leave-query-out error".
+
+        For any other score, its name.
+        """
         return self.name.removeprefix("drop in ")
 
     def of(self, step: Step, divisor: float = 1.0) -> Floats:
@@ -338,7 +345,7 @@ class Method:
     requires: Requirement = Requirement()
     ranks_with: str = ""
     greatest_label: float = inf
-    seconds: Seconds = Seconds(0.03, 0.03, 1.0)
+    seconds: Seconds = Seconds(fold=0.03, fit=0.03, path=1.0)
     origin: Origin | None = None
 
     @property
@@ -417,7 +424,10 @@ class Method:
 
     @property
     def group_rule(self) -> str:
-        """Sentence about the score that compares groups of features; "" if groups are not selected."""
+        """Sentence about the score that compares groups of features.
+
+        It is "" if groups are not selected.
+        """
         if not self.selects or not self.groups:
             return ""
         if self.candidate_score is not None and self.candidate_score.source is ScoreSource.CRITERION:
@@ -431,7 +441,10 @@ class Method:
 
     @property
     def lacking(self) -> str:
-        """Reason why the method cannot be used in this installation, as a sentence; "" if it can."""
+        """Reason why the method cannot be used in this installation, as a sentence.
+
+        It is "" if the method can be used.
+        """
         if self.origin is not None and self.origin.lacking:
             return f"{self.label} {self.origin.lacking}"
         module = self.requires.module
@@ -443,7 +456,10 @@ class Method:
         )
 
     def refusal_of_labels(self, greatest: float) -> str:
-        """Return why the method does not support labels up to ``greatest``, as a sentence; "" if it does."""
+        """Return why the method does not support labels up to ``greatest``, as a sentence.
+
+        The reason is "" if the labels are supported.
+        """
         if greatest <= self.greatest_label:
             return ""
         return tr("{label} needs labels up to {most:g}; the data have {found:g}.").format(
@@ -462,7 +478,10 @@ class Method:
         return tr("{label}, separate settings").format(label=label) if ranker.label == label else ranker.label
 
     def parameter(self, name: str) -> Parameter:
-        """Return a parameter by name; the PlanError for an unknown name lists the known names."""
+        """Return a parameter by name.
+
+        The PlanError for an unknown name lists the known names.
+        """
         for p in self.parameters:
             if p.name == name:
                 return p
@@ -481,7 +500,10 @@ class Method:
 
     @property
     def package(self) -> str:
-        """Package that the method comes from; "" for RankStudio's own methods."""
+        """Package that the method comes from.
+
+        It is "" for RankStudio's own methods.
+        """
         return "" if self.origin is None else self.origin.name
 
     def load(self) -> type[Any]:

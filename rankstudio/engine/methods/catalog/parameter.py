@@ -87,7 +87,10 @@ def _split_list(text: str) -> list[Any] | None:
 
 
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
-    """Return the numbers in a text, with ranges expanded; None for a text without commas and ranges."""
+    """Return the numbers in a text, with ranges expanded.
+
+    The result is None for a text without commas and ranges.
+    """
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
         return None
@@ -291,11 +294,13 @@ class Parameter:
                 if any(isinstance(value, type(key)) and value == key for key in (*earlier_keys, last)):
                     return value
                 if self.own_file and not isinstance(value, str):
-                    return value  # an array or a function, which is checked together with the data
+                    # An array or a function, which is checked together with the data.
+                    return value
                 expected = f"{', '.join((*earlier_keys, last))}, an array or a function"
                 expected = expected if self.own_file else f"{', '.join(earlier_keys)} or {last}"
             case _:
-                raise AssertionError(self.kind)  # estimators take values of other kinds in another form
+                # Estimators take values of other kinds in another form.
+                raise AssertionError(self.kind)
         raise ParameterError(self.name, value, expected)
 
     def validate(self, value: Any) -> Any:
@@ -325,7 +330,10 @@ class Parameter:
         return values if len(values) > 1 else values[0]
 
     def several(self, value: Any) -> bool:
-        """Return whether a canonical value contains several values; grids always do."""
+        """Return whether a canonical value contains several values.
+
+        A grid always does.
+        """
         return self.kind is Kind.GRID or apart(self.kind, value) is not None
 
     def values(self, value: Any) -> tuple[Any, ...]:
@@ -333,7 +341,10 @@ class Parameter:
         return tuple(value) if self.several(value) else (value,)
 
     def _validate_one(self, value: Any) -> Any:
-        """Return a single value in canonical form; ParameterError for an invalid one."""
+        """Return a single value in canonical form.
+
+        Raises a ParameterError for an invalid value.
+        """
         match self.kind:
             case Kind.INTEGER | Kind.NUMBER:
                 return self._validate_number(value)
@@ -486,6 +497,7 @@ class Parameter:
         return self._format_one(single_value) or self.none_label or "none"
 
     def _format_one(self, value: Any) -> str:
+        """Return a single canonical value as a text; an empty value is ""."""
         if value is None:
             return ""
         match self.kind:

@@ -41,7 +41,7 @@ RANKRLS = Method(
     ),
     capabilities=("paths_of_labels",),
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
-    seconds=Seconds(0.02, 0.003, 0.018),
+    seconds=Seconds(fold=0.02, fit=0.003, path=0.018),
     parameters=(LAMBDA, COST, TIES, WEIGHTING, PAIRS),
 )
 
@@ -63,7 +63,7 @@ RANKSVM = Method(
     takes=("seed",),
     traits=("learns_preferences",),
     estimator="rankstudio.engine.methods.rankers.ranksvm:RankSVM",
-    seconds=Seconds(0.02, 0.009, 0.28),
+    seconds=Seconds(fold=0.02, fit=0.009, path=0.28),
     parameters=(
         C,
         Parameter(

@@ -1,4 +1,7 @@
-"""All methods that this process knows: methods of plug-ins, added methods, and methods of opened studies."""
+"""The methods that this process knows.
+
+These are the methods of plug-ins, methods added by a program, and methods that opened studies describe.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,10 @@ class MethodRegistry:
             return entry
 
     def remember(self, entry: Method) -> None:
-        """Register a method that a study describes, to show the study's results; it cannot be run."""
+        """Register a method that a study describes, to show the study's results.
+
+        The method cannot be run.
+        """
         with self._lock:
             self._remembered[entry.key] = entry
 
@@ -125,7 +131,7 @@ def _methods_of_plugins() -> list[Method]:
         origin = (
             None
             if loaded_plugin.built_in
-            else Origin(OriginKind.PACKAGE, loaded_plugin.package, loaded_plugin.version)
+            else Origin(kind=OriginKind.PACKAGE, name=loaded_plugin.package, version=loaded_plugin.version)
         )
         entries.append(replace(entry, origin=origin) if origin else entry)
     return entries
@@ -184,7 +190,10 @@ def _refuse_unknown(key: str, field: str, names: Iterable[str], expected: tuple[
 
 
 def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:
-    """Raise a PlanError for invalid parameters; ``owner`` is the key of their entry."""
+    """Raise a PlanError for invalid parameters.
+
+    ``owner`` is the key of the entry.
+    """
     names = set[str]()
     for p in parameters:
         if not isinstance(p, Parameter) or not _NAME.fullmatch(p.name) or not _OPTION.fullmatch(p.option):

@@ -54,10 +54,12 @@ GREEDY_RANKRLS = Method(
         "live",
     ),
     capabilities=("paths_from_sums", "step_test", "exact_exchange", "paths_of_labels"),
-    candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
+    candidate_score=CandidateScore(
+        name="drop in leave-query-out error", unit="per document", source=ScoreSource.CRITERION
+    ),
     takes=("seed", "groups"),
     estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
-    seconds=Seconds(0.02, 0.033),
+    seconds=Seconds(fold=0.02, fit=0.033),
     ranks_with="RankRLS",
     parameters=(
         LAMBDA,
@@ -278,10 +280,12 @@ FSMRANK = Method(
     ),
     criterion=Criterion("objective"),
     step_kind=StepKind.ITERATIONS,
-    candidate_score=CandidateScore("absolute weight", "after the iteration", ScoreSource.WEIGHT),
+    candidate_score=CandidateScore(
+        name="absolute weight", unit="after the iteration", source=ScoreSource.WEIGHT
+    ),
     capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
-    seconds=Seconds(0.1, 0.33),
+    seconds=Seconds(fold=0.1, fit=0.33),
     parameters=(
         *_FSM[:5],
         Parameter(
@@ -325,7 +329,7 @@ FSMSVM = Method(
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
     capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMSVM",
-    seconds=Seconds(0.24, 0.07),
+    seconds=Seconds(fold=0.24, fit=0.07),
     ranks_with="RankSVM",
     parameters=(
         replace(
@@ -359,7 +363,7 @@ FSMRANK_TOP = Method(
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
     capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRankTop",
-    seconds=Seconds(0.0, 0.22),
+    seconds=Seconds(fold=0.0, fit=0.22),
     ranks_with="FSMRank",
     parameters=(
         replace(SIZE, source="Lai et al. 2013, section IV.D"),
@@ -392,7 +396,7 @@ EXPECTED_DIVERGENCE = _order(
     candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
     capabilities=("compared_by_query", "densities_of"),
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
-    seconds=Seconds(0.07, 0.02),
+    seconds=Seconds(fold=0.07, fit=0.02),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -441,7 +445,7 @@ GAS = _order(
     candidate_score=CandidateScore("importance minus redundancy", "", from_zero=False),
     capabilities=("compared_by_query", "weighed_features"),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
-    seconds=Seconds(0.13, 0.015),
+    seconds=Seconds(fold=0.13, fit=0.015),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -502,7 +506,7 @@ FS_BFS = _order(
     traits=("combines",),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
-    seconds=Seconds(8.4, 0.034, slow=True),
+    seconds=Seconds(fold=8.4, fit=0.034, slow=True),
     parameters=(
         RANKING_LAMBDA,
         replace(
@@ -567,7 +571,7 @@ SINGLE_FEATURE = _order(
     candidate_score=CandidateScore("measure", "of the feature alone", from_zero=False),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
-    seconds=Seconds(0.03, 0.015),
+    seconds=Seconds(fold=0.03, fit=0.015),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -602,7 +606,7 @@ MUTUAL_INFORMATION = _order(
     candidate_score=CandidateScore("mutual information", "in nats"),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",
-    seconds=Seconds(0.03, 0.015),
+    seconds=Seconds(fold=0.03, fit=0.015),
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -638,7 +642,7 @@ CHI_SQUARED = _order(
     candidate_score=CandidateScore("statistic χ²", ""),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.single_feature:ChiSquared",
-    seconds=Seconds(0.03, 0.015),
+    seconds=Seconds(fold=0.03, fit=0.015),
     parameters=MUTUAL_INFORMATION.parameters,
 )
 
@@ -660,7 +664,7 @@ RECURSIVE_ELIMINATION = _order(
     ),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
-    seconds=Seconds(0.02, 0.021),
+    seconds=Seconds(fold=0.02, fit=0.021),
     parameters=(
         LAMBDA,
         SIZE,
@@ -716,7 +720,7 @@ L1_PATH = _order(
     candidate_score=CandidateScore("correlation with the residual", "(the lasso's α)"),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.l1_path:L1Path",
-    seconds=Seconds(0.03, 0.015),
+    seconds=Seconds(fold=0.03, fit=0.015),
     parameters=(
         RANKING_LAMBDA,
         SIZE,

@@ -40,7 +40,8 @@ NONE = "none"
 SEED = ("random_state", "seed")
 """Names of arguments that get the seed of the plan."""
 
-_LINEARITY_TOLERANCE = 1e-9  # share of the largest score, for the rounding of sums of some thousand terms
+# Share of the largest score, for the rounding of sums of some thousand terms.
+_LINEARITY_TOLERANCE = 1e-9
 
 
 class Wrapped:
@@ -94,7 +95,8 @@ class Wrapped:
                 continue
             value = self.values.get(p.name, p.default)
             if p.kind is Kind.TEXT and value in ("", p.default):
-                continue  # the library uses its own default, which may not be a valid expression
+                # The library uses its own default, which may not be a valid expression.
+                continue
             if p.kind is Kind.TEXT:
                 value = value_of(value, p.label, modules)
             if p.kind is Kind.CHOICE and value == NONE:
@@ -116,7 +118,10 @@ def _data_arguments(function: Callable[..., Any], X: Floats, y: Floats, qid: Int
 
 
 def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str, Any]:
-    """Return the queries as the argument that ``fit`` accepts: the query of each document, or query sizes."""
+    """Return the queries as the keyword argument that ``fit`` accepts, if it accepts any.
+
+    The argument is the query of each document, or the sizes of the queries.
+    """
     names = inspect.signature(fit).parameters
     if "qid" in names:
         return {"qid": qid}
@@ -147,11 +152,15 @@ class WrappedSelector(Wrapped, PathSelector):
         return whole_need(shape)
 
     def _n_to_select(self, n: int) -> int:
-        """Return how many of n features to select at most; n if a library's default is larger."""
+        """Return how many of n features to select at most.
+
+        The number is n if a library's default is larger.
+        """
         size = self.n_features_to_select
         return super()._n_to_select(n) if size is None or size <= n else n
 
-    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:  # noqa: D102 - inherited
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Train the object, and return the order or the set of features that it has."""
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
         n = data.X.shape[1]
@@ -164,9 +173,10 @@ class WrappedSelector(Wrapped, PathSelector):
             raise MethodError(self.entry.label, tr("it selects no feature"))
         attributes = {"_is_set": order.is_set}
         columns = order.columns if order.is_set else order.columns[:k]
-        return Ordering(columns, order.scores, attributes)
+        return Ordering(features=columns, candidates=order.scores, found=attributes)
 
-    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:  # noqa: D102 - inherited
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+        """Yield one step per feature of the order; for a set, only the step with all of its features."""
         last: Step | None = None
         for item in super().work(data):
             if isinstance(item, Step) and self._is_set:
@@ -174,8 +184,13 @@ class WrappedSelector(Wrapped, PathSelector):
             else:
                 yield item
         if last is not None:
-            # A set has only the model with all of its features.
-            yield Step(1, last.selected, last.coef, last.criterion, candidates=np.empty(0))
+            yield Step(
+                number=1,
+                selected=last.selected,
+                coef=last.coef,
+                criterion=last.criterion,
+                candidates=np.empty(0),
+            )
 
     def _ordered(self, fitted: Any, n: int) -> _Order:
         """Return the order, or the set, of n features that a trained object or a function's scores give."""
@@ -207,7 +222,10 @@ class WrappedSelector(Wrapped, PathSelector):
         raise MethodError(self.entry.label, text)
 
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
-        """Return the order by descending scores; scores with several rows, one per class, are added up."""
+        """Return the order by descending scores.
+
+        Scores with several rows, one per class, are added up.
+        """
         scores = np.asarray(values, dtype=np.float64)
         if scores.ndim == 2 and scores.shape[1] == n:
             scores = scores.sum(axis=0)
@@ -220,7 +238,10 @@ class WrappedSelector(Wrapped, PathSelector):
         return _Order(best_first(scores, n), scores)
 
     def _columns(self, columns: Any, n: int) -> Ints:
-        """Return columns as integers; MethodError if they are not different columns of n features."""
+        """Return columns as integers.
+
+        Raises a MethodError if these are not different columns of n features.
+        """
         values = np.asarray(columns)
         are_valid = values.ndim == 1 and np.issubdtype(values.dtype, np.integer)
         are_valid = are_valid and np.unique(values).size == values.size
@@ -234,7 +255,10 @@ class WrappedSelector(Wrapped, PathSelector):
 
 @dataclass(frozen=True, eq=False)
 class _Order:
-    """Columns that a trained object selects, best first, and their scores; a set has no order."""
+    """Columns that a trained object selects, best first, and their scores.
+
+    A set has no order.
+    """
 
     columns: Ints
     scores: Floats
@@ -293,13 +317,25 @@ class WrappedRanker(Wrapped, LinearRanker):
         no_criterion = float("nan")
         no_candidates = np.empty(0)
         if weights is not None and _is_linear(model, weights, data.X):
-            yield Step(1, all_columns, weights, no_criterion, no_candidates)
+            yield Step(
+                number=1,
+                selected=all_columns,
+                coef=weights,
+                criterion=no_criterion,
+                candidates=no_candidates,
+            )
             return
         importance = np.asarray(getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64)
         if importance.shape != (n,) or not np.isfinite(importance).all():
             importance = np.ones(n)
         yield PredictingStep(
-            1, all_columns, importance, no_criterion, no_candidates, label=self.entry.label, model=model
+            number=1,
+            selected=all_columns,
+            coef=importance,
+            criterion=no_criterion,
+            candidates=no_candidates,
+            label=self.entry.label,
+            model=model,
         )
 
 

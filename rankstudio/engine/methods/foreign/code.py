@@ -38,17 +38,20 @@ _MOST_BYTES = 4 << 20
 _CHECKSUM_DIGITS = 12  # digits of a file's checksum in the method's key
 _DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 PATIENCE = 60.0
-"""Seconds that a file may take to run, or a library to be imported; some libraries take half a minute."""
+"""Seconds that a file may take to run, or a library to be imported.
+
+Some libraries take half a minute.
+"""
 
 # By a file's checksum or an import path: each is imported by one thread at a time.
 _IMPORT_LOCKS: dict[str, threading.RLock] = {}
 
 _CENTRED_PARAMETER = Parameter(
-    CENTRED,
-    translatable("centred features"),
-    Kind.SWITCH,
-    True,
-    translatable(
+    name=CENTRED,
+    label=translatable("centred features"),
+    kind=Kind.SWITCH,
+    default=True,
+    help=translatable(
         "Whether the method gets each feature minus its mean in the query, so that only differences within "
         "queries count."
     ),
@@ -180,7 +183,10 @@ class FileKey:
 
 
 def file_key(key: str) -> FileKey:
-    """Return the parts of a key that names a file; the folder of the file is dropped."""
+    """Return the parts of a key that names a file.
+
+    The folder of the file is dropped.
+    """
     path, method_name = _file_and_name(key)
     _, separator, digest = key.rpartition("@")
     return FileKey(name=path.name, method=method_name, digest=digest if separator else "")
@@ -195,11 +201,14 @@ def _origin_and_source(path: Path) -> tuple[Origin, str]:
         text = tr("{path}: the file cannot be read: {reason}.")
         raise PlanError(text.format(path=path, reason=reason)) from error
     digest = hashlib.sha256(source.encode()).hexdigest()
-    return Origin(OriginKind.FILE, path.name, digest, str(path.absolute())), source
+    return Origin(kind=OriginKind.FILE, name=path.name, version=digest, path=str(path.absolute())), source
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's text, as in keys; "" if it cannot be read."""
+    """Return the SHA-256 of a file's text, as in keys.
+
+    The result is "" if the file cannot be read.
+    """
     try:
         return hashlib.sha256(read_text(path, _MOST_BYTES).encode()).hexdigest()
     except (OSError, ValueError):
@@ -247,7 +256,7 @@ def code_of_file(path: Path, name: str = "") -> Code:
         names_text = ", ".join(f"{path.name}:{candidate}" for candidate in names)
         text = tr("{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}")
         raise PlanError(text.format(path=path, n=len(names), names=names_text or tr("none")))
-    return Code(origin, name or names[0], source)
+    return Code(origin=origin, name=name or names[0], source=source)
 
 
 def codes_of_file(path: Path, fits: Callable[[object], bool] | None = None) -> tuple[Code, ...]:
@@ -266,7 +275,11 @@ def codes_of_file(path: Path, fits: Callable[[object], bool] | None = None) -> t
     """
     origin, source = _origin_and_source(path)
     public = _public(_run_file(origin, source))
-    return tuple(Code(origin, name, source) for name, value in public if (fits or _can_be_method)(value))
+    return tuple(
+        Code(origin=origin, name=name, source=source)
+        for name, value in public
+        if (fits or _can_be_method)(value)
+    )
 
 
 def code_of_import(path: str) -> Code:
@@ -288,7 +301,7 @@ def code_of_import(path: str) -> Code:
         package_version = version(package)
     except PackageNotFoundError:
         package_version = ""
-    code = Code(Origin(OriginKind.IMPORT, package, package_version), path)
+    code = Code(Origin(kind=OriginKind.IMPORT, name=package, version=package_version), path)
     code.target()
     return code
 
@@ -321,11 +334,13 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
         "key": code.key,
         "label": label,
         "family": "selector" if selects else "ranker",
-        "description": Description(code.origin.text, label, one_line(summary_of(target)) or label),
+        "description": Description(
+            citation=code.origin.text, title=label, summary=one_line(summary_of(target)) or label
+        ),
         "estimator": "",
         "origin": code.origin,
         "code": code,
-        "seconds": Seconds(0.1, 0.1),
+        "seconds": Seconds(fold=0.1, fit=0.1),
     }
 
 
@@ -365,7 +380,10 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
 
 @cache
 def _class_or_function(code: Code) -> Callable[..., Any]:
-    """Return the class or function of a method's code; PlanError if it cannot be imported."""
+    """Return the class or function of a method's code.
+
+    Raises a PlanError if the code cannot be imported.
+    """
     if code.origin.kind is OriginKind.FILE:
         return getattr(_run_file(code.origin, code.source), code.name)  # type: ignore[no-any-return]
     module, _, name = code.name.rpartition(".")

@@ -45,22 +45,22 @@ from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
 _LIMITS = (
     Parameter(
-        TIME_LIMIT,
-        translatable("time limit"),
-        Kind.NUMBER,
-        3600.0,
-        translatable("Seconds that the program may take for a fold; it is then ended."),
+        name=TIME_LIMIT,
+        label=translatable("time limit"),
+        kind=Kind.NUMBER,
+        default=3600.0,
+        help=translatable("Seconds that the program may take for a fold; it is then ended."),
         basic=False,
         offers_several=False,
         low=0.0,
         open_low=True,
     ),
     Parameter(
-        MEMORY_LIMIT,
-        translatable("memory limit"),
-        Kind.NUMBER,
-        None,
-        translatable("Gigabytes that the program may use; not on Windows."),
+        name=MEMORY_LIMIT,
+        label=translatable("memory limit"),
+        kind=Kind.NUMBER,
+        default=None,
+        help=translatable("Gigabytes that the program may use; not on Windows."),
         basic=False,
         offers_several=False,
         low=0.0,
@@ -138,8 +138,8 @@ def method_of_command(key: str) -> Method:
             estimator="",
             parameters=(*settings.values(), *_LIMITS),
             takes=seed,
-            origin=Origin(OriginKind.COMMAND, Path(words[0]).name, ""),
-            seconds=Seconds(5.0, 0.1),
+            origin=Origin(kind=OriginKind.COMMAND, name=Path(words[0]).name, version=""),
+            seconds=Seconds(fold=5.0, fit=0.1),
         )
     return ProgramMethod(
         key=key,
@@ -156,8 +156,8 @@ def method_of_command(key: str) -> Method:
         candidate_score=CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None,
         parameters=(RANKING_LAMBDA, SIZE, *settings.values(), *_LIMITS),
         takes=("groups", *seed),
-        origin=Origin(OriginKind.COMMAND, Path(words[0]).name, ""),
-        seconds=Seconds(5.0, 0.1),
+        origin=Origin(kind=OriginKind.COMMAND, name=Path(words[0]).name, version=""),
+        seconds=Seconds(fold=5.0, fit=0.1),
     )
 
 
@@ -198,11 +198,20 @@ def _parameter(name: str, default: str) -> Parameter:
     """Return the parameter for a placeholder ``{name=default}``."""
     label = name.replace("_", " ")
     about = tr("Parameter {name} of the program.").format(name=name)
-    return Parameter(name, label, Kind.TEXT, default.strip(), about)
+    return Parameter(
+        name=name,
+        label=label,
+        kind=Kind.TEXT,
+        default=default.strip(),
+        help=about,
+    )
 
 
 class ProgramSelector(RunsProgram, PathSelector):
-    """Selector that orders features by a program; RankRLS ranks with the features."""
+    """Selector that orders features by a program.
+
+    RankRLS ranks with the features.
+    """
 
     def __init__(self, **values: Any) -> None:
         self.values = values
@@ -210,7 +219,8 @@ class ProgramSelector(RunsProgram, PathSelector):
         self.regularization = values.get("regularization", 1.0)
         self.groups = values.get("groups", ())
 
-    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:  # noqa: D102 - inherited
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Run the program on the training documents, and order the features by the file that it writes."""
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
@@ -226,7 +236,10 @@ class ProgramSelector(RunsProgram, PathSelector):
             return Ordering(self._ordered_columns(folder / "order.txt", n)[:k], np.full(n, np.nan))
 
     def _numbers(self, path: Path, n: int) -> Floats:
-        """Return the scores that a program wrote, one per feature; MethodError for an invalid file."""
+        """Return the scores that a program wrote, one per feature.
+
+        Raises a MethodError for an invalid file.
+        """
         words = self.written_words(path)
         try:
             scores = np.array(words, dtype=np.float64)
@@ -238,7 +251,10 @@ class ProgramSelector(RunsProgram, PathSelector):
         return scores
 
     def _ordered_columns(self, path: Path, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the columns that a program wrote as numbers from 1; MethodError for an invalid file."""
+        """Return the columns that a program wrote as numbers from 1.
+
+        Raises a MethodError for an invalid file.
+        """
         words = self.written_words(path)
         numbers = [int(word) for word in words if word.isdecimal()]
         are_distinct_numbers = len(numbers) == len(words) > 0 and len(set(numbers)) == len(numbers)

@@ -1,4 +1,7 @@
-"""The estimators of plug-ins' methods, which are imported on first use, and whose steps are checked."""
+"""The estimators of plug-ins' methods.
+
+An estimator is imported on first use, and its steps are checked.
+"""
 
 from __future__ import annotations
 

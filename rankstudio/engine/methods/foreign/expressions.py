@@ -48,14 +48,18 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
         return _value(node, modules)
     except LookupError as error:
         if isinstance(node, ast.Name):
-            return text  # a word that is not a function, such as the name of a solver
+            # A word that is not a function, such as the name of a solver.
+            return text
         raise ParameterError(name, text, str(error.args[0])) from error
     except RecursionError as error:
         raise ParameterError(name, text, tr("a shorter text")) from error
 
 
 def _value(node: ast.AST, modules: Sequence[str]) -> Any:
-    """Return the value of a parsed expression; LookupError with what was expected for another expression."""
+    """Return the value of a parsed expression.
+
+    Raises a LookupError, which says what was expected, for any other expression.
+    """
     match node:
         case ast.Constant():
             return node.value
@@ -76,7 +80,10 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 
 
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
-    """Return an estimator made by a call of its class; LookupError with what was expected otherwise."""
+    """Return an estimator made by a call of its class.
+
+    Raises a LookupError, which says what was expected, for any other call.
+    """
     assert isinstance(node.func, ast.Name)
     estimator_class: Callable[..., Any] = _named(node.func.id, modules)
     if not isinstance(estimator_class, type) or not hasattr(estimator_class, "get_params"):
@@ -94,7 +101,10 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
 
 
 def _named(name: str, modules: Sequence[str]) -> Any:
-    """Return the public function or class with a name; LookupError if no module has it."""
+    """Return the public function or class with a name.
+
+    Raises a LookupError if no module has such a name.
+    """
     if not name.startswith("_"):
         for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):
             candidate = getattr(import_module(module), name, None)

@@ -36,6 +36,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
             yield from super().learn(data)
 
         def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+            """Yield the checked steps of the method; any error that it raises becomes a MethodError."""
             data = training_data(data)
             number_of_features = data.X.shape[1]
             last: Step | None = None
@@ -69,7 +70,10 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
 
 
 def _unpickled_estimator(entry: Method, attributes: dict[str, Any]) -> LinearRanker:
-    """Return the estimator of an entry with these attributes; pickle calls it to restore an estimator."""
+    """Return the estimator of an entry with these attributes.
+
+    Pickle calls this function to restore an estimator.
+    """
     cls: Any = entry.load()
     estimator: LinearRanker = cls.__new__(cls)
     vars(estimator).update(attributes)
@@ -77,7 +81,10 @@ def _unpickled_estimator(entry: Method, attributes: dict[str, Any]) -> LinearRan
 
 
 def _make_read_only(data: Any) -> None:
-    """Make the arrays of grouped documents read-only, because other methods and folds use the same arrays."""
+    """Make the arrays of grouped documents read-only.
+
+    Other methods and folds use the same arrays.
+    """
     for name in ("X", "y", "ptr"):
         values = getattr(data, name, None)
         if isinstance(values, np.ndarray):
@@ -85,7 +92,10 @@ def _make_read_only(data: Any) -> None:
 
 
 def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
-    """Raise a MethodError for an invalid step on data with n features; ``last`` is the step before it."""
+    """Raise a MethodError for an invalid step on data with n features.
+
+    ``last`` is the previous step.
+    """
     problem = _problem(step, last, n)
     if problem:
         text = tr("step {number}: {problem}").format(number=shown(step.number), problem=problem)
@@ -93,7 +103,10 @@ def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
 
 
 def _problem(step: Step, last: Step | None, n: int) -> str:
-    """Return what is wrong with a step, as in :func:`_refuse_step`; "" if nothing is."""
+    """Return the fault of a step, with the arguments of :func:`_refuse_step`.
+
+    The result is "" for a valid step.
+    """
     last_number = 0 if last is None else last.number
     if type(step.number) is not int or step.number <= last_number:
         return tr("its number is not greater than the one before")

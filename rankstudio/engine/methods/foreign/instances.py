@@ -107,6 +107,7 @@ def as_method(estimator: Any) -> LinearRanker:
     parameters = {p.name: p.default for p in instance.entry.parameters}
     parameters |= instance.entry.validate(instance.parameters)
     if "regularization" in parameters:
-        parameters["regularization"] = 1.0  # the RankRLS of a selector needs one λ, not the grid of a plan
+        # The RankRLS of a selector needs one λ, not the grid of a plan.
+        parameters["regularization"] = 1.0
     adapter: LinearRanker = instance.entry.load()(**parameters)
     return adapter

@@ -95,7 +95,10 @@ def can_be_measure(value: object) -> bool:
 
 
 def _argument_names(function: Callable[..., Any]) -> list[str]:
-    """Return the names of a function's arguments; [] for an object that is not a function."""
+    """Return the names of a function's arguments.
+
+    The result is [] for an object that is not a function.
+    """
     if isinstance(function, type) or not callable(function):
         return []
     return [*inspect.signature(function).parameters]

@@ -155,7 +155,8 @@ def allow(entry: Method | MeasureEntry) -> None:
     allowed = _allowed_code()
     if allowed.get(name) == origin.path:
         return
-    with suppress(OSError, OutputError):  # without a record, permission is requested again
+    # Without a record, permission is requested again.
+    with suppress(OSError, OutputError):
         data_folder().mkdir(parents=True, exist_ok=True)
         write_text(_record_path(), json.dumps({**allowed, name: origin.path}, indent=1, sort_keys=True))
 
@@ -214,7 +215,10 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
 
 
 def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool) -> None:
-    """Add the measure of a file that a plan names, if its code may run; see :func:`add_of_plan`."""
+    """Add the measure of a file that a plan names, if its code may run.
+
+    See :func:`add_of_plan`.
+    """
     code_key = key.removeprefix(MEASURE)
     if not names_file(code_key) or not file_key(code_key).digest:
         return  # the error is raised when the plan is read
@@ -257,7 +261,10 @@ def _record_path() -> Path:
 
 
 def _allowed_code() -> dict[str, str]:
-    """Return the path of each allowed code by its key or checksum; {} if the record is absent or damaged."""
+    """Return the path of each allowed code by its key or checksum.
+
+    The result is {} if the record is absent or damaged.
+    """
     with suppress(OSError, ValueError, RecursionError):
         values = json.loads(read_text(_record_path(), _MOST_BYTES))
         if isinstance(values, dict):

@@ -27,7 +27,8 @@ TIME_LIMIT = "time_limit"
 MEMORY_LIMIT = "memory_limit"
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-SETTING = re.compile(r"([a-z][a-z0-9_]{0,30})=([^{}]*)")  # placeholder of a parameter: name=default
+# Placeholder of a parameter: name=default.
+SETTING = re.compile(r"([a-z][a-z0-9_]{0,30})=([^{}]*)")
 FILES = ("train", "order", "scores", "model", "documents")
 """Placeholders that stand for files."""
 
@@ -38,7 +39,8 @@ NUMBERS = ("k", "seed")
 """Placeholders that stand for numbers."""
 
 _PROGRESS = re.compile(rb"\s*progress\s+([0-9.]+)\s*")
-_POLL_SECONDS = 0.05  # seconds between polls of the program, and the longest time until Stop ends it
+# Seconds between polls of the program, and the longest time until Stop ends it.
+_POLL_SECONDS = 0.05
 _GRACE_SECONDS = 2.0  # seconds to wait for the rest of a program's output
 _MOST_MESSAGES = 20_000  # bytes of a program's output that are kept
 _MOST_RESULT = 64 << 20  # bytes of a file that a program writes
@@ -129,7 +131,10 @@ class RunsProgram:
         return ["/bin/sh", "-c", 'ulimit -v "$0" && exec "$@"', str(kilobytes), *words]
 
     def written_words(self, path: Path) -> list[str]:
-        """Return the words of a file that the program wrote; commas separate words, too."""
+        """Return the words of a file that the program wrote.
+
+        Commas separate words like spaces.
+        """
         return " ".join(self.written_lines(path)).replace(",", " ").split()
 
     def written_lines(self, path: Path) -> list[str]:
@@ -156,7 +161,10 @@ class RunsProgram:
 
 
 class _Program:
-    """A running program; a thread reads its output, and from it the share of work done."""
+    """A running program.
+
+    A thread reads the output, which may contain the share of the work done.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process

@@ -15,7 +15,10 @@ DATA = ("X", "y", "qid")
 """Names of the arguments of a function that are data."""
 
 SIZES = ("n_features_to_select", "k_features", "num_features", "n_selected_features", "k")
-"""Names that libraries use for the number of features; forms have one name for all of them."""
+"""Names that libraries use for the number of features.
+
+Forms have one name for all of them.
+"""
 
 _IGNORED_ARGUMENTS = ("self", "cls", "n_jobs", "verbose")
 _LONGEST_HELP = 600
@@ -56,20 +59,29 @@ def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple
 
 
 def size_argument(target: Callable[..., Any]) -> str:
-    """Return the name of the argument with the number of features; "" if there is none."""
+    """Return the name of the argument with the number of features.
+
+    The name is "" if there is none.
+    """
     names = [argument.name for argument in _named_arguments(target)]
     return next((name for name in SIZES if name in names), "")
 
 
 def summary_of(target: object) -> str:
-    """Return the first paragraph of a docstring on one line; "" without a docstring."""
+    """Return the first paragraph of a docstring on one line.
+
+    The result is "" without a docstring.
+    """
     text = inspect.getdoc(target) or ""
     first_paragraph = " ".join(text.split("\n\n")[0].split())
     return first_paragraph[:_LONGEST_HELP]
 
 
 def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
-    """Yield the arguments that can be passed by name; none for a callable without a signature."""
+    """Yield the arguments that can be passed by name.
+
+    There are none for a callable without a signature.
+    """
     try:
         signature = inspect.signature(target)
     except (TypeError, ValueError):  # a compiled callable may have no signature
@@ -102,18 +114,25 @@ def _inferred_parameter(
     members = _union_members(annotation)
     choices = _choices(members, constraints)
     if isinstance(default, bool) or bool in members:
-        return Parameter(name, label, Kind.SWITCH, bool(default), about)
+        return Parameter(
+            name=name,
+            label=label,
+            kind=Kind.SWITCH,
+            default=bool(default),
+            help=about,
+        )
     if choices and (default is None or default in choices):
         choice_labels = tuple((choice, choice) for choice in choices)
         if default is None and argument.default is not inspect.Parameter.empty:
-            choice_labels = (("none", "none"), *choice_labels)  # the default None is a choice, too
+            # The default None is a choice, too.
+            choice_labels = (("none", "none"), *choice_labels)
         first_choice, _ = choice_labels[0]
         return Parameter(
-            name,
-            label,
-            Kind.CHOICE,
-            first_choice if default is None else default,
-            about,
+            name=name,
+            label=label,
+            kind=Kind.CHOICE,
+            default=first_choice if default is None else default,
+            help=about,
             choices=choice_labels,
         )
     number_type = _number_type(default, members, constraints)
@@ -122,17 +141,23 @@ def _inferred_parameter(
         is_optional = default is None
         low, high, open_low = _number_range(constraints, is_integer)
         return Parameter(
-            name,
-            label,
-            Kind.INTEGER if is_integer else Kind.NUMBER,
-            default,
-            about,
+            name=name,
+            label=label,
+            kind=Kind.INTEGER if is_integer else Kind.NUMBER,
+            default=default,
+            help=about,
             low=low,
             high=high,
             open_low=open_low,
             none_label="none" if is_optional else "",
         )
-    return Parameter(name, label, Kind.TEXT, _default_text(default), about)
+    return Parameter(
+        name=name,
+        label=label,
+        kind=Kind.TEXT,
+        default=_default_text(default),
+        help=about,
+    )
 
 
 def _union_members(annotation: Any) -> tuple[Any, ...]:
@@ -143,7 +168,10 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 
 
 def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
-    """Return the texts that a literal type or scikit-learn's constraint allows; () if there are none."""
+    """Return the texts that a literal type or scikit-learn's constraint allows.
+
+    The result is () if there are none.
+    """
     for member in members:
         if typing.get_origin(member) is Literal:
             return tuple(value for value in typing.get_args(member) if isinstance(value, str))

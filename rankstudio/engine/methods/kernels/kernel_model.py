@@ -98,13 +98,19 @@ class _OfKernel:
         return self.model.scores(np.ascontiguousarray(columns.T))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the model as plain values.
+
+        See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        """
         return self.model.portable(ids)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelStep(_OfKernel, BasisStep):
-    """A step with a kernel model; ``coef`` is the root mean square slope of the score in each feature."""
+    """A step with a kernel model.
+
+    ``coef`` is the root mean square slope of the score in each feature.
+    """
 
     model: KernelModel
 
@@ -132,7 +138,7 @@ def kernel_iteration(
     mapped : NystromFeatures
         The mapped documents.
     """
-    model = KernelModel(kernel, vectors, mapped.dual(step.coef))
+    model = KernelModel(kernel=kernel, vectors=vectors, weights=mapped.dual(step.coef))
     all_columns = tuple(range(vectors.shape[1]))
     coef = model.slopes()
     return KernelIteration(

@@ -107,7 +107,10 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 
 
 def _cholesky_or_none(gram: Floats) -> Floats | None:
-    """Return the Cholesky factor of a Gram matrix; None if a vector depends linearly on earlier vectors."""
+    """Return the Cholesky factor of a Gram matrix.
+
+    The result is None if a vector depends linearly on earlier vectors.
+    """
     try:
         factor: Floats = np.asarray(np.linalg.cholesky(gram))
     except np.linalg.LinAlgError:
@@ -130,14 +133,18 @@ def kernel_of(owner: Any) -> Kernel:
 
 
 def basis_of(owner: Any) -> tuple[int | None, str, int]:
-    """Return ``n_basis``, ``basis`` and ``seed`` of an estimator; ParameterError as in :func:`kernel_of`."""
+    """Return ``n_basis``, ``basis`` and ``seed`` of an estimator.
+
+    Raises a ParameterError as :func:`kernel_of` does.
+    """
     from rankstudio.engine.methods.base import MOST_SEED  # noqa: PLC0415 - scikit-learn
 
     seed = between("seed", owner.seed, 0, MOST_SEED)
     return N_BASIS.check(owner.n_basis), BASIS.check(owner.basis), seed
 
 
-_BLOCK = 1 << 17  # values of a block of features, which fits into a processor's cache
+# Values of a block of features, which fits into a processor's cache.
+_BLOCK = 1 << 17
 _N_MATRICES = 4  # matrices of shape (m, r) that exist at the same time
 
 
@@ -180,7 +187,13 @@ class NystromFeatures:
             kernel = kernel[positions]
             basis = basis[positions]
         features = solve_lower(factor, kernel).T
-        return cls(features, basis, factor, np.zeros((basis.size, 0)), np.zeros(0))
+        return cls(
+            features=features,
+            basis=basis,
+            factor=factor,
+            directions=np.zeros((basis.size, 0)),
+            shares=np.zeros(0),
+        )
 
     def dual(self, weights: Floats) -> Floats:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features."""
@@ -231,7 +244,13 @@ class NystromFeatures:
             shares=root - 1.0,
             other=right_vectors.T * (sigma * root),
         )
-        return NystromFeatures(features, self.basis[remains], factor, directions, root - 1.0)
+        return NystromFeatures(
+            features=features,
+            basis=self.basis[remains],
+            factor=factor,
+            directions=directions,
+            shares=root - 1.0,
+        )
 
 
 def _without_columns(
@@ -345,7 +364,10 @@ def kernel_need(
 
 
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
-    """Return the bytes of a kernel model's matrices; ``exact`` as in :func:`refuse_too_large`."""
+    """Return the bytes of a kernel model's matrices.
+
+    ``exact`` is as in :func:`refuse_too_large`.
+    """
     r = m if n_basis is None else min(n_basis, m)
     return 8.0 * (5 * m**2 if exact else _N_MATRICES * (m * r + r**2))
 
@@ -376,7 +398,10 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
 
 @dataclass(eq=False, repr=False)
 class KernelMapped(Estimator):
-    """Base class of estimators with a kernel between documents; some documents are its basis vectors."""
+    """Base class of estimators with a kernel between documents.
+
+    Some of the documents are basis vectors.
+    """
 
     kernel: str | KernelFunction = "rbf"
     _: KW_ONLY
@@ -461,7 +486,10 @@ class NystromMap(KernelMapped):
         return self
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **parameters: Any) -> Floats:
-        """Draw basis vectors and return the features of the same documents; parameters as in fit."""
+        """Draw basis vectors and return the features of the same documents.
+
+        The parameters are those of ``fit``.
+        """
         return self._fit(X, parameters.get("qid")).features
 
     def map(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> NystromFeatures:

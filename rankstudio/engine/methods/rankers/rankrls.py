@@ -72,7 +72,10 @@ from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _RELABELLED = LOSS | {"regularization", "solver", "tol", "max_iter"}
-"""Parameters that paths of permuted labels support; all others must have their defaults."""
+"""Parameters that paths of permuted labels support.
+
+All others must have their defaults.
+"""
 
 
 @dataclass
@@ -136,8 +139,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     features as documents, a singular value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
 
     More than 65,536 documents are processed in shards, which may be larger than memory, with pairs within
-    queries: O(n²) memory besides a shard, and O(mn²) for each λ. Leave-query-out errors are also computed by
-    shards.
+    queries: O(n²) memory in addition to a shard, and O(mn²) for each λ. Leave-query-out errors are also
+    computed by shards.
 
     Examples
     --------
@@ -243,7 +246,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         else:
             coef, _, errors = self._global_models(data.whole("RankRLS"), regularization)
             yield Step(
-                1, tuple(range(coef.size)), coef, criterion=float(errors.sum()), candidates=np.empty(0)
+                number=1,
+                selected=tuple(range(coef.size)),
+                coef=coef,
+                criterion=float(errors.sum()),
+                candidates=np.empty(0),
             )
 
     def fit(
@@ -412,7 +419,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        loss, weighting : str
+        loss : str
+            As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+        weighting : str
             As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
         """
         cost = self.pair_cost()

@@ -24,11 +24,13 @@ from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 
 SOLVERS = ("auto", "direct", "cg")
 
-_MOST_ITERATIONS = 10_000_000  # a larger number is probably a mistake: without rounding, n would suffice
+# A larger number is probably a mistake: without rounding, n would suffice.
+_MOST_ITERATIONS = 10_000_000
 
 
 _PROGRESS_TEXT = "solving the normal equations"
-_ROUNDING_SHARE = 1e-31  # share of the first squared residual that rounding leaves at the end
+# Share of the first squared residual that rounding leaves at the end.
+_ROUNDING_SHARE = 1e-31
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,10 @@ class ConjugateGradients:
         return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
 
     def are_used_for(self, data: GivenData) -> bool:
-        """Return whether conjugate gradients are used for data; ParameterError for "direct" with sparse X."""
+        """Return whether conjugate gradients are used for data.
+
+        Raises a ParameterError for "direct" with sparse X.
+        """
         if data.sparse:
             self.check_sparse()
         return data.sparse or self.solver == "cg"
@@ -74,7 +79,7 @@ class ConjugateGradients:
     def iterations(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Iterator[Iteration]:
-        """Minimise ||y^ - X^w||² + λ||w||², and yield iterations; only some of them for very many weights.
+        """Minimise ||y^ - X^w||² + λ||w||², and yield the iterations, or only some of many large ones.
 
         Parameters
         ----------

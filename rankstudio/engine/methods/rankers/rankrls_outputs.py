@@ -94,7 +94,10 @@ def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
 
 
 def several_outputs(y: Any) -> Floats | None:
-    """Return labels of several outputs, shape (m, v) with v > 1; otherwise None."""
+    """Return labels of several outputs, shape (m, v) with v > 1.
+
+    The result is None for a single output.
+    """
     try:
         shape = np.shape(y)
     except ValueError:  # rows of different lengths, which validation refuses
@@ -223,7 +226,10 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
 
 
 def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
-    """Return a function from label vectors to their leave-query-out errors, which share one factorisation."""
+    """Return a function from label vectors to their leave-query-out errors.
+
+    All label vectors share one factorisation.
+    """
     several_queries(data.ptr, "The permutation test of RankRLS")
     data, targets = rows_and_targets(cost, data)
     models = OutputModels(data, regularization)

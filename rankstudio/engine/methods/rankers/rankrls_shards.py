@@ -24,13 +24,16 @@ from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
-_MOST_COMPILED = 64  # rows of a matrix up to which the compiled kernel is faster than BLAS
+# Rows of a matrix up to which the compiled kernel is faster than BLAS.
+_MOST_COMPILED = 64
 # The Gram matrices of all features are kept if they have at most _FEW numbers, or at most _TIMES as many as
 # the documents.
 _FEW = 1 << 24
 _TIMES = 2
-_LARGE = 1e8  # bytes up to which memory is allocated without checking how much is free
-_AT_ONCE = 1 << 22  # numbers of narrowed Gram matrices that are made at a time: 32 MB
+# Bytes up to which memory is allocated without checking how much is free.
+_LARGE = 1e8
+# Numbers of narrowed Gram matrices that are made at a time: 32 MB.
+_AT_ONCE = 1 << 22
 
 
 @dataclass
@@ -41,7 +44,10 @@ class _Rotated:
     rows: Floats | None = None
 
     def by(self, vectors: Floats, X: Floats) -> Floats:
-        """Return X^U for the basis U; the result for the latest basis is cached."""
+        """Return X^U for the basis U.
+
+        The result for the latest basis is cached.
+        """
         if self.rows is None or self.vectors is not vectors:
             self.rows = X @ vectors
             self.vectors = vectors
@@ -135,7 +141,13 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
         regularization,
         by_blocks=True,
     )
-    yield Step(1, tuple(range(coef.size)), coef, criterion=float(error[0]), candidates=np.empty(0))
+    yield Step(
+        number=1,
+        selected=tuple(range(coef.size)),
+        coef=coef,
+        criterion=float(error[0]),
+        candidates=np.empty(0),
+    )
 
 
 def is_wide(m: int, n: int) -> bool:
@@ -163,7 +175,13 @@ def nested_steps(
     """Yield the models with the first feature of an order, the first two, and so on, for one λ."""
     coefs, errors = yield from models_in_order(data, np.array(order), regularization, cost)
     for k in range(1, len(order) + 1):
-        yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
+        yield Step(
+            number=k,
+            selected=order[:k],
+            coef=coefs[k - 1],
+            criterion=float(errors[k - 1]),
+            candidates=np.empty(0),
+        )
 
 
 def _refuse_large(m: int, n: int) -> None:
@@ -276,7 +294,8 @@ class LeftOutRankRLS:
         if data.preferences is None:
             blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
         else:
-            blocks = iter([(0, n_queries)])  # preferences refer to rows of all queries, which stay together
+            # Preferences refer to rows of all queries, which stay together.
+            blocks = iter([(0, n_queries)])
         for first, last in blocks:
             queries = slice(first, last)
             block = replace(_some(data, queries, self.columns), preferences=data.preferences)
@@ -290,7 +309,10 @@ def _rows(data: QueryData, queries: slice) -> slice:
 
 
 def _some(data: QueryData, queries: slice, columns: tuple[int, ...] | None = None) -> QueryData:
-    """Return the documents of some queries; ``columns`` are copied, all columns are a view."""
+    """Return the documents of some queries.
+
+    Some columns are copied; all columns are a view.
+    """
     rows = _rows(data, queries)
     ptr = data.ptr[queries.start : queries.stop + 1]
     X = data.X[rows] if columns is None else data.X[rows].take(columns, axis=1)
@@ -306,7 +328,8 @@ def left_out_models(
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)
-    indices = np.array([*chosen_columns, total.shape[0] - 1])  # the last column is the labels
+    # The last column is the labels.
+    indices = np.array([*chosen_columns, total.shape[0] - 1])
     return LeftOutRankRLS(
         columns=tuple(chosen_columns),
         total=np.ascontiguousarray(total[np.ix_(indices, indices)]),

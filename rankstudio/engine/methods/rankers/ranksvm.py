@@ -147,7 +147,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
                 yield step
 
     def _kernel(self) -> tuple[Kernel, tuple[int | None, str, int]]:
-        """Return the kernel, and the settings of its basis; ParameterError for a precomputed kernel."""
+        """Return the kernel, and the settings of its basis.
+
+        Raises a ParameterError for a precomputed kernel.
+        """
         if self.kernel == PRECOMPUTED:
             raise ParameterError("kernel", self.kernel, "linear, rbf, poly or a function of documents")
         return kernel_of(self), basis_of(self)
@@ -168,7 +171,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         if kernel.function == "linear":
             return super()._score(X)
         rows = np.ascontiguousarray(SparseRows(X).dense() if is_sparse(X) else X)
-        return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(rows)
+        return KernelModel(kernel=kernel, vectors=self.basis_vectors_, weights=self.dual_coef_).scores(rows)
 
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
@@ -186,7 +189,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
             yield from minimise(problem, C, tol, max_iter)
 
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
-        """Return the optimiser for the loss and the solver; ParameterError for planes without the hinge."""
+        """Return the optimiser for the loss and the solver.
+
+        Raises a ParameterError for cutting planes with another loss than the hinge.
+        """
         loss = self.checked("loss")
         solver = self.checked("solver")
         if solver == "bundle" and loss != "hinge":

@@ -99,7 +99,8 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
             value = local[TERMS - 1]  # Horner's rule
             for k in range(TERMS - 2, -1, -1):
                 value = value * delta + local[k]
-            out[i] = max(value, 0.0)  # a sum of positive terms is negative only by rounding
+            # A sum of positive terms is negative only by rounding.
+            out[i] = max(value, 0.0)
             i += 1
 
 

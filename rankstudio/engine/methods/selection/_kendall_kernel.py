@@ -21,7 +21,10 @@ _RUN = 12  # up to this length insertion is faster than merging
 
 @kernel
 def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
-    """Sort ``values[begin:end]``, with ``spare`` as work space; return how many pairs were in wrong order."""
+    """Sort ``values[begin:end]``, with ``spare`` as work space.
+
+    The result is the number of pairs that were in the wrong order.
+    """
     swaps = 0
     # Insertion sort of short runs.
     for start in range(begin, end, _RUN):
@@ -130,7 +133,8 @@ def similarities(
             discordant = sort_and_count(values, spare, begin, end)
             # Numerator of (1): concordant minus discordant pairs. Pairs tied in both are subtracted twice.
             balance = pairs - tied[chosen, q] - tied[other, q] + tied_in_both - 2.0 * discordant
-            total += min(abs(balance) / np.sqrt(spread), 1.0)  # rounding of the root could give 1 + 2e-16
+            # Rounding of the root could give 1 + 2e-16.
+            total += min(abs(balance) / np.sqrt(spread), 1.0)
             defined += 1
         out[0, index] = total
         out[1, index] = defined

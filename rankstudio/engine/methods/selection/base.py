@@ -1,4 +1,7 @@
-"""Bases of all selectors, and of those that order features by something other than RankRLS's error."""
+"""Base classes of selectors.
+
+There is one for all selectors, one for growing selections, and one for selectors that order the features.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,10 @@ class Selector(LinearRanker):
         return tags
 
     def _transform(self, X: Any) -> Any:
-        """Return the selected columns of checked documents; scikit-learn calls it."""
+        """Return the selected columns of checked documents.
+
+        Scikit-learn calls this method.
+        """
         return _selector_mixin()._transform(self, X)
 
 
@@ -203,7 +209,7 @@ class Ordering:
         np.fmax.at(best, groups.of_column, self.candidates)
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
         columns = groups.columns(groups.containing(self.features.tolist())[:k])
-        return Ordering(np.array(columns, dtype=np.int64), scores, self.found)
+        return Ordering(features=np.array(columns, dtype=np.int64), candidates=scores, found=self.found)
 
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
         """Return an order by score per cost, without features that exceed the remaining budget.
@@ -224,7 +230,9 @@ class Ordering:
             selected.append(first)
             spent += float(rules.costs[first])
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
-        return Ordering(np.array(groups.columns(selected), dtype=np.int64), scores, self.found)
+        return Ordering(
+            features=np.array(groups.columns(selected), dtype=np.int64), candidates=scores, found=self.found
+        )
 
 
 @dataclass
@@ -271,9 +279,15 @@ class PathSelector(GrowingSelector):
 
     regularization: float
     groups: Sequence[Sequence[int]] = ()
-    """0-based columns that are taken or left together; see :class:`ScoredSelector`."""
+    """0-based columns that are taken or left together.
+
+    See :class:`ScoredSelector`.
+    """
     costs: ArrayLike | None = None
-    """Cost of each feature, which divides its score; see :class:`ScoredSelector`."""
+    """Cost of each feature, which divides its score.
+
+    See :class:`ScoredSelector`.
+    """
     budget: float | None = None
     """Maximum total cost; see :class:`ScoredSelector`."""
 
@@ -331,7 +345,13 @@ class PathSelector(GrowingSelector):
         for number, size in enumerate(groups.ends(order), start=1):
             selected = tuple(order[:size].tolist())
             compared = ordering.compared(previous_size)
-            yield Step(number, selected, coefs[size - 1], float(errors[size - 1]), compared)
+            yield Step(
+                number=number,
+                selected=selected,
+                coef=coefs[size - 1],
+                criterion=float(errors[size - 1]),
+                candidates=compared,
+            )
             previous_size = size
 
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
@@ -397,7 +417,8 @@ def best_first(scores: Floats, k: int) -> Ints:
     descending = scores[order].tolist()
     starts = [0]
     for index, score in enumerate(descending):
-        if not score >= descending[starts[-1]] - tie:  # also for NaN: each is a level of its own, at the end
+        # The negated condition also holds for NaN: each is a level of its own, at the end.
+        if not score >= descending[starts[-1]] - tie:
             starts.append(index)
     level = np.zeros(order.size, dtype=np.int64)
     level[starts[1:]] = 1

@@ -112,5 +112,8 @@ class ColumnGroups:
 
 @lru_cache(maxsize=4)
 def _single_groups(n: int) -> tuple[tuple[Columns, ...], Ints]:
-    """Return a group for each of n features, and the group of each feature; cached for many plans."""
+    """Return a group for each of n features, and the group of each feature.
+
+    The result is cached, because many plans need it.
+    """
     return tuple((column,) for column in range(n)), unwritable(np.arange(n))

@@ -1,4 +1,4 @@
-"""Constraints of a selection: allowed features, their order, and costs besides the criterion or score."""
+"""Constraints of a selection: allowed and pinned features, their number, costs, and a budget."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, prices_of
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 
-_ROUNDING = (
-    1e-12  # share of a budget by which costs may exceed it, because decimal costs add up with rounding
-)
+# Share of a budget by which a total cost may exceed it, because sums of decimal costs are rounded.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,16 @@ class Constraints:
         allowed[list(banned_groups)] = False
         prices = None if costs is None else groups.sums(prices_of(costs, n))
         max_cost = _checked_budget(budget, prices, allowed, pinned_groups)
-        return cls(k, pinned_groups, allowed, n_candidates, seed, prices, max_cost, size_penalty)
+        return cls(
+            k=k,
+            pinned=pinned_groups,
+            allowed=allowed,
+            n_candidates=n_candidates,
+            seed=seed,
+            costs=prices,
+            budget=max_cost,
+            size_penalty=size_penalty,
+        )
 
     def affordable(self, remaining: Bools, spent: float) -> Ints:
         """Return the remaining features that the budget covers after costs of ``spent``, up to rounding."""
@@ -109,12 +117,18 @@ class Constraints:
 
 
 def worth(gains: Floats, prices: Floats) -> Floats:
-    """Return the gain per cost; a negative gain is multiplied by its cost, so that high costs rank lower."""
+    """Return the gain per cost.
+
+    A negative gain is multiplied by its cost, so that high costs rank lower.
+    """
     return np.where(gains > 0, gains / prices, gains * prices)
 
 
 def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
-    """Return the columns of a parameter; raise a ParameterError if they are invalid or repeated."""
+    """Return the columns of a parameter.
+
+    Raises a ParameterError if a column is invalid or repeated.
+    """
     chosen = tuple(int(c) for c in columns)
     if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):
         raise ParameterError(name, list(chosen), f"different columns from 0 to {n - 1}")

@@ -27,15 +27,18 @@ from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-_MOST_CLASSES = 64  # all pairs of labels are compared, so labels with more values are not treated as grades
+# All pairs of labels are compared, so labels with more values are not treated as grades.
+_MOST_CLASSES = 64
 _DENSITY = 160.0  # nanoseconds for a value of a feature
 _PROGRESS_TEXT = "estimating densities"
-_GROUPS = 20  # queries are divided into this many groups; densities are estimated again without each group
+# Queries are divided into this many groups; densities are estimated again without each group.
+_GROUPS = 20
 _VALUES = 1 << 22  # numbers of features that are processed together: 32 MB
 # Share of the memory budget for features that are processed together, for several shards. All shards are read
 # once for every such part of the features.
 _SHARE = 1 / 8
-_PER_DOCUMENT = 200.0  # bytes for a feature: its values, their order, the values by grade, and sums
+# Bytes for a feature: its values, their order, the values by grade, and sums.
+_PER_DOCUMENT = 200.0
 # Share of the sum of weights: if the average density is smaller, the error of the fast sums would matter.
 _THIN = 1e-4
 
@@ -166,9 +169,8 @@ class ExpectedDivergence(ScoredSelector):
             exact=kde == "exact",
         )
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Order the features by importance plus divergence; constant features come last."""
         density = self.checked("density")
         kde = self.checked("kde")
         importance, _ = yield from measuring_features(data, "NDCG@10", objective(self.convention), False)
@@ -179,7 +181,9 @@ class ExpectedDivergence(ScoredSelector):
         attributes = {"scores_": scores, "importance_": importance, "divergence_": divergence}
         # A constant feature leaves the documents in the order of the file, which may put relevant ones first.
         varies = yield from informative_columns(data)
-        return Ordering(best_first(np.where(varies, scores, -np.inf), k), scores, attributes)
+        return Ordering(
+            features=best_first(np.where(varies, scores, -np.inf), k), candidates=scores, found=attributes
+        )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in importance and divergence.
@@ -239,7 +243,10 @@ def divergences(
 
 
 def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[Floats]:
-    """Compute :func:`divergences` with progress events; a part of the features is read at a time."""
+    """Compute :func:`divergences` with progress events.
+
+    A part of the features is read at a time.
+    """
     grades = labels_of(data)
     m, n = data.X.shape
     _check_grades(grades)
@@ -304,7 +311,10 @@ def grade_densities(
 def _compared(
     values: Floats, grade: Ints, grades: Floats, validation_values: Floats, normalised: bool, exact: bool
 ) -> GradeDensities:
-    """Return the densities and d of one feature; ``grade`` are the documents' positions in ``grades``."""
+    """Return the densities and d of one feature.
+
+    ``grade`` are the documents' positions in ``grades``.
+    """
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
     order = np.argsort(values)
@@ -338,11 +348,22 @@ def _compared(
         else:
             has_density[r] = 0.0 < h < np.inf
     divergence = kernels.expected_divergence(densities, counts, has_density)
-    return GradeDensities(grades, places, counts, densities, has_density, bandwidths, divergence)
+    return GradeDensities(
+        grades=grades,
+        places=places,
+        counts=counts,
+        densities=densities,
+        known=has_density,
+        bandwidths=bandwidths,
+        divergence=divergence,
+    )
 
 
 def _bandwidth(values: Floats, normalised: bool) -> float:
-    """Return the bandwidth for the ascending values of one grade, 0 if there is only one distinct value."""
+    """Return the bandwidth for the ascending values of one grade.
+
+    The bandwidth is 0 if there is only one distinct value.
+    """
     if values.size < 2 or values[0] == values[-1]:
         return 0.0
     return 1.06 * float(values.std(ddof=1)) * (float(values.size**-0.2) if normalised else 1.0)
@@ -384,7 +405,10 @@ def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryDa
 
 
 def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
-    """Return the validation documents as an array; raise a DatasetError for a wrong shape or number."""
+    """Return the validation documents as an array.
+
+    Raises a DatasetError for a wrong shape or an invalid number.
+    """
     validation = np.asarray(X_validation, dtype=np.float64)
     if validation.ndim != 2 or validation.shape[0] == 0 or validation.shape[1] != n:
         raise DatasetError(

@@ -30,7 +30,10 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, told_as
 
 @dataclass
 class _Partition:
-    """Subsets of one dataset's features that a search has found; ``is_whole`` once the search has ended."""
+    """Subsets of one dataset's features that a search has found.
+
+    ``is_whole`` is True once the search has ended.
+    """
 
     nodes: list[Node] = field(default_factory=list)
     is_whole: bool = False
@@ -38,7 +41,10 @@ class _Partition:
 
 @dataclass
 class _Partitions:
-    """Cache of one dataset's partitions; a key is the selector's class and its parameters without λ."""
+    """Cache of one dataset's partitions.
+
+    A key is the selector's class and its parameters without λ.
+    """
 
     found: dict[tuple[type, tuple[tuple[str, Any], ...]], _Partition] = field(default_factory=dict)
 
@@ -140,7 +146,13 @@ class FSBFS(PathSelector):
             self._keep(nodes)
             compared = np.full(data.X.shape[1], np.nan)
             compared[list(node.reached)] = list(node.reached.values())
-            yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), compared)
+            yield Step(
+                number=len(nodes),
+                selected=features,
+                coef=weights[-1] @ combinations,
+                criterion=float(errors[-1]),
+                candidates=compared,
+            )
 
     def nodes(self, data: TrainingData, max_nodes: int | None = None) -> Iterator[Node | WorkProgress]:
         """Yield the cached subsets of these data, then search for the others, with progress events.
@@ -179,8 +191,17 @@ class FSBFS(PathSelector):
             ascent = yield from opening
             remaining: list[int] = ascent.informative.tolist()
             if not remaining:  # all features are constant: a subset of the first one
-                yield Node((0,), np.eye(1, n)[0], (yield from ascent.measured(np.zeros(n))))
-            search = BestFirstSearch(ascent, size, patience, tolerance, max_iter, rng)
+                yield Node(
+                    features=(0,), coef=np.eye(1, n)[0], value=(yield from ascent.measured(np.zeros(n)))
+                )
+            search = BestFirstSearch(
+                ascent=ascent,
+                size=size,
+                patience=patience,
+                tolerance=tolerance,
+                max_iter=max_iter,
+                rng=rng,
+            )
             singles = {}
             for feature in remaining:
                 singles[feature] = yield from search.single(feature)
@@ -221,7 +242,12 @@ class FSBFS(PathSelector):
             parts[inside] = values[0]
             scores[other_columns] = [node.reached[column] for column in other_columns]
             parts[other_columns] = values[1:]
-            yield ComparedByQuery(node.features, scores, parts, is_counted)
+            yield ComparedByQuery(
+                winners=node.features,
+                scores=scores,
+                parts=parts,
+                counted=is_counted,
+            )
             n_taken += len(node.features)
             if n_taken >= n_features:
                 return
@@ -318,7 +344,7 @@ class BestFirstSearch:
         coef[feature] = 1.0 / self._ascent.scale[feature]
         up = yield from self._ascent.measured(coef)
         down = yield from self._ascent.measured(-coef)
-        return Node((feature,), coef if up >= down else -coef, max(up, down))
+        return Node(features=(feature,), coef=coef if up >= down else -coef, value=max(up, down))
 
     def best_subset(
         self, remaining: list[int], singles: dict[int, Node]
@@ -328,7 +354,8 @@ class BestFirstSearch:
         The search yields before each new node, so that the caller can stop. Features with a final weight of 0
         are not part of the resulting subset.
         """
-        turn = count()  # second key of the queue: among equal measures, the node found first
+        # Second key of the queue: among equal measures, the node found first.
+        turn = count()
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
         heapq.heapify(queue)
         _, _, best = queue[0]
@@ -368,7 +395,7 @@ class BestFirstSearch:
         coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
         if not value > node.value:
             # The new weight stays 0, and the other weights are those at which ascent stopped before.
-            return Node(features, node.coef, node.value)
+            return Node(features=features, coef=node.coef, value=node.value)
         before = node.value
         for _ in range(self._max_iter - 1):
             if not value > before + self._tolerance:
@@ -376,4 +403,4 @@ class BestFirstSearch:
             before = value
             order = self._rng.permutation(features).tolist()
             coef, value = yield from self._ascent.sweeping(coef, value, order)
-        return Node(features, coef, value)
+        return Node(features=features, coef=coef, value=value)

@@ -52,7 +52,10 @@ class _Similarities:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Weighing(Selector):
-    """Base class of FSMRank and of the selectors that start from its weights: holds FSMRank's parameters."""
+    """Base class of FSMRank and of the selectors that start from its weights.
+
+    It has FSMRank's parameters.
+    """
 
     lambda1: float = 0.1
     lambda2: float = 1e-4
@@ -95,7 +98,12 @@ class _Weighing(Selector):
             parts[order] = np.abs(weights)[:, None] - np.maximum(signs[:, None] * weights_without, 0.0)
             scores[order] = np.abs(weights)
         for column in order[:n_features].tolist():
-            yield ComparedByQuery((column,), scores.copy(), parts, np.ones(Q, dtype=np.bool_))
+            yield ComparedByQuery(
+                winners=(column,),
+                scores=scores.copy(),
+                parts=parts,
+                counted=np.ones(Q, dtype=np.bool_),
+            )
             scores[column] = np.nan
 
     def weighed_features(
@@ -112,7 +120,9 @@ class _Weighing(Selector):
             # The run has already shown the notes.
             matrix = yield from without_notes(fsmrank.similarities(data))
             similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
-        return FeaturePenalties(importances[columns], importances[n:][columns], similarity)
+        return FeaturePenalties(
+            importance=importances[columns], of_negative=importances[n:][columns], similarity=similarity
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -135,9 +145,9 @@ class FSMRank(_Weighing):
         λ2, from 0 up: penalty on weight, larger for less important features.
     importance : {"pearson", "ndcg", "map", "none"}, array-like or callable, default "pearson"
         s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the feature alone; 1; or own
-        numbers from 0 up, of shape (n,), or (2n,) with those of the negatives last, or a function of X, y and
-        the query of each document that returns them. Features without importance, such as constant ones, are
-        excluded.
+        numbers from 0 up, of shape (n,), or (2n,) with the negatives last, or a function of X, y and the
+        query of each document that returns such numbers. Features without importance, such as constant ones,
+        are excluded.
     similarity : {"pearson", "kendall", "none"}, array-like or callable, default "pearson"
         A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity; or an own symmetric
         matrix of shape (n, n), or a function that returns it.
@@ -199,7 +209,10 @@ class FSMRank(_Weighing):
         return sums_need(shape, PAIRS)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one :class:`FSMStep` per iteration; its criterion is the objective."""
+        """Yield one :class:`FSMStep` per iteration.
+
+        Its criterion is the objective.
+        """
         data = training_data(data)
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
@@ -225,7 +238,14 @@ class FSMRank(_Weighing):
                 number += 1
                 coef = state.w[:n] - state.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
-                yield FSMStep(number, chosen, coef, state.objective, np.empty(0), state.lipschitz)
+                yield FSMStep(
+                    number=number,
+                    selected=chosen,
+                    coef=coef,
+                    criterion=state.objective,
+                    candidates=np.empty(0),
+                    lipschitz=state.lipschitz,
+                )
 
     def objectives(self, data: TrainingData, coefs: Sequence[Floats]) -> Waiting[list[float]]:
         """Return the objective of each model, whose weights have shape (n,).
@@ -297,7 +317,13 @@ def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
     for k, feature in enumerate(order.tolist(), start=1):
         coef = coef.copy()
         coef[feature] = last.coef[feature]
-        yield Step(k, tuple(order[:k].tolist()), coef, float("nan"), np.empty(0))
+        yield Step(
+            number=k,
+            selected=tuple(order[:k].tolist()),
+            coef=coef,
+            criterion=float("nan"),
+            candidates=np.empty(0),
+        )
 
 
 def by_weight(coef: Floats, all_features: bool = False) -> Ints:
@@ -386,7 +412,7 @@ class FSMRankTop(_OfFSMRank):
     entry = selectors.FSMRANK_TOP
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature: FSMRank's weights of it and all earlier ones.
+        """Yield one step per selected feature: FSMRank weights of this and all earlier features.
 
         If FSMRank leaves every weight at 0, and features without weight are not wanted, the only step is the
         model without features.
@@ -430,7 +456,8 @@ def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[F
 
 
 _TOL = 1e-6  # duality gap of a refitted model, relative to its objective
-_MAX_ITER = 1000  # truncated Newton takes about 20; this only ends problems that cannot converge
+# Truncated Newton takes about 20; this only ends problems that cannot converge.
+_MAX_ITER = 1000
 
 
 @dataclass(eq=False, repr=False)
@@ -490,7 +517,7 @@ class FSMSVM(_OfFSMRank):
     C: float = 1.0
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature: RankSVM with it and all earlier ones.
+        """Yield one step per selected feature: RankSVM with this and all earlier features.
 
         If FSMRank leaves every weight at 0, the only step is the model without features.
         """
@@ -516,11 +543,18 @@ class FSMSVM(_OfFSMRank):
                 coef = np.zeros(n)
                 coef[chosen] = optimum.w
                 compared = without(scores, chosen[:-1])
-                yield Step(k, tuple(chosen), coef, optimum.objective, compared)
+                yield Step(
+                    number=k,
+                    selected=tuple(chosen),
+                    coef=coef,
+                    criterion=optimum.objective,
+                    candidates=compared,
+                )
 
 
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
-_CONVENTION = "letor4"  # the convention of NDCG@10, because the paper evaluates on LETOR
+# The convention of NDCG@10, because the paper evaluates on LETOR.
+_CONVENTION = "letor4"
 
 
 def importance(data: QueryData, kind: str) -> Floats:
@@ -553,7 +587,8 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
         downwards, upwards = yield from directed_measures(
             data, _MEASURES[kind], convention(_CONVENTION).objective
         )
-        assert upwards is not None  # directed_measures computes both directions by default
+        # directed_measures computes both directions by default.
+        assert upwards is not None
         importances = np.concatenate((downwards, upwards))
     else:
         correlations = (yield from correlating(data))[0]

@@ -24,7 +24,10 @@ from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.work import Waiting, WorkProgress, without_notes
 
 MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10", "loss": "Disagreement"}
-"""Measure behind each choice of importance; disagreement is an error, so importance is 1 minus it."""
+"""Measure behind each choice of importance.
+
+Disagreement is an error, so importance is 1 minus it.
+"""
 
 
 @dataclass(eq=False, repr=False)
@@ -88,7 +91,8 @@ class GAS(PathSelector):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         if shape.sharded:
-            return shard_need(shape, states=shape.documents)  # ranks and orders, of Kendall's τ
+            # The states are the ranks and orders of Kendall's τ.
+            return shard_need(shape, states=shape.documents)
         return whole_need(shape, 2.0)
 
     _: KW_ONLY
@@ -114,9 +118,8 @@ class GAS(PathSelector):
             return own_similarity(kind, data)
         return (yield from comparing_features(data, kind))
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Select k times the feature with the largest score, which lowers the scores of similar features."""
         c = self.checked("c")
         kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
@@ -138,9 +141,10 @@ class GAS(PathSelector):
                 is_unranked[order[t]] = False
                 unranked = np.flatnonzero(is_unranked)
                 if t + 1 < k and self.c > 0:
-                    scores[unranked] -= 2.0 * c * (yield from between(int(order[t]), unranked))
+                    similarities = yield from between(int(order[t]), unranked)
+                    scores[unranked] -= 2.0 * c * similarities
         attributes = {"importance_": importance, "scores_": scores, "directions_": directions}
-        return Ordering(order, compared, attributes)
+        return Ordering(features=order, candidates=compared, found=attributes)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:  # noqa: D102 - inherited
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
@@ -162,7 +166,9 @@ class GAS(PathSelector):
             # The run has already shown the notes.
             matrix = yield from without_notes(self.similarities(data))
             similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
-        return FeaturePenalties(importance[columns], importance[columns], similarity)
+        return FeaturePenalties(
+            importance=importance[columns], of_negative=importance[columns], similarity=similarity
+        )
 
 
 def _zeros_without_progress(n: int, n_queries: int) -> Waiting[Floats]:

@@ -15,9 +15,11 @@ from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_RIVALS = 8  # number of other features, the next to enter, for which the parts of queries are computed
+# Number of other features, the next to enter, for which the parts of queries are computed.
+_RIVALS = 8
 _SAME = 1e-6  # share of α up to which two values of α are equal, because of rounding
-_AS_HIGH = 1e-9  # share of α up to which two correlations are equal, because of rounding
+# Share of α up to which two correlations are equal, because of rounding.
+_AS_HIGH = 1e-9
 
 
 @dataclass(eq=False, repr=False)
@@ -72,9 +74,8 @@ class L1Path(PathSelector):
     scaling: str = "unit"
     regularization: float = 1.0
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Order the features by the α at which they first enter the lasso, the largest first."""
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
         gram, products_with_y = yield from sums_of_products(data)
@@ -92,7 +93,9 @@ class L1Path(PathSelector):
         order = np.argsort(-np.nan_to_num(entry_alphas, nan=-1.0), kind="stable")[:k].astype(np.int64)
         attributes = {"alphas_": entry_alphas, "lasso_alphas_": alphas, "lasso_coefs_": weights}
         return Ordering(
-            order, _residual_correlations(gram, products_with_y, order, scaling, attributes), attributes
+            features=order,
+            candidates=_residual_correlations(gram, products_with_y, order, scaling, attributes),
+            found=attributes,
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
@@ -144,7 +147,12 @@ class L1Path(PathSelector):
             scores[candidates[best]] = alphas[best]
             parts = np.zeros((gram.shape[0], len(query_grams)))
             parts[candidates[best]] = alphas[best, None] - alphas_without.T
-            yield ComparedByQuery((winner,), scores, parts, np.ones(len(query_grams), dtype=np.bool_))
+            yield ComparedByQuery(
+                winners=(winner,),
+                scores=scores,
+                parts=parts,
+                counted=np.ones(len(query_grams), dtype=np.bool_),
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +177,8 @@ class _Entry:
         positive, negative = (
             np.where(valid, alpha, np.nan) for valid, alpha in zip(is_valid, alphas, strict=True)
         )
-        is_negative = is_valid[1] & ~(positive >= negative)  # also if the positive sign has no α
+        # This also holds if the positive sign has no α.
+        is_negative = is_valid[1] & ~(positive >= negative)
         return np.where(is_negative, negative, positive), np.where(is_negative, -1.0, 1.0)
 
     def alphas(self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats) -> Floats:
@@ -222,10 +231,13 @@ def _residual_correlations(
     return compared
 
 
-_DEPENDENT = 1e-10  # unexplained share of a feature's squared length up to which it is linearly dependent
-_ROUNDING = 1e-13  # share of the greatest α at which the path ends, as the rest is rounding
+# Unexplained share of a feature's squared length up to which it is linearly dependent.
+_DEPENDENT = 1e-10
+# Share of the greatest α at which the path ends, as the rest is rounding.
+_ROUNDING = 1e-13
 _PARALLEL = 1e-12  # two correlations whose rates differ by less never meet
-_MOST_KNOTS = 50  # maximum number of knots per feature; usually there are at most two
+# Maximum number of knots per feature; usually there are at most two.
+_MOST_KNOTS = 50
 
 
 def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, Floats, Floats]:
@@ -269,8 +281,10 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
     weights = [w]
     end = _ROUNDING * alpha
     active: list[int] = []
-    signs = np.zeros(n)  # of the active features' weights; ±2 for a feature that has just left
-    is_dependent = np.zeros(n, dtype=bool)  # combinations of active features, until one of these leaves
+    # Signs of the active features' weights; ±2 for a feature that has just left.
+    signs = np.zeros(n)
+    # Combinations of active features, until one of these leaves.
+    is_dependent = np.zeros(n, dtype=bool)
     joining = int(np.argmax(np.abs(right))) if alpha > 0 else -1  # -1 for none
     while alpha > end and np.isfinite(entry_alphas).sum() < max_features and len(alphas) < max_knots:
         correlation = right - gram @ w
@@ -332,7 +346,10 @@ def _lengths_to_join(correlation: Floats, rates: Floats, alpha: float, signs: Fl
 
 
 def _lengths_to_leave(w: Floats, direction: Floats, signs: Floats) -> Floats:
-    """Return the step length after which each active feature's weight is 0, inf for a weight that grows."""
+    """Return the step length after which the weight of each active feature is 0.
+
+    The length is infinite for a weight that grows.
+    """
     shrinks = direction * signs < 0
     lengths = np.full(w.size, np.inf)
     lengths[shrinks] = np.maximum(-w[shrinks] / direction[shrinks], 0.0)

@@ -70,7 +70,12 @@ def compared_means(
 def compared_parts(steps: Sequence[Step], parts: Floats, counted: Bools) -> Compared:
     """Yield the scores of steps that add one feature each, with the same parts (n, Q) at every step."""
     for index, step in enumerate(steps):
-        yield ComparedByQuery((step.selected[index],), step.candidates, parts, counted)
+        yield ComparedByQuery(
+            winners=(step.selected[index],),
+            scores=step.candidates,
+            parts=parts,
+            counted=counted,
+        )
 
 
 def measured_by_query(
@@ -90,7 +95,8 @@ def measured_by_query(
 def _values_by_query(data: QueryData, weights: Floats, name: str, convention: Convention) -> tuple[Joined]:
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1
-    if has_one_feature.all():  # no sums, so that the features' own values are ranked without rounding
+    # No sums, so that the features' own values are ranked without rounding.
+    if has_one_feature.all():
         columns = np.argmax(weights != 0, axis=1)
         scores = (data.X[:, columns] * weights[np.arange(len(weights)), columns]).T
     else:
@@ -145,6 +151,9 @@ def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
 
 
 def nothing_compared(data: TrainingData, n: int) -> tuple[Floats, Bools]:
-    """Return the parts (n, Q) and the counted queries (Q,) for a step without scores: zeros, all queries."""
+    """Return the parts (n, Q) and the counted queries (Q,) for a step without scores.
+
+    All parts are 0, and all queries are counted.
+    """
     Q = data.ptr.size - 1
     return np.zeros((n, Q)), np.ones(Q, dtype=np.bool_)

@@ -88,9 +88,8 @@ class RecursiveElimination(PathSelector):
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS)
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Eliminate features one by one, and return the first k in the opposite order."""
         importance = self.checked("importance")
         ranker = self.checked("ranker")
         regularization = self.checked("regularization")
@@ -104,7 +103,7 @@ class RecursiveElimination(PathSelector):
             order, compared = yield from _eliminate(weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k)
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
-        return Ordering(order[:k], compared, {"ranking_": ranking})
+        return Ordering(features=order[:k], candidates=compared, found={"ranking_": ranking})
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the comparison of weights that gave the feature its position in the path.
@@ -144,7 +143,12 @@ class RecursiveElimination(PathSelector):
                 sign = 1.0 if position == 0 else -1.0
                 scores[columns] = sign * np.abs(weights)
                 parts[columns] = sign * (np.abs(weights)[:, None] - np.abs(without).T)
-            yield ComparedByQuery((winner,), scores, parts, np.ones(Q, dtype=np.bool_))
+            yield ComparedByQuery(
+                winners=(winner,),
+                scores=scores,
+                parts=parts,
+                counted=np.ones(Q, dtype=np.bool_),
+            )
 
 
 def _ridge_weights(grams: Floats, regularization: float) -> Floats:

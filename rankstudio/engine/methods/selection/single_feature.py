@@ -79,9 +79,8 @@ class SingleFeatureRanking(ScoredSelector):
     direction: str = "best"
     convention: str = DEFAULT
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Order the features by their measure; constant features come last."""
         tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(
             data, self.measure, objective(self.convention), tries_both
@@ -94,7 +93,11 @@ class SingleFeatureRanking(ScoredSelector):
         gains = np.where(varies, gains, -np.inf)
         # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger is always better.
         shown_scores = np.where(varies, scores if higher_is_better else 1.0 - scores, np.nan)
-        return Ordering(best_first(gains, k), shown_scores, {"scores_": scores, "directions_": directions})
+        return Ordering(
+            features=best_first(gains, k),
+            candidates=shown_scores,
+            found={"scores_": scores, "directions_": directions},
+        )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in the measure of each feature.
@@ -257,9 +260,8 @@ class MutualInformation(ScoredSelector):
         )
         return ratios
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Order the features by the statistic of their bins and the labels."""
         scores = np.empty(data.X.shape[1])
         edges, labels = yield from _bin_edges(data, self.checked("n_bins"))
         for columns in data.portions():
@@ -268,7 +270,7 @@ class MutualInformation(ScoredSelector):
                 data, _PROGRESS_TEXT, _joint_counts, columns, edges[columns], labels
             )
             scores[columns] = [self.statistic(joint) for joint in counts]
-        return Ordering(best_first(scores, k), scores, {"scores_": scores})
+        return Ordering(features=best_first(scores, k), candidates=scores, found={"scores_": scores})
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in the statistic of each feature: the sum of its documents' :meth:`gains`.

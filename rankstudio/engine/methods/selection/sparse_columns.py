@@ -1,4 +1,7 @@
-"""Counts and measures of sparse columns for filters: entries are processed one by one, all zeros at once."""
+"""Counts and measures of sparse columns for filters.
+
+Entries are processed one by one, and all zeros of a column at once.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,8 @@ from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.names import measure as find_measure
 
 _VALUES = 1 << 22  # scores that are measured at a time: 32 MB
-_REST_SHARE = (
-    0.7  # a pass ends where the queries with further runs have less than this share of its documents
-)
+# A pass ends where the queries with further runs have less than this share of the pass's documents.
+_REST_SHARE = 0.7
 
 
 class _Entries(NamedTuple):
@@ -51,7 +53,8 @@ def joint_counts(data: SparseQueryData, columns: slice, edges: Floats, number: I
     nonzeros = _Entries.of(data, columns)
     n_bins = edges.shape[1] + 1
     bins = np.zeros(nonzeros.value.size, dtype=np.int64)
-    zero_bins = np.zeros(edges.shape[0], dtype=np.int64)  # the bin of value 0 of each feature
+    # The bin of value 0 of each feature.
+    zero_bins = np.zeros(edges.shape[0], dtype=np.int64)
     for b in range(n_bins - 1):
         edge = edges[:, b]
         begins_bin = np.ones(edge.size, dtype=np.bool_) if b == 0 else edge != edges[:, b - 1]
@@ -144,7 +147,10 @@ def measure_sums(
 
 
 def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
-    """Return for each entry whether it is the first of its run, the entries of one feature in one query."""
+    """Return for each entry whether it is the first of its run.
+
+    A run is the entries of one feature in one query.
+    """
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)
     begins[1:] = (entry_query[1:] != entry_query[:-1]) | (cells.column[1:] != cells.column[:-1])

@@ -1,4 +1,7 @@
-"""Coordinate ascent on shards: a measure as a function of a linear model's weights, which is maximised."""
+"""Coordinate ascent on shards.
+
+It maximises a measure as a function of a linear model's weights.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,10 @@ class Ascent(AscentSearch):
         return float(values[0])
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
-        """Return the value of a model after each change of one weight; without changes, the model's value."""
+        """Return the value of a model after each change of one weight.
+
+        Without changes, the result is the value of the model itself.
+        """
         total, count = yield from self._session.sum((coef, feature, changes), "measuring models")
         worst = np.full(total.shape, -np.inf)
         return np.asarray(np.divide(self._sign * total, count, out=worst, where=count > 0))
@@ -94,7 +100,10 @@ def bytes_of_shard(m: int, n: int) -> int:
 
 
 class _Measuring:
-    """State of a shard that measures models; transposed features and evaluator are kept if memory allows."""
+    """State of a shard that measures models.
+
+    Transposed features and evaluator are kept if memory allows.
+    """
 
     def __init__(self, data: QueryData, scratch: Scratch, measure: str, convention: Convention) -> None:
         self._measure = measure

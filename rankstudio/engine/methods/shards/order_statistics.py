@@ -128,7 +128,7 @@ class Thresholds:
     starts : ndarray of shape (n + 1,)
         Feature j has the thresholds ``values[starts[j]:starts[j + 1]]``; a constant feature has none.
     fewer : ndarray of shape (n,), bool
-        Mask of the features with so many distinct values that the thresholds do not separate all of them.
+        Mask of the features with more distinct values than the thresholds separate.
     """
 
     values: Floats
@@ -232,7 +232,8 @@ def _find_thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting
         rank_positions = np.arange(1, ranks + 1) * data.y.size // (ranks + 1) - 1
         at_ranks = yield from order_statistics(data, rank_positions, _PROGRESS_TEXT, many)
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
-            feature_thresholds[feature] = np.unique(values + 0.0)  # + 0.0 turns -0 into 0
+            # + 0.0 turns -0 into 0.
+            feature_thresholds[feature] = np.unique(values + 0.0)
     fewer = np.zeros(len(feature_thresholds), dtype=np.bool_)
     fewer[many] = True
     return _joined_thresholds(feature_thresholds, fewer)
@@ -252,7 +253,7 @@ def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresho
 
 def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresholds:
     starts = np.cumsum([0, *(values.size for values in feature_thresholds)]).astype(np.int64)
-    return Thresholds(np.concatenate(feature_thresholds), starts, fewer)
+    return Thresholds(values=np.concatenate(feature_thresholds), starts=starts, fewer=fewer)
 
 
 def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
@@ -263,5 +264,8 @@ def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
 
 
 def _values_if_few(values: Floats, max_values: int) -> Floats:
-    """Return distinct values, with -0 as 0; an empty array if there are more than ``max_values``."""
+    """Return distinct values, with -0 as 0.
+
+    The result is an empty array if there are more than ``max_values``.
+    """
     return values + 0.0 if values.size <= max_values else np.empty(0)

@@ -30,7 +30,8 @@ from rankstudio.engine.methods.shards.work import Greatest, StateWork
 from rankstudio.engine.support.threads import pool
 from rankstudio.engine.support.work import Waiting
 
-_MAX_SAMPLE = 4_096  # maximum number of documents of a shard from which the preconditioner is estimated
+# Maximum number of documents of a shard from which the preconditioner is estimated.
+_MAX_SAMPLE = 4_096
 
 _PROGRESS_TEXT = "learning from pairs"
 
@@ -157,7 +158,10 @@ class _Pairs(Pairs):
         return hinge, self._order
 
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
-        """Return the hinge; sorting starts from ``order``, which nearly sorts the scores."""
+        """Return the hinge.
+
+        Sorting starts from ``order``, which nearly sorts the scores.
+        """
         initial_order = self._initial_order
         self._initial_order = order
         try:
@@ -204,7 +208,8 @@ class _PairState:
         """Return a loss at some weights; the last result is cached."""
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
-            self._last_loss = None  # releases its memory before the next one is computed
+            # Releases its memory before the next one is computed.
+            self._last_loss = None
             self._last_loss = key, loss(problem.pairs, problem.scores(w))
         return self._last_loss[1]
 
@@ -278,7 +283,8 @@ class ShardedPairs:
         self._width = n_features
         self._columns = np.arange(n_features) if columns is None else np.array(columns, dtype=np.int64)
         self.n_features = self._columns.size
-        self._constant_sums: dict[_Message, Any] = {}  # sums that do not depend on weights
+        # Sums that do not depend on weights.
+        self._constant_sums: dict[_Message, Any] = {}
 
     def narrowed(self, columns: Sequence[int]) -> ShardedPairs:
         """Return the same pairs with some of the features."""

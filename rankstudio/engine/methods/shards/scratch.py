@@ -1,4 +1,7 @@
-"""The arrays of a shard's state: in memory up to a limit, beyond it in files that are mapped into memory."""
+"""The arrays of a shard's state.
+
+They are in memory up to a limit, and beyond it in files that are mapped into memory.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ class Room:
         return self._n_bytes()
 
     def taken(self, n_bytes: int, spare: float = 0.0) -> bool:
-        """Reserve a number of bytes if the share ``spare`` of the limit stays free; return whether it did."""
+        """Reserve a number of bytes if the share ``spare`` of the limit stays free.
+
+        The result is whether this was possible.
+        """
         with self._lock:
             total = self._reserved_bytes + n_bytes
             fits = total <= self._unasked or total + spare * self._limit <= self._limit
@@ -109,7 +115,10 @@ class Scratch:
         return fits
 
     def release(self) -> None:
-        """Release the pages of mapped arrays; they are read again on next use."""
+        """Release the pages of mapped arrays.
+
+        The pages are read again on next use.
+        """
         for array in self._mapped_arrays:
             release(array)
 

@@ -270,7 +270,8 @@ def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
 
 
 def _left_out(data: QueryData, cost: PairCost, cut: bool, order: Ints, *message: Any) -> tuple[Floats]:
-    if cut:  # a block is not cached and is centred each time, so only the needed features are
+    # A block is not cached and is centred each time, so only the needed features are.
+    if cut:
         data = data.narrowed(order.tolist())
         order = np.arange(order.size)
     return (left_out_errors(PairRows.of(data, cost), order, *message),)

@@ -41,8 +41,10 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 # States of one shard of up to this size are allocated without asking how much memory is free, which takes
 # longer than a short path.
 _UNCHECKED_BYTES = 1e8
-_ENTRIES_AT_ONCE = 1 << 22  # entries of sparse columns that are processed between two progress events
-_VALUES_AT_ONCE = 1_000_000  # the same for dense columns: processing them takes some tenths of a second
+# Entries of sparse columns that are processed between two progress events.
+_ENTRIES_AT_ONCE = 1 << 22
+# The same for dense columns: processing them takes some tenths of a second.
+_VALUES_AT_ONCE = 1_000_000
 
 
 Sums = tuple[Floats, ...]
@@ -240,14 +242,24 @@ class TrainingData:
 
     @cached_property
     def grading(self) -> Grading:
-        """Information that measures need in addition to labels; it describes all data, also in a shard."""
+        """Information that measures need in addition to labels.
+
+        It describes all data, also in a shard.
+        """
         return self.part_of or Grading.of(self.y)
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """The shards, in row order."""
         if self.given is not None:
-            return (Shard(0, self.ptr.size - 1, 0, int(self.ptr[-1])),)
+            return (
+                Shard(
+                    first_query=0,
+                    end_query=self.ptr.size - 1,
+                    first_row=0,
+                    end_row=int(self.ptr[-1]),
+                ),
+            )
         return shards_of(self.ptr, self.documents)
 
     @property

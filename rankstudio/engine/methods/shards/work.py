@@ -14,7 +14,10 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 
 
 class ShardState(Protocol):
-    """State of a method for one shard; it depends only on the data, the work and the messages."""
+    """State of a method for one shard.
+
+    It depends only on the data, the work and the messages.
+    """
 
     def step(self, data: QueryData, message: Any) -> tuple[Floats, ...]:
         """Process a message that is sent to all shards, and return this shard's summands.
@@ -43,7 +46,10 @@ class ShardWork(Protocol):
         """Whether a state depends on earlier messages, so that another process has to repeat these first."""
 
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
-        """Return the state of a shard before any message; ``scratch`` allocates its large arrays."""
+        """Return the state of a shard before any message.
+
+        ``scratch`` allocates its large arrays.
+        """
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,10 @@ class TreeSum:
         self._partial_sums: list[tuple[int, tuple[Floats, ...]]] = []
 
     def add(self, summands: Sequence[Floats]) -> None:
-        """Add the arrays of the next shard; they must not be changed afterwards."""
+        """Add the arrays of the next shard.
+
+        The arrays must not be changed afterwards.
+        """
         level = 0
         arrays = tuple(summands)
         while self._partial_sums and self._partial_sums[-1][0] == level:

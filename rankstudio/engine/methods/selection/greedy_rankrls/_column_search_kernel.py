@@ -121,7 +121,10 @@ def _append_to_factor(
     p: Floats,
     inverse_root: Floats,
 ) -> None:
-    """Write the new row of ``inverse`` and ``along``, and s^(-1/2), with the pivot s of (2) in the module."""
+    """Write the new row of ``inverse`` and ``along``, and s^(-1/2) to ``inverse_root``.
+
+    s is the pivot in (2) of the module's docstring.
+    """
     inverse, _, along, _, _, _ = state
     for i in range(BLOCK):
         inverse_root[i] = total[0] - query_products[0, i] + regularization
@@ -155,7 +158,10 @@ def _append_held_out(
     inverse_root: Floats,
     spare: Floats,
 ) -> None:
-    """Write the new row of ``inner`` and ``label_products``; update ``residual_products`` and ``error``."""
+    """Write the new row of ``inner`` and ``label_products``.
+
+    Also update ``residual_products`` and ``error``.
+    """
     _, inner, along, label_products, residual_products, error = state
     # (3) of the module's docstring, divided by the root of the pivot.
     _times_symmetric(inner[k], t, p, spare)
@@ -223,7 +229,10 @@ def _change(
 
 @fused
 def forget(t: int, state: State) -> None:
-    """Go back to the first t features: compute their ``residual_products``; other arrays have their rows."""
+    """Go back to the first t features: compute their ``residual_products``.
+
+    The other arrays still have the rows of these features.
+    """
     _, inner, along, label_products, residual_products, _ = state
     model_products = np.empty((t, BLOCK))
     for k in range(inner.shape[0]):

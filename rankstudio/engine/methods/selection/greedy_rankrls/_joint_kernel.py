@@ -48,7 +48,8 @@ def follow(
                     feature = members[m]
                     other = members[c]
                     if remaining[feature] and remaining[other]:
-                        for i in range(BLOCK):  # (1) and (2) of the module's docstring
+                        # (1) and (2) of the module's docstring.
+                        for i in range(BLOCK):
                             gamma = rows[k, feature, h, i]
                             second = rows[k, other, h, i]
                             joint[k, pair, i] -= gamma * second * pivots[k, h, i]

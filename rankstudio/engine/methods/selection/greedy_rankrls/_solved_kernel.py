@@ -34,7 +34,10 @@ from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel impor
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 TILE = 16
-"""Features that are updated together; their numbers are adjacent in each row of a Gram matrix."""
+"""Features that are updated together.
+
+Their numbers are adjacent in each row of a Gram matrix.
+"""
 
 Factor = tuple[Floats, Floats]
 """-L^-1 below its diagonal, row by row (blocks, k (k - 1) / 2, BLOCK), and D (blocks, k, BLOCK)."""
@@ -176,7 +179,10 @@ def _relate(
     c: Floats,
     space: Floats,
 ) -> None:
-    """Solve (1) and (2) of the module's docstring for z and c, and keep z as the next row of -L^-1 by (6)."""
+    """Solve (1) and (2) of the module's docstring for z and c.
+
+    z is also stored as the next row of -L^-1, by (6).
+    """
     b = selected[t]
     end = t * (t - 1) // 2
     right = space[:t]
@@ -208,7 +214,8 @@ def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Fl
         start = a * (a - 1) // 2
         for i in range(BLOCK):
             value[i] = right[a, i]
-        for e in range(0, a - 3, 4):  # four terms at a time: `value` is read and written a fourth as often
+        # Four terms at a time: `value` is read and written a fourth as often.
+        for e in range(0, a - 3, 4):
             r = start + e
             for i in range(BLOCK):
                 two_terms = rows[k, r, i] * right[e, i] + rows[k, r + 1, i] * right[e + 1, i]

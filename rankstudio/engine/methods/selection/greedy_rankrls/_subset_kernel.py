@@ -36,7 +36,10 @@ def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats
 
 @kernel
 def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
-    """Copy the diagonals of some queries' matrices to ``out`` (blocks, n, BLOCK); add them to ``total``."""
+    """Copy the diagonals of some queries' matrices to ``out`` (blocks, n, BLOCK).
+
+    Also add the diagonals to ``total``.
+    """
     n = gram.shape[1]
     width = gram.shape[3]
     for k in range(out.shape[0]):

@@ -1,4 +1,7 @@
-"""Searches that store nothing for candidates: products come from Gram matrices or from sparse columns."""
+"""On-demand searches, which store nothing for candidates.
+
+The products of candidates come from Gram matrices, or are computed from sparse columns.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ Comparison = Callable[[Ints], Floats]
 
 
 class Products(Protocol):
-    """Products X^_q[:, i]'X^_q[:, j] of features in each query q, and those with the labels."""
+    """Products X^_q[:, i]'X^_q[:, j] of features i and j in each query q, and products with the labels."""
 
     n_queries: int
     informative: Bools
@@ -72,7 +75,8 @@ class GramProducts:
         self.labels: Floats = gram[:, n, n].reshape(-1)[:n_queries]
         self.total = total
         self.gram = gram
-        self._index = np.full(n + 1, n)  # the labels' column, then those of the selected features
+        # The labels' column, then those of the selected features.
+        self._index = np.full(n + 1, n)
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
         rows = np.append(feature, self._index[: t + 1])
@@ -110,7 +114,8 @@ class ColumnProducts:
         self.informative = data.informative
         self.labels: Floats = np.add.reduceat(y * y, data.ptr[:-1])
         self._data = data
-        self._basis = y[:, None].copy()  # y^, then the columns of X^ that are selected, then room for more
+        # y^, then the columns of X^ that are selected, then room for more.
+        self._basis = y[:, None].copy()
 
     @property
     def columns(self) -> column_kernels.Columns:
@@ -145,6 +150,7 @@ class ColumnProducts:
         inverse = np.ascontiguousarray(solve_triangular(factor, np.eye(t), lower=True, check_finite=False))
 
         def changes(candidates: Ints) -> Floats:
+            """Return the changes as if candidates had no entries, except in queries with entries."""
             # Of each candidate: its square, its product with the labels, its products with the t features.
             totals = np.empty((candidates.size, t + 2))
             column_kernels.products_of_columns(columns, t, candidates, totals)
@@ -173,7 +179,8 @@ def _in_whitened_coordinates(
     by β² p'H_q p + 2 β p'b_q. Quadratic forms in p for many candidates and queries are one matrix product.
     """
     t = factor.shape[0]
-    rows = state[0].shape[0] * kernels.BLOCK  # queries, including those that pad the last block
+    # Queries, including those that pad the last block.
+    rows = state[0].shape[0] * kernels.BLOCK
     inverse, inner, along, _, residual_products, _ = (np.moveaxis(array, -1, 1) for array in state)
     K, U = (array[:, :, :t, :t].reshape(rows, t, t)[:n_queries] for array in (inverse, inner))
     z, e = (array[:, :, :t].reshape(rows, t, 1)[:n_queries] for array in (along, residual_products))
@@ -184,7 +191,8 @@ def _in_whitened_coordinates(
     return R_transposed @ R, H, (R_transposed @ z)[:, :, 0], (R_transposed @ e)[:, :, 0]
 
 
-_MIN_PARTS = 4  # candidates are divided into at least this many parts, which threads share
+# Candidates are divided into at least this many parts, which threads share.
+_MIN_PARTS = 4
 _MULTIPLICATION = 0.2  # nanoseconds
 # Candidates times queries that a thread compares at once: a megabyte for each array of one number per pair.
 _MAX_PAIRS_PER_PART = 1 << 17
@@ -204,9 +212,9 @@ class OnDemandSearch:
     -----
     The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are the RankRLS weights trained on
     all queries except q (Pahikkala et al. 2010, eq. (7)). With t features selected and Q queries, a candidate
-    costs O(Qt²) besides its products, which cost O(Qt) from Gram matrices and O(t) per entry from a column;
-    with columns, a comparison of candidates costs a further O(Qt³), once for all of them. Selecting a feature
-    costs O(Qt²); the criterion without each of the t features costs O(Qt³). O(Qk²) memory for k features.
+    costs O(Qt²), and its products cost O(Qt) from Gram matrices and O(t) per entry from a column. With
+    columns, a comparison costs a further O(Qt³), once for all candidates. Selecting a feature costs O(Qt²);
+    the criterion without each of the t features costs O(Qt³). O(Qk²) memory for k features.
     """
 
     def __init__(self, products: Products, regularization: float) -> None:
@@ -286,7 +294,8 @@ class OnDemandSearch:
             ),
         )
         square, label_product = total[:2]
-        self._left_side[t, :t] = self._left_side[:t, t] = total[2:]  # products with the earlier features
+        # Products with the earlier features.
+        self._left_side[t, :t] = self._left_side[:t, t] = total[2:]
         self._left_side[t, t] = square + self._regularization
         self._right_side[t] = label_product
         self.selected = (*self.selected, feature)
@@ -383,7 +392,8 @@ class BackFittingSearch(OnDemandSearch):
         t = len(self.selected)
         columns = self._columns.columns
         models = np.empty((self._columns.n_queries, t))
-        residual = np.empty(columns[4].shape[0])  # a number per document: columns[4] is the basis
+        # One number per document: columns[4] is the basis, with a row per document.
+        residual = np.empty(columns[4].shape[0])
         column_kernels.held_out_models(t, self._state, columns, models, residual)
 
         def changes(candidates: Ints) -> Floats:

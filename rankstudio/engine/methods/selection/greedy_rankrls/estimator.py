@@ -52,7 +52,10 @@ _RELABELLED = LOSS | {
     *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
     *("n_candidates", "seed", "costs", "budget", "size_penalty"),
 }
-"""Parameters that paths of permuted labels support; all others must have their defaults."""
+"""Parameters that paths of permuted labels support.
+
+All others must have their defaults.
+"""
 
 
 @dataclass(eq=False, repr=False)
@@ -357,7 +360,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """Return whether paths follow from sums of per-query statistics that fit into memory."""
         if type(self) is not GreedyRankRLS or data.preferring:
             return False
-        if self.pairs != "query" or data.ptr.size == 2:  # documents are left out, not queries
+        # Documents are left out, not queries.
+        if self.pairs != "query" or data.ptr.size == 2:
             return False
         forward = self.search == "forward" and self.fitting == "pre" and len(self.groups) == 0
         return forward and self.algorithm in ("auto", "statistics", "rows") and sums_fit(data)
@@ -384,15 +388,14 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """
         if type(self) is not GreedyRankRLS:
             return None
-        if not is_usual(self, _RELABELLED) or self.algorithm not in ("auto", "statistics", "rows"):
-            return None
+        has_usual_settings = is_usual(self, _RELABELLED) and self.algorithm in ("auto", "statistics", "rows")
         n = data.X.shape[1]
         n_queries = data.ptr.size - 1
-        if n_queries == 1:  # documents are left out, not queries
-            return None
+        leaves_queries_out = n_queries > 1  # of a single query, documents are left out
         # Bytes for two Gram matrices of each query, and four rows of each step.
         needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
-        if not self.pair_cost().ties or needed > _MOST_ROOM:
+        has_fixed_rows = self.pair_cost().ties
+        if not (has_fixed_rows and has_usual_settings and leaves_queries_out and needed <= _MOST_ROOM):
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.label_paths import label_paths  # noqa: PLC0415 - numba
 

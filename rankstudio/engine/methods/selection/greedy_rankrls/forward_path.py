@@ -1,4 +1,7 @@
-"""The forward path: this process holds totals over all queries, each shard the statistics of its queries."""
+"""The forward path of greedy RankRLS, by sums over shards.
+
+This process holds totals over all queries, and each shard the statistics of its own queries.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ _MULTIPLICATION = 0.3  # nanoseconds per multiplication, including memory access
 
 @dataclass(frozen=True)
 class Totals:
-    """Requests [X^ y^]'[X^ y^]; without Gram matrices, X^'X^ has only its diagonal."""
+    """Requests [X^ y^]'[X^ y^].
+
+    Without Gram matrices, X^'X^ has only its diagonal.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +79,7 @@ Message = Totals | Start | TotalRow | Select
 
 @dataclass(frozen=True)
 class GreedyWork:
-    """What each shard computes for the path with one λ.
+    """Work of each shard for the path with one λ.
 
     Attributes
     ----------
@@ -110,7 +116,10 @@ class GreedyWork:
 
 
 Known = tuple[Floats, Floats, Floats]
-"""Squares of the features, their products with the labels, and squares of the labels; see ``Statistics``."""
+"""Squares of the features, their products with the labels, and squares of the labels.
+
+See ``Statistics``.
+"""
 
 
 @dataclass(frozen=True)
@@ -159,13 +168,19 @@ class Statistics:
 
 @dataclass
 class KnownStatistics:
-    """Cache of a shard's statistics; a key is whether they contain Gram matrices, and the cost."""
+    """Cache of a shard's statistics.
+
+    A key is whether they contain Gram matrices, and the cost.
+    """
 
     found: dict[tuple[bool, PairCost], Statistics] = field(default_factory=dict)
 
 
 class GreedyState:
-    """State of one shard in the path for one λ: its part of the criteria, and rows of selected features."""
+    """State of one shard in the path for one λ.
+
+    It holds the shard's parts of the criteria, and the rows of the selected features.
+    """
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
         n = data.X.shape[1]
@@ -180,9 +195,19 @@ class GreedyState:
         gram = self._statistics.gram if work.whole else None
         self._rows: SelectedRows = rows(gram, work.regularization, row_arrays)
         self._remaining: Ints = np.arange(n)
-        self._groups = JointPairs(work.groups, n, blocks, scratch.empty) if work.groups else None
+        self._groups = (
+            JointPairs(
+                groups=work.groups,
+                n=n,
+                blocks=blocks,
+                empty=scratch.empty,
+            )
+            if work.groups
+            else None
+        )
 
-    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
+    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
+        """Return the answer to a message: totals, a row of totals, or the criteria after a change."""
         match message:
             case Totals():
                 return (self._statistics.total,)
@@ -266,7 +291,10 @@ class GreedyState:
 def statistics_of(
     data: QueryData, cost: PairCost, with_gram: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
-    """Return the results of a shard shared by all λ, computed on first use; see :class:`GreedyWork`."""
+    """Return the results of a shard shared by all λ, computed on first use.
+
+    See :class:`GreedyWork`.
+    """
     cache = data.shared.of(KnownStatistics).found
     key = (with_gram, cost)
     if key not in cache:
@@ -297,7 +325,8 @@ def _query_statistics(
             of_labels = grams[:, n]
             _write_block((squares, rights, labels), block, of_squares, of_labels)
     else:
-        buffer = np.empty((0, n))  # reused: allocating memory for each block would take longer than computing
+        # Reused: allocating memory for each block would take longer than computing.
+        buffer = np.empty((0, n))
         for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
             buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
             label_products = np.multiply(X, y[:, None], out=buffer[: len(X)])
@@ -309,7 +338,7 @@ def _query_statistics(
         total[np.diag_indices(n)] = _sum_over_queries(squares)
         total[n, :n] = total[:n, n] = _sum_over_queries(rights)
         total[n, n] = labels.sum()
-    return Statistics((squares, rights, labels), total, gram)
+    return Statistics(known=(squares, rights, labels), total=total, gram=gram)
 
 
 def _write_block(arrays: Known, block: int, of_squares: Floats, of_labels: Floats) -> None:
@@ -417,7 +446,15 @@ def forward_path(
     )
     is_whole = statistics_kind == "statistics"
     steps = k if groups.joint else delay(n, k, is_whole)
-    work = GreedyWork(regularization, k, is_whole, cost, data.several, steps, groups.joint)
+    work = GreedyWork(
+        regularization=regularization,
+        k=k,
+        whole=is_whole,
+        cost=cost,
+        by_blocks=data.several,
+        delay=steps,
+        groups=groups.joint,
+    )
     with data.session(work) as session:
         search = ForwardSearch(session, work, groups)
         total = yield from totals(session, data, is_whole, cost)
@@ -427,7 +464,10 @@ def forward_path(
 
 @dataclass
 class _Totals:
-    """Cache of one dataset's :class:`Totals`; a key is whether there are Gram matrices, and the cost."""
+    """Cache of one dataset's :class:`Totals`.
+
+    A key is whether there are Gram matrices, and the cost.
+    """
 
     found: dict[tuple[bool, PairCost], Sums] = field(default_factory=dict)
 
@@ -491,7 +531,8 @@ class ForwardSearch:
     def select(self, feature: int) -> Iterator[WorkProgress]:
         """Add a group to the selection, with a progress event per shard."""
         for column in self._groups.groups[feature]:
-            row = self._total[column]  # products with all features, then with the labels
+            # Products with all features, then with the labels.
+            row = self._total[column]
             if not self._work.whole:
                 # Only the diagonal and the labels are known.
                 row = np.append((yield from self._session.sum(TotalRow(column), WHAT))[0], row[-1])

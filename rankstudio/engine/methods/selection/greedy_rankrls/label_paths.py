@@ -38,6 +38,7 @@ def label_paths(
     known_statistics = gram_statistics(data)
 
     def paths(labels: Floats, share: Share) -> list[Floats]:
+        """Return the criteria of the path for each label vector; ``share`` runs the paths on threads."""
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:

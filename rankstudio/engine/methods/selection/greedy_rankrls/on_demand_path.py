@@ -81,7 +81,7 @@ Message = Totals | Begin | Compare
 
 @dataclass(frozen=True)
 class OnDemandWork:
-    """What each shard computes for one λ.
+    """Work of each shard for one λ.
 
     Attributes
     ----------
@@ -119,7 +119,8 @@ class OnDemandState:
         self._scratch = scratch
         self._statistics = statistics_of(data, work.cost, True, work.by_blocks, scratch)
 
-    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
+    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
+        """Return the answer to a message: the totals, or criteria of a selection."""
         match message:
             case Totals():
                 return (self._statistics.total,)
@@ -166,7 +167,10 @@ class _OnScratch(OnDemandSearch):
 
 
 class _BackFitting(_OnScratch):
-    """The same search with back-fitting, from Gram matrices; see :class:`BackFittingSearch`."""
+    """The same search with back-fitting, from Gram matrices.
+
+    See :class:`BackFittingSearch`.
+    """
 
     def _comparison(self) -> Comparison:
         """Return the function from candidates to the change of the criterion if only their weight changes."""
@@ -180,7 +184,8 @@ class _BackFitting(_OnScratch):
         labels = total.shape[0] - 1
         inverse = self._state[0]
         along = self._state[2]
-        models = np.zeros((gram.shape[0], t, BLOCK))  # w_q, learned without each query
+        # w_q, learned without each query.
+        models = np.zeros((gram.shape[0], t, BLOCK))
         for c in range(t):
             models[:, : c + 1] += inverse[:, c, : c + 1] * along[:, c, None]
 
@@ -240,7 +245,14 @@ def on_demand_path(
     memory of this process.
     """
     capacity = groups.greatest(rules.k)
-    work = OnDemandWork(regularization, groups.groups, capacity, fitting == "back", cost, data.several)
+    work = OnDemandWork(
+        regularization=regularization,
+        groups=groups.groups,
+        capacity=capacity,
+        back=fitting == "back",
+        cost=cost,
+        by_blocks=data.several,
+    )
     if search == "best":
         with data.session(work) as session:
             total = yield from totals(session, data, True, cost)
@@ -253,7 +265,13 @@ def on_demand_path(
     with data.session(work) as session:
         total = yield from totals(session, data, True, cost)
         (criterion,) = yield from session.sum(Begin(total), WHAT)
-        of_groups = OnDemandGroups(session, total, float(criterion[0]), regularization, groups)
+        of_groups = OnDemandGroups(
+            session=session,
+            total=total,
+            criterion=float(criterion[0]),
+            regularization=regularization,
+            groups=groups,
+        )
         match search:
             case "forward":
                 yield from forward(of_groups, rules)

@@ -28,11 +28,14 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
 
-_MAX_DELAY = 16  # steps: with fewer, the matrices are written more often; with more, each step reads more
+# Steps: with fewer, the matrices are written more often; with more, each step reads more.
+_MAX_DELAY = 16
 # Bytes of Gram matrices and a copy. A constant, not the free memory: algorithms differ in the last bits.
 _MAX_COPIED_BYTES = 4e9
-_MAX_MAPPED_BYTES = 32e9  # the same for several shards, whose matrices are in a file if memory is too small
-KEPT_ROWS = 1e9  # bytes of rows of Gram matrices that data of one shard keep for other λ
+# The same for several shards, whose matrices are in a file if memory is too small.
+_MAX_MAPPED_BYTES = 32e9
+# Bytes of rows of Gram matrices that data of one shard keep for other λ.
+KEPT_ROWS = 1e9
 # Pairs (a, b): Gram matrices are used if they have at most a times as many numbers as the documents, and n is
 # at most b k. Otherwise computing the rows of k features is faster, as measured with few and many documents.
 _GRAM_CONDITIONS = (2, 16), (4, 3)
@@ -227,7 +230,10 @@ def whole_path(
 def search_path(
     feature_search: FloatingSearch, groups: ColumnGroups, rules: Constraints, search: str
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path by a search among features; parameters as in :func:`whole_path`."""
+    """Yield the steps of a path by a search among features.
+
+    The parameters are those of :func:`whole_path`.
+    """
     if not groups.trivial:
         feature_search = GroupSearch(feature_search, groups)
     if search == "forward":

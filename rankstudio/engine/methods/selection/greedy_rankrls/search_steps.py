@@ -1,4 +1,7 @@
-"""Forward and floating search: from one set of features to the next, by the criteria of a `Search`."""
+"""Forward and floating search.
+
+Both go from one set of features to the next, by the criteria that a `Search` computes.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,14 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
         after = search.criterion()
-        yield Step(number, search.selected, search.weights(), after, compared, before=before)
+        yield Step(
+            number=number,
+            selected=search.selected,
+            coef=search.weights(),
+            criterion=after,
+            candidates=compared,
+            before=before,
+        )
         before = after
     if not search.selected:
         yield empty_model(empty, compared)
@@ -83,7 +93,14 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 
 def empty_model(criterion: float, compared: Floats) -> Step:
     """Return the step of a search in which no feature is worth its penalty."""
-    return Step(1, (), np.zeros(compared.size), criterion, compared, before=criterion)
+    return Step(
+        number=1,
+        selected=(),
+        coef=np.zeros(compared.size),
+        criterion=criterion,
+        candidates=compared,
+        before=criterion,
+    )
 
 
 def prefer(candidates: Ints, informative: Bools) -> Ints:
@@ -258,7 +275,13 @@ class BestSets:
         """Register a set as the best of its size."""
         self._search.move_to(selected)
         criterion = self._search.criterion()
-        self._best[size - 1] = Step(size, selected, self._search.weights(), criterion, np.empty(0))
+        self._best[size - 1] = Step(
+            number=size,
+            selected=selected,
+            coef=self._search.weights(),
+            criterion=criterion,
+            candidates=np.empty(0),
+        )
         self._is_pruned[size - 1] = self._is_grown[size - 1] = False
 
     def _compare(self, size: int) -> Floats:

@@ -81,9 +81,10 @@ class SolvedRows:
         t = len(self.selected)
         return self._gram[:, t : t + 1]
 
-    def select(  # noqa: D102 - of the protocol
+    def select(
         self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
     ) -> None:
+        """Solve the systems of the selected feature in each query, and update the remaining features."""
         t = len(self.selected)
         self._totals.append(total)
         self.selected.append(feature)
@@ -151,9 +152,10 @@ class DelayedRows:
     def next(self) -> Floats:  # noqa: D102 - of the protocol
         return self._gram
 
-    def select(  # noqa: D102 - of the protocol
+    def select(
         self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
     ) -> None:
+        """Update the remaining features with a selected feature, and keep its changes as another step."""
         gammas, _, _ = self.delayed
         if self._n_kept_steps == gammas.shape[2]:  # no room for another step
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)

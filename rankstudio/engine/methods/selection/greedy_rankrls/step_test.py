@@ -1,4 +1,7 @@
-"""The test of each step of greedy RankRLS: how much a step lowers the error with permuted residuals."""
+"""The test of each step of greedy RankRLS against permuted residuals.
+
+It measures how much a step reduces the error if the residuals before it are permuted.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,19 @@ from rankstudio.engine.support.shard import Shard
 _PROGRESS_TEXT = "permuting residuals"
 # Permutations between two partial results. They share the computations that do not depend on the labels.
 _MAX_PERMUTATIONS = 16
-_UNCHECKED_BYTES = 1e8  # scores of up to this size are allocated without asking how much memory is free
-_BUDGET_PER_PRODUCT = 64  # bytes of the memory limit per product, including the arrays computed from it
-_MOST_PRODUCTS = 2e7  # products of features with labels, over all queries and permutations at a time
+# Scores of up to this size are allocated without asking how much memory is free.
+_UNCHECKED_BYTES = 1e8
+# Bytes of the memory limit per product, including the arrays computed from it.
+_BUDGET_PER_PRODUCT = 64
+# Products of features with labels, over all queries and permutations at a time.
+_MOST_PRODUCTS = 2e7
 
 
 def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
-    """Return the scores of the centred documents, (k + 1, m): by the empty model, 0, and by each model."""
+    """Return the scores of the centred documents by the empty model and by each model, shape (k + 1, m).
+
+    The scores of the empty model are 0.
+    """
     limit = budget() / 2
     out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(len(coefs) + 1, data.y.size)
     out[0] = 0.0
@@ -64,7 +73,8 @@ class ResidualTest:
         self.selected: tuple[int, ...] = steps[-1].selected
         self._labels = centre(data.y[:, None], data.ptr)[:, 0]
         models = [step.coef for step in steps[: len(self.selected) - 1]]
-        self._fitted_scores = _scores_of_models(data, models)  # by the model before each step
+        # Scores by the model before each step.
+        self._fitted_scores = _scores_of_models(data, models)
         self.drops: Floats = np.array([step.before - step.criterion for step in steps[: len(self.selected)]])
         self.empty: float = steps[0].before
 

@@ -1,4 +1,7 @@
-"""Paths of greedy RankRLS on some of the queries, or with other labels, from sums of per-query statistics."""
+"""Paths of greedy RankRLS from sums of per-query statistics.
+
+The paths are those on some of the queries, or with other labels.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,10 @@ from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import at_most
 from rankstudio.engine.support.work import WorkProgress
 
-_UNCHECKED_BYTES = 1e8  # copies of up to this size are made without asking how much memory is free
-_COST = PairCost()  # the loss to use with rows, which already contain the loss of the documents
+# Copies of up to this size are made without asking how much memory is free.
+_UNCHECKED_BYTES = 1e8
+# The loss to use with rows, which already contain the loss of the documents.
+_COST = PairCost()
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +170,10 @@ class SummedPaths:
             return self._path(self._statistics_of(queries, room))
 
     def path_without(self, queries: Ints, first: Sequence[int] | None = None) -> list[Step]:
-        """Return the steps on all but a few queries; ``first`` as in :meth:`labelled_path`."""
+        """Return the steps on all but a few queries.
+
+        ``first`` is as in :meth:`labelled_path`.
+        """
         with self._buffer(self.n_queries) as room:
             return self._path(self._statistics_without(queries, room), first)
 
@@ -195,7 +203,8 @@ class SummedPaths:
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
         try:
-            room = unused.pop()  # an attempt, as another thread may take the last one
+            # This is tried, because another thread may take the last one.
+            room = unused.pop()
         except IndexError:
             room = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
         try:
@@ -211,12 +220,16 @@ class SummedPaths:
         gather_squares(self.statistics.gram, queries, squares, total)
         n = total.shape[0] - 1
         gather_row(self.statistics.gram, queries, n, out, total)
-        known = (
+        query_sums = (
             np.ascontiguousarray(squares[:, :n]),
             np.ascontiguousarray(out[:, n, :n]),
             np.ascontiguousarray(squares[:, n]),
         )
-        return SomeQueries(Statistics(known, total, out), self.statistics.gram, queries)
+        return SomeQueries(
+            statistics=Statistics(known=query_sums, total=total, gram=out),
+            source=self.statistics.gram,
+            queries=queries,
+        )
 
     def _statistics_without(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of all but a few queries, with matrices in ``room``.
@@ -232,7 +245,7 @@ class SummedPaths:
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
-        statistics = Statistics((squares, rights, labels), total, room)
+        statistics = Statistics(known=(squares, rights, labels), total=total, gram=room)
         remaining = WithoutQueries(
             statistics, source=all_queries.gram, queries=queries, whole=all_queries.total
         )
@@ -275,8 +288,8 @@ class SummedPaths:
         squares = np.zeros(former_squares.size)
         squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self._rows.ptr[:-1])
         total[-1, -1] = squares.sum()
-        known = feature_squares, rights, squares.reshape(former_squares.shape)
-        return replace(statistics, known=known, total=total)
+        query_sums = feature_squares, rights, squares.reshape(former_squares.shape)
+        return replace(statistics, known=query_sums, total=total)
 
     def _path(self, source: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
         """Return the steps of a path.
@@ -331,7 +344,8 @@ class SummedPaths:
 def _data_of_statistics(statistics: Statistics) -> TrainingData:
     """Return training data of zeros whose cached statistics are these: a path reads nothing else."""
     n = statistics.total.shape[0] - 1
-    n_queries = statistics.gram.shape[0] * BLOCK  # including the queries that pad the last block
+    # This includes the queries that pad the last block.
+    n_queries = statistics.gram.shape[0] * BLOCK
     zeros = np.broadcast_to(0.0, (n_queries, n))
     data = QueryData(zeros, zeros[:, 0], np.arange(n_queries + 1))
     data.shared.of(KnownStatistics).found[True, _COST] = statistics

@@ -70,7 +70,7 @@ class SummedRows(QueryData):
         total = statistics.total[np.ix_(indices, indices)]
         gram = statistics.gram[:, indices[:, None], indices]
         parts = np.ascontiguousarray(squares[:, chosen]), np.ascontiguousarray(rights[:, chosen]), labels
-        return SummedRows.of(self, Statistics(parts, total, np.ascontiguousarray(gram)))
+        return SummedRows.of(self, Statistics(known=parts, total=total, gram=np.ascontiguousarray(gram)))
 
 
 @dataclass
@@ -131,7 +131,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     shapes = [(n,), (n,), (), (n + 1, n + 1)]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     for array in (squares, rights, labels, gram):
-        array[-1] = 0.0  # the last block may be padded with queries without documents
+        # The last block may be padded with queries without documents.
+        array[-1] = 0.0
     totals: list[Floats] = [np.empty(0)] * len(data.shards)
 
     def add(index: int, shard: Shard, rows: QueryData) -> None:
@@ -156,4 +157,4 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     tree = TreeSum()
     for total in totals:
         tree.add((total,))
-    return Statistics((squares, rights, labels), tree.result()[0], gram)
+    return Statistics(known=(squares, rights, labels), total=tree.result()[0], gram=gram)

@@ -62,7 +62,8 @@ def swap_features(
             break
         search.move_to(better)
         new_criterion = search.criterion()
-        if new_criterion >= criterion - tie:  # `costs` had a lower criterion only by rounding
+        # `costs` had a lower criterion only by rounding.
+        if new_criterion >= criterion - tie:
             break
         selected = better
         criterion = new_criterion

@@ -98,7 +98,9 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     forced = [np.concatenate((required, prefixes[row])).astype(np.int64) for row in order]
     # A branch continues with items after its last one.
     n_after = [problem.most - 1 - int(branch[-1]) if branch.size else problem.most for branch in forced]
-    return Branches(forced, bounds[order], [comb(n_items, n_wanted - length) for n_items in n_after])
+    return Branches(
+        forced=forced, bounds=bounds[order], sets=[comb(n_items, n_wanted - length) for n_items in n_after]
+    )
 
 
 def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tuple[Ints, Floats]:

@@ -16,7 +16,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and
 )
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 
-_ROWS = 1024  # room for the sets of a branch; a branch with more sets is searched again with more room
+# Room for the sets of a branch; a branch with more sets is searched again with more room.
+_ROWS = 1024
 
 
 @dataclass
@@ -75,7 +76,8 @@ def search_near(
         rows = _ROWS
         while True:
             shape = rows, problem.most_columns(size)
-            counts = np.zeros(3, dtype=np.int64)  # sets found, sets evaluated, whether room was too small
+            # Sets found, sets evaluated, whether room was too small.
+            counts = np.zeros(3, dtype=np.int64)
             output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), counts
             kernels.search(size, branches.forced[number], *parts, reference, stop, output)
             if not counts[2]:

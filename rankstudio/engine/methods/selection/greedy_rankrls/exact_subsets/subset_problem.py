@@ -1,4 +1,7 @@
-"""Problem of a search among sets of features: totals in branching order, and the constants of its bounds."""
+"""The problem of a search among sets of features.
+
+It has the totals of the features in branching order, and the constants of the bounds.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _su
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics
 from rankstudio.engine.support import memory
 
-_LEAST_RIDGE = 1e-9  # share of the greatest eigenvalue; with a smaller ridge, bounds would only be rounding
+# Share of the greatest eigenvalue; with a smaller ridge, bounds would only be rounding.
+_LEAST_RIDGE = 1e-9
 _ROUNDINGS = 64 * float(np.finfo(np.float64).eps)
 """A bound solves systems with K + μI, whose condition number is 1 + σ / μ. Rounding may change the bound by a
 small multiple of eps times this number."""
@@ -177,7 +181,8 @@ def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequen
     """
     statistics = gram_statistics(rows)
     n = rows.X.shape[1]
-    totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)  # all columns, without costs
+    # All columns, without costs.
+    totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
     by_query = np.empty((statistics.gram.shape[0], BLOCK))
     query_errors = np.empty((len(sets), rows.ptr.size - 1))
     for errors, columns in zip(query_errors, sets, strict=True):
@@ -187,7 +192,10 @@ def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequen
 
 
 MOST_SETS = 200_000_000
-"""Sets of all sizes that a path of best sets may have: a minute or two of branch and bound on two threads."""
+"""Maximum number of sets of all sizes that a path of best sets is searched among.
+
+Branch and bound then takes a minute or two on two threads.
+"""
 
 
 def check_sizes(informative: Bools, rules: Constraints) -> None:
@@ -256,7 +264,8 @@ def _order(
     removed = []
     remaining = list(free)
     while remaining:
-        rises = weights**2 / np.diagonal(inverse)  # of the error, without each column
+        # The rise of the error without each column.
+        rises = weights**2 / np.diagonal(inverse)
         item_indices = [[index_of[column] for column in groups.groups[item]] for item in remaining]
         item_rises = [float(rises[indices].max()) for indices in item_indices]
         least = int(np.argmin(item_rises))

@@ -1,4 +1,7 @@
-"""The best sets of all sizes: greedy sets, improved by swaps, then proved or replaced by branch and bound."""
+"""The best sets of all sizes.
+
+Greedy sets are improved by swaps, and then proved or replaced by branch and bound.
+"""
 
 from __future__ import annotations
 
@@ -98,13 +101,21 @@ def best_path(
     for size in range(max(1, problem.n_forced), min(len(greedy), problem.most) + 1):
         best_set = sets.of_size(size)
         columns = problem.columns(best_set.selected)
-        states.append(SizeSearch(size, problem.n_sets(size), columns, best_set.criterion))
+        states.append(
+            SizeSearch(
+                size=size,
+                n_sets=problem.n_sets(size),
+                columns=columns,
+                criterion=best_set.criterion,
+            )
+        )
     n_sets = sum(state.n_sets for state in states)
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
             searched = sum(state.share * state.n_sets for state in states)
             yield WorkProgress(tr("best sets"), searched / max(1, n_sets))
-    selected = rules.pinned  # the best set of the previous size, in order of selection
+    # The best set of the previous size, in order of selection.
+    selected = rules.pinned
     for state in states:
         groups = problem.groups.containing(state.columns)
         common = [group for group in selected if group in groups]
