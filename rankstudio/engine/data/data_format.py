@@ -314,7 +314,10 @@ class DataFormat:
         return rows
 
     def logs_of(self, paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-        """Return the feature logs to which files belong, and their judgments; () and () for other data."""
+        """Return the feature logs to which files belong, and their judgments.
+
+        Return () and () for other data.
+        """
         if not self.code.logs_of:
             return (), ()
         logs, judgments = imported(self.code.logs_of)(paths)

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 PARSER_VERSION = 8
 """To be raised whenever the parser would give another Table for the same text."""
 
-GROWTH = 64  # a stored table takes at most so many times the bytes of its file, plus the extra bytes
+GROWTH = 64  # most bytes of a stored table for each byte of its file, besides the extra bytes
 _ALLOWED_EXTRA_BYTES = 1 << 20  # 1 MiB: headers of small files
 _ARRAY_NAMES = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
 _COMMENT_ARRAYS = ("comments", "comment_offsets")

@@ -213,7 +213,10 @@ def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def _read_names(path: Path) -> dict[int, str]:
-    """Return the names in a file of feature names, by id; {} if the file cannot be read or has no names."""
+    """Return the names in a file of feature names, by id.
+
+    Return {} if the file cannot be read or has no names.
+    """
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError:

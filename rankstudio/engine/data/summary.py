@@ -174,7 +174,10 @@ def shown_features(part: RankingDataset) -> Ints | None:
 
 
 def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[RankingDataset, ...]:
-    """Return the parts that :func:`describe_fold` describes; KeyError if the fold does not exist."""
+    """Return the parts that :func:`describe_fold` describes.
+
+    Raise KeyError if the fold does not exist.
+    """
     if number is not None:
         return ({fold.number: fold.train for fold in dataset.folds}[number],)
     tests = [fold.test for fold in dataset.folds if fold.test is not None]

@@ -143,7 +143,10 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
 
 @subroutine
 def _fetch(scores: Floats, model: int, item: Ints, n: int, key: Floats) -> tuple[int, int]:
-    """Write the scores of items; return how many exceed the one before, and the first item with NaN or -1."""
+    """Write the scores of items.
+
+    Return how many exceed the one before, and the first item with NaN or -1.
+    """
     rises = 0
     last = np.inf
     for i in range(n):
@@ -364,7 +367,10 @@ def measure_all(
 
 @subroutine
 def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, level: Ints, key: Floats) -> int:
-    """Write the levels of at least ``depth`` ranks, and keys that are equal in a tie; return their number."""
+    """Write the levels of at least ``depth`` ranks, and keys that are equal in a tie.
+
+    Return their number.
+    """
     start = 0
     while start < depth:
         stop = start + 1

@@ -118,7 +118,10 @@ class Convention:
     greatest_grade: float = 0.0
 
     def gains(self, labels: Floats) -> Floats:
-        """Return the gain of each label, in the shape of the labels; 0 for negative labels."""
+        """Return the gain of each label, in the shape of the labels.
+
+        Return 0 for negative labels.
+        """
         positive = np.maximum(labels, 0.0)
         return np.exp2(positive) - 1.0 if self.gain is Gain.EXPONENTIAL else positive
 

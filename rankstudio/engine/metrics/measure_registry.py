@@ -70,7 +70,10 @@ class MeasureRegistry:
             return entry
 
     def remember(self, entry: MeasureEntry) -> None:
-        """Register a measure that a study describes, to show the study's results; it cannot be computed."""
+        """Register a measure that a study describes, to show the study's results.
+
+        It cannot be computed.
+        """
         with self._lock:
             self._described[entry.key.lower()] = entry
 

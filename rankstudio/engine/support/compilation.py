@@ -33,7 +33,7 @@ _log.setLevel(logging.INFO)
 
 
 class _Handler(logging.Handler):
-    """Passes the sentences on."""
+    """Passes the messages of the log to a function."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         super().__init__()

@@ -148,7 +148,10 @@ class CsvText:
             yield line, cells
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line on which each record ends, and its cells; blank records are skipped."""
+        """Yield the line on which each record ends, and its cells.
+
+        Blank records are skipped.
+        """
         try:
             for cells in self._reader:
                 if cells and cells[-1].endswith(_END_MARK):

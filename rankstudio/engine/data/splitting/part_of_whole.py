@@ -144,7 +144,10 @@ class PartOfWhole(RankingDataset):
         return rows
 
     def _selected_rows(self, values: Floats) -> Floats:
-        """Return the part's rows of an array of the whole dataset; rows of a mapped matrix are mapped."""
+        """Return the part's rows of an array of the whole dataset.
+
+        Rows of a mapped matrix are mapped.
+        """
         if in_file(values) and values.ndim > 1:
             return read_only(taken_rows(values, self._rows, store.scratch_folder()))
         return read_only(values[self._rows])

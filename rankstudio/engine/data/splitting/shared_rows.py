@@ -78,7 +78,10 @@ class _Pieces:
                 self.matrices.append(X)
 
     def sequence(self, X: Floats) -> list[int] | None:
-        """Return the indices of the pieces whose concatenation is a matrix; None if there are none."""
+        """Return the indices of the pieces whose concatenation is a matrix.
+
+        Return None if there are none.
+        """
         sequence: list[int] = []
         row = 0
         while row < len(X):
@@ -121,7 +124,10 @@ def _common_order(sequences: Sequence[list[int]]) -> list[int]:
 
 
 def _index_within(order: list[int], sequence: list[int]) -> int | None:
-    """Return the index at which a sequence begins within an order; None if it is not in it."""
+    """Return the index at which a sequence begins within an order.
+
+    Return None if it is not in it.
+    """
     n = len(sequence)
     return next((i for i in range(len(order) - n + 1) if order[i : i + n] == sequence), None)
 

@@ -230,7 +230,10 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 
 
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
-    """Return a fold with a share of its training part, in percent; DatasetError if nothing is left."""
+    """Return a fold with a share of its training part, in percent.
+
+    Raise DatasetError if nothing is left.
+    """
     data = fold.train
     n = _n_dealt(dataset, data)
     n_kept = n * share // PERCENT
@@ -429,7 +432,10 @@ def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
 
 
 def _joined(features: Sequence[Floats]) -> Floats:
-    """Return the concatenation of some matrices; it is mapped from a file if one of them is."""
+    """Return the concatenation of some matrices.
+
+    It is mapped from a file if one of them is.
+    """
     if any(in_file(X) for X in features):
         return joined_rows(features, store.scratch_folder())
     joined: Floats = concatenated(features)
@@ -577,7 +583,10 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
-    """Make a fold from the indices of its queries, or documents; no validation part if ``vali`` is empty."""
+    """Make a fold from the indices of its queries, or documents.
+
+    There is no validation part if ``vali`` is empty.
+    """
     return Fold(
         number,
         train=dealt(data, train),

@@ -158,7 +158,10 @@ def recognise_columns(
 def _query_column(
     location: str, names: Sequence[str], specified: DataColumns, with_sizes: bool
 ) -> int | None:
-    """Return the column of the query; None if a file of sizes determines the queries, or there are none."""
+    """Return the column of the query.
+
+    Return None if a file of sizes determines the queries, or there are none.
+    """
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
     uses_sizes = with_sizes and not specified.qid and usual is None
     if specified.no_queries or uses_sizes:
@@ -167,7 +170,10 @@ def _query_column(
 
 
 def _label_column(location: str, names: Sequence[str], specified: DataColumns, qid: int | None) -> int | None:
-    """Return the column of the label; None only if labels are not needed, and no column has a usual name."""
+    """Return the column of the label.
+
+    Return None only if labels are not needed, and no column has a usual name.
+    """
     if specified.no_labels and not specified.label:
         return _first_common_position(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
     return _required_position(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
@@ -266,7 +272,10 @@ def _required_position(
     common: Sequence[str],
     excluded: int | None = None,
 ) -> int:
-    """Return the position of the named column, or of a column with a common name; raise if there is none."""
+    """Return the position of the named column, or of a column with a common name.
+
+    Raise UnknownColumnsError if there is none.
+    """
     if name:
         return _position(location, names, name, option)
     position = _first_common_position(names, common, [i for i in range(len(names)) if i != excluded])
@@ -285,7 +294,10 @@ def _required_position(
 
 
 def _first_common_position(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
-    """Return the position, among some, of the first common name that a column has; None if there is none."""
+    """Return the position, among some, of the first common name that a column has.
+
+    Return None if there is none.
+    """
     plain_names = _plain_names(tuple(names))
     position_of_name = {plain_names[i]: i for i in reversed(among)}  # the first of equal names
     return next((position_of_name[name] for name in common if name in position_of_name), None)
@@ -300,7 +312,10 @@ def _positions(location: str, names: Sequence[str], specified: Sequence[str], op
 
 
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
-    """Return the position of a column by its exact or its plain name; raise if none or several have it."""
+    """Return the position of a column by its exact or its plain name.
+
+    Raise UnknownColumnsError if no column has it.
+    """
     if name in names:
         return list(names).index(name)
     plain = _plain_names(tuple(names))
@@ -463,7 +478,10 @@ def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
 
 
 def _shared_queries(table: Table) -> tuple[str, ...]:
-    """Return a note on the number of queries with documents in several parts; () if there are none. O(m)."""
+    """Return a note on the number of queries with documents in several parts.
+
+    Return () if there are none. O(m).
+    """
     starts = table.query_ptr[:-1]
     least, greatest = (function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum))
     n = int(np.sum(least != greatest))
