@@ -335,7 +335,7 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
     head = text.head
     rows: list[list[str]] = []
     with suppress(DataError):  # the beginning may end within a document; the reader reports other errors
-        for _, cells in islice(text.rows(), n_rows):
+        for _line, cells in islice(text.rows(), n_rows):
             rows.append([head.number_text(unguarded(cell)) for cell in cells])
     return FirstRows(head.names, rows, head.has_header, "tsv" if head.delimiter == "\t" else "csv")
 
