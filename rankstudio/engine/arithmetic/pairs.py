@@ -1,6 +1,6 @@
 """Sums over the pairs of each query in O(m log m): the arithmetic of every pairwise hinge loss.
 
-A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated where s_i - s_j < margin.
+A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated if s_i - s_j < margin.
 The losses and their derivatives need, for each document, only the number of its violated pairs and the sum of
 its partners' scores (thesis of Airola 2011, section 4.2.2); both come from one sweep over the sorted scores.
 No list of pairs is ever made.
@@ -309,7 +309,7 @@ class Violations:
 
 
 class PreferencePairs(Pairs):
-    """Weighted pairs of preferences, as :class:`Pairs` are those of labels.
+    """Weighted pairs that are given as preferences, instead of pairs of labels as in :class:`Pairs`.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The arithmetic that every method shares: grouping, centring and Gram statistics, query by query.
 
-Centring each query removes what cannot change its ranking. After it, pairwise least squares inside queries
-is ordinary least squares (Pahikkala et al. 2010, section 2), and leaving a query out is subtracting its
-Gram matrix.
+Centring each query removes an offset that cannot change its ranking. For centred data, pairwise least squares
+inside queries is ordinary least squares (Pahikkala et al. 2010, section 2), and leaving a query out means
+subtracting its Gram matrix.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ class DataColumns:
     missing_texts : tuple of str
         Texts that stand for a missing value, besides NULL, NaN, NA and others that are usual.
     no_labels : bool
-        Whether documents are only scored: labels are not read, and columns other than those of features need
-        not be there. No plan says so.
+        Whether documents are only scored. Labels are then not read, and only the columns of the query and of
+        the features must exist. No plan has this value.
     """
 
     qid: str = ""

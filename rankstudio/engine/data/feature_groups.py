@@ -76,7 +76,8 @@ def checked_groups(values: Any) -> Groups:
         raise ParameterError("groups", values, tr(_EXPECTED))
     ids_by_name = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
     all_ids = [i for ids in ids_by_name.values() for i in ids]
-    if "" in ids_by_name or len(ids_by_name) < len(values) or len(set(all_ids)) < len(all_ids):
+    has_invalid_names = "" in ids_by_name or len(ids_by_name) < len(values)
+    if has_invalid_names or len(set(all_ids)) < len(all_ids):
         is_short = len(all_ids) < _MAX_COUNTED_IDS
         twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if is_short else []
         template = tr("{expected}; feature {feature} is in two groups") if twice else "{expected}"
@@ -106,6 +107,7 @@ def group_name(name: Any) -> str:
 
 
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
+    """Return the ids of a group, ascending, from a list or a text; ParameterError if any is invalid."""
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
         unique_ids = tuple(sorted({int(item) for item in items}))

@@ -416,7 +416,7 @@ def _engine_of_feature(feature: Mapping[str, Any]) -> Engine | None:
 
 
 def _match_features(document: Any) -> list[str]:
-    """Return the rank features of the first hit of a result, or of such an object alone."""
+    """Return the rank features of the first hit of a result, or of a document that is a hit itself."""
     if not isinstance(document, dict):
         return []
     root = document.get("root")

@@ -59,17 +59,17 @@ def one_of(paths: Sequence[str]) -> str:
     size_files = {sizes_file(file) for file in candidates}
     data_files = [file for file in candidates if file not in size_files]
     logs = [file for file in data_files if holds_logs(file)]
+    # Feature logs may be opened together with their judgments, which are found again beside them.
     if logs and all(file in judgment_files(logs[0].parent) for file in data_files if file not in logs):
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
     if len(data_files) == 1:
         return str(data_files[0])
     folders = {file.parent for file in data_files}
     folder = data_files[0].parent
-    are_in_one_folder = len(folders) == 1 and all(file.is_file() for file in data_files)
-    if are_in_one_folder and {file for part in _parts_in(folder).values() for file in part} == set(
-        data_files
-    ):
-        return str(folder)
+    if len(folders) == 1 and all(file.is_file() for file in data_files):
+        files_of_parts = {file for part in _parts_in(folder).values() for file in part}
+        if files_of_parts == set(data_files):
+            return str(folder)
     raise DatasetError(
         tr(
             "{files}: found {n_files} files. Expected one file, or the parts of one fold in one folder, "

@@ -250,6 +250,7 @@ class ScoreFile:
         return [piece if part.file_rows is None else piece[part.file_rows] for piece, part in pieces]
 
     def _of_run(self, part: RankingDataset) -> Floats:
+        """Return the scores of a run for the documents of a part; -inf for documents that it lacks."""
         run = self.run or {}
         if not all(part.document_ids):
             raise DatasetError(

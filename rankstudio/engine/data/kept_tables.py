@@ -3,11 +3,11 @@
 A parsed file is found by the SHA-256 of the *contents* of the file and the version of the parser, never by
 name, size or time: those can stay the same while the contents change (a restored backup, a coarse clock, a
 network drive), and a result computed from data that are no longer there is worse than the hundredth of a
-second per 20 MB that hashing costs. It holds what the file says, before any policy for missing values or
-normalisation, so that one entry serves all of them.
+second per 20 MB that hashing costs. The entry holds the contents of the file before any policy for missing
+values or normalisation, so that it serves all policies.
 
-A table larger than the memory budget is mapped. It holds what is computed with, and is found by its sources'
-checksums and by the way in which they were read.
+A table larger than the memory budget is mapped. Its entry holds the values after these policies, and is found
+by the checksums of its sources and by the way in which they were read.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def table_of_names(key: str) -> Mapping[int, str]:
 
 
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Yield the files with these names in the folder of a data file, then in the folder of its fold."""
+    """Yield the files with these names in the folder of a data file, and in the folder above a fold's."""
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)

@@ -528,6 +528,7 @@ class NewEntry:
         return self._rename(name)
 
     def _rename(self, name: str) -> Path:
+        """Give the entry its final name, and replace a damaged entry or another file with this name."""
         final = self._folder / name
         try:
             self.path.rename(final)

@@ -107,6 +107,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     no_missing = np.zeros(first.n_features, dtype=np.int64)
     missing = sum((part.missing for part in parts if part.missing.size), no_missing)
     values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
+    # The least and the greatest label of each query.
     worst, best = (
         np.concatenate([extreme.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
         for extreme in (np.minimum, np.maximum)

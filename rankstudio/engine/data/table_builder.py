@@ -523,7 +523,7 @@ class TableOnDisk(TableBuilder):
             _order_of_rows(facts, self.n_documents) if scattered is None else self._order_by_query(scattered)
         )
         columns = self._kept_columns(n_features)
-        missing = np.zeros(n_features, dtype=np.int64)
+        missing = np.zeros(n_features, dtype=np.int64)  # columns beyond the written ones have none
         all_counts = self._missing if facts.rows is None else self._count_missing(facts.rows.order)
         counts = all_counts[columns]
         missing[: len(counts)] = counts
@@ -531,7 +531,7 @@ class TableOnDisk(TableBuilder):
         changes_values = is_filled or self._treatment.normalize
         if order.size or changes_values or self._dropped_columns or self.width != n_features:
             self._rewrite(n_features, query_ptr, order, missing if is_filled else None)
-        else:
+        else:  # the file is already the final array
             self._new.take("X", self._X)
         assert self._y is not None
         if order.size:

@@ -186,7 +186,7 @@ def rank_all(
 
     Notes
     -----
-    O(K m log n); O(K m) where neighbours rank alike.
+    O(K m log n); O(K m) if consecutive models rank nearly alike.
     """
     n_models, n_documents = scores.shape
     key = reals[0]
@@ -246,7 +246,7 @@ class Truth(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """A convention's choices as numbers; see ``Convention`` for what they mean."""
+    """A convention's choices as numbers; ``Convention`` documents their meaning."""
 
     empty_query: float
     short_ndcg: int
@@ -656,7 +656,7 @@ def _measure_order(
 def _cascade(
     key: Floats, level: Ints, stops: Floats, n: int, last: int, averaged: bool, by_rank: bool, chance: Floats
 ) -> float:
-    """Return the mean of 1 / rank at the rank where a reader ends who goes down the ranks.
+    """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
     A reader who never ends counts 0. If not ``by_rank``, a reader who ends counts 1 at every rank. ``stops``
     is the probability to end at a document of each level: for RR 1 at a relevant document.

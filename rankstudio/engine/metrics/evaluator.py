@@ -245,7 +245,7 @@ class Evaluator:
         self.n_queries = ptr.size - 1
         grading = grading or Grading.of(labels)
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
-        if self._order is not None:
+        if self._order is not None:  # from here on, documents are in the order of equal scores
             labels = labels[self._order]
         self._labels = labels
         self._needs_scores = np.array([not m.by_rank for m in self.measures], dtype=np.bool_)

@@ -21,7 +21,9 @@ _MIN_COLUMNS = 16  # with fewer, reading the factor takes longer than computing
 
 
 def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
-    """Yield first and last + 1 of blocks of whole groups of rows, where group g has ``ptr[g]:ptr[g + 1]``.
+    """Yield the first group of each block of whole groups of rows, and the group after its last.
+
+    Group g has the rows ``ptr[g]:ptr[g + 1]``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""LightGBM, XGBoost and CatBoost, imported where they are first needed: that takes a second each."""
+"""LightGBM, XGBoost and CatBoost, imported at first use, because each import takes a second."""
 
 from __future__ import annotations
 

@@ -165,9 +165,9 @@ class IndexTuples:
         return tuple(self.flat[self.begins[k] : self.ends[k]].tolist())
 
     def added(self, k: int) -> tuple[int, ...]:
-        """Return the indices of tuple k behind tuple k - 1 if that is stored as its prefix, otherwise all.
+        """Return the indices that tuple k has after those of tuple k - 1, if that is stored as its prefix.
 
-        O(1) for one more index.
+        Otherwise return all indices. O(1) for one more index.
         """
         begin = self.begins[k]
         end = self.ends[k]

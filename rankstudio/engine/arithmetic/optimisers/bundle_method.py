@@ -80,8 +80,9 @@ def minimise_by_planes(
 
     Notes
     -----
-    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the planes are those of c and d of eq.
-    (4.10), (4.11): O(mn + m log m) per plane and O(log m) times O(m log m) for its line search.
+    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the planes follow from c and d of eq.
+    (4.10) and (4.11) of the thesis: O(mn + m log m) per plane, and O(log m) times O(m log m) for its line
+    search.
 
     R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i x_i, so the minimum
     of the planes is a lower bound of P. O(mn) and one loss evaluation per plane, and a few more for its line

@@ -147,7 +147,7 @@ def minimise_hinge(
             yield OptimizerState(best_w, best_objective, gap, converged)
             if converged:
                 return
-            # The rest of the gap is due to the smoothing, which further steps do not change.
+            # If so, most of the gap is due to the smoothing, which further steps do not change.
             is_solved = 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (primal - dual)
             if n_steps == max_iter or is_solved:
                 break

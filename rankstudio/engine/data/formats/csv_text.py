@@ -99,6 +99,7 @@ class CsvText:
         lines = self._lines(stream)
         begin = self._beginning(lines)
         delimiter = _delimiter("".join(begin))
+        # The lines that were read for the delimiter are read again, before the others.
         self._reader = csv.reader(
             chain(begin, lines, [_END_MARK]), delimiter=delimiter, skipinitialspace=True
         )
@@ -110,6 +111,7 @@ class CsvText:
         texts = [unguarded(_escaped_cell(cell, "replace").strip()) for cell in cells]
         decimal_comma = delimiter != "," and _has_decimal_commas(begin, delimiter)
         head = CsvHead(delimiter, names=(), has_header=True, decimal_comma=decimal_comma)
+        # A first line of numbers is a document, which rows() yields first.
         has_header = not all(_is_number(head.number_text(text)) for text in texts)
         names = column_names(texts)
         self._first_row = None if has_header else (self.line, cells)

@@ -1,4 +1,4 @@
-"""Parsing of LETOR text: chunks are cut into pieces, which threads parse into rows; errors of text."""
+"""Parsing of LETOR text into rows, piece by piece in threads, and the errors of invalid text."""
 
 from __future__ import annotations
 

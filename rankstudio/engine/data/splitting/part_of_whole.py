@@ -19,7 +19,7 @@ from rankstudio.engine.support.grades import Grading
 
 
 class Division(Protocol):
-    """Rule that divides a dataset into folds of such parts: small, and available to other processes."""
+    """Rule that divides a dataset into folds of such parts: a small value, which other processes receive."""
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
         """Return a fold by its number."""

@@ -117,7 +117,7 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
 
 
 def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int = 0) -> FoldedDataset:
-    """Make one fold with given shares of the queries, or of the documents where these are one ranking.
+    """Make one fold with given shares of the queries, or of the documents if these are one ranking.
 
     Parameters
     ----------
@@ -270,8 +270,8 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 def every_query(dataset: FoldedDataset) -> RankingDataset:
     """Return all queries of all parts of a dataset, each once.
 
-    They are those of the test parts, then those that only validation or training parts have. If the test
-    parts contain all queries, the result is that of `whole`.
+    The queries of the test parts come first, then queries that only validation or training parts have. If the
+    test parts contain all queries, the result is that of `whole`.
 
     Raises
     ------
@@ -351,7 +351,7 @@ def _all_dealt(data: RankingDataset) -> int:
 
 
 def dealt(data: RankingDataset, indices: Ints) -> RankingDataset:
-    """Return some queries of a dataset, or some documents where these are one ranking, in their order."""
+    """Return some queries of a dataset, or some documents if these are one ranking, in their order."""
     return select_queries(data, indices) if data.n_queries > 1 else _select_documents(data, indices)
 
 
@@ -365,6 +365,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     """
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
+    # The test parts of several folds, or all parts of a single fold.
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
     if is_one_ranking(dataset):
         _check_all_there(dataset, sum(part.n_documents for part in parts))
@@ -399,7 +400,10 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 
 
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
-    """Raise `DatasetError` if a fold of one ranking has not as many documents as all test parts together."""
+    """Raise `DatasetError` unless each fold of one ranking has as many documents as all test parts together.
+
+    Their number is ``n_documents``.
+    """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
         if n_found != n_documents:

@@ -113,13 +113,13 @@ def recognise_columns(
         specified = _without_missing_columns(names, specified)
     positions = range(len(names))
     qid = _query_column(location, names, specified, with_sizes)
-    if not has_header and not specified.label:
+    if not has_header and not specified.label:  # the first column of a table without a header
         specified = replace(specified, label=names[0])
     label = _label_column(location, names, specified, qid)
     judges = tuple(_position(location, names, name, "labels") for name in specified.labels)
     part = _position(location, names, specified.part, "part") if specified.part else None
     ignored = set(_positions(location, names, specified.ignore, "ignore"))
-    if specified.ignore:
+    if specified.ignore:  # a name that is ignored also means its repetitions
         left_out = set(specified.ignore)
         ignored |= {i for i, name in enumerate(original_names(names)) if name in left_out}
     features = tuple(_positions(location, names, specified.features, "features"))
@@ -128,6 +128,7 @@ def recognise_columns(
     _check_once(location, names, single, used)
     used.update(i for i in single if i is not None)
     rest = [i for i in positions if i not in used]
+    # Among the columns without a role yet, the part and the comment are recognised by their names.
     if part is None:
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
@@ -151,8 +152,9 @@ def recognise_columns(
     )
     if specified.features:
         return roles
-    _check_repeated(location, names, [*single, part], [i for i in rest if i != comment])
-    return _with_features(location, names, roles, [i for i in rest if i != comment], specified.no_queries)
+    rest = [i for i in rest if i != comment]
+    _check_repeated(location, names, [*single, part], rest)
+    return _with_features(location, names, roles, rest, specified.no_queries)
 
 
 def _query_column(
