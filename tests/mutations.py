@@ -90,14 +90,18 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "0.5 * lipschitz * float(step @ step)",
             "2.0 * lipschitz * float(step @ step)",
         ),
-        ("FSMRank's momentum", "push = (last - 1.0) / alpha", "push = (last + 1.0) / alpha"),
+        (
+            "FSMRank's momentum",
+            "momentum = (last_alpha - 1.0) / alpha",
+            "momentum = (last_alpha + 1.0) / alpha",
+        ),
     ),
     ("arithmetic/optimisers/truncated_newton.py", "methods/rankers/test_ranksvm.py"): (
         ("RankSVM's duality gap", "gap = 0.5 * float(point.gradient", "gap = 0.05 * float(point.gradient"),
         (
             "RankSVM's smoothing",
-            "C * total - 0.5 * float(along @ along)",
-            "C * total - 0.4 * float(along @ along)",
+            "C * total - 0.5 * float(weighted_differences",
+            "C * total - 0.4 * float(weighted_differences",
         ),
     ),
     ("methods/selection/_divergence_kernel.py", "methods/selection/test_expected_divergence.py"): (

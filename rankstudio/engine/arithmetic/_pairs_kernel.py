@@ -7,10 +7,10 @@ A pair is (i, j) with y_i > y_j in one query. Of document k,
 (3) |W_k| - |V_k| is the subgradient of the hinge, whose margin is 1
 (4) d_k v_k - Σ_{j in V_k ∪ W_k} v_j is the Laplacian of the violated pairs, times v.
 
-With the documents of a query sorted by score, what violates with document k is a suffix (as the less
-relevant one) or a prefix (as the more relevant one) of the sorted documents, and both grow along the sweep.
-What is left is "how much of what was added has a lower label", which running sums answer for few labels L,
-O(m L), and a Fenwick tree for many, O(m log L).
+The docstrings of the kernels refer to these equations. With the documents of a query sorted by score, the
+documents that violate with document k are a suffix (less relevant ones) or a prefix (more relevant ones) of
+the sorted documents, and both grow along the sweep. It remains to find how much of what was added has a lower
+label: running sums answer that for few labels L, in O(m L), and a Fenwick tree for many, in O(m log L).
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import inlined, kernel
 
-SORTED = 200  # documents above which a query comes in sorted: NumPy's vector instructions sort it faster
+SORTED = 200  # the caller sorts queries with more documents by NumPy, whose vector instructions are faster
 _SHORT = 80  # documents up to which one pass of insertion is fastest, as the order is nearly right
-_FEW = 8  # labels up to which running sums beat a tree
+_FEW = 8  # labels up to which running sums are faster than a tree
 
 
 @inlined
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
-    """Add a value at a level."""
+    """Add a value at a level.
+
+    For few levels, ``sums[i]`` is the sum of all values below level i, otherwise a tree's node.
+    """
     if n_levels <= _FEW:
-        # Labels come in no order: a choice of terms costs less than a loop whose end cannot be foreseen.
+        # Levels come in any order: adding 0 costs less than a loop whose length cannot be predicted.
         for above in range(1, n_levels):
             sums[above] += value if above > level else 0.0
     else:
@@ -54,7 +57,10 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 
 @inlined
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
-    """Add one document and its score at a level; ``sums`` holds numbers and sums side by side."""
+    """Add one document and its score at a level.
+
+    Column 0 of ``sums`` has the numbers, column 1 the scores.
+    """
     if n_levels <= _FEW:
         for above in range(1, n_levels):
             sums[above, 0] += 1.0 if above > level else 0.0
@@ -83,7 +89,7 @@ def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
 
 @inlined
 def sort_nearly_sorted(values: Floats, order: Ints) -> None:
-    """Put the documents of ``order`` in ascending order of their values, which come in the same order.
+    """Sort the documents of ``order`` and their ``values``, which are in the same order, by ascending value.
 
     Shell's passes, with gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to compile.
     """
@@ -107,7 +113,7 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
 
 @inlined
 def _sort(scores: Floats, order: Ints, begin: int, end: int, values: Floats) -> None:
-    """Put ``order[begin:end]`` in ascending order of score, unless it is long and comes in sorted.
+    """Sort ``order[begin:end]`` by ascending score, unless it is long, as the caller has then sorted it.
 
     ``values`` receives the sorted scores.
     """
@@ -119,7 +125,7 @@ def _sort(scores: Floats, order: Ints, begin: int, end: int, values: Floats) -> 
 
 @inlined
 def longest(ptr: Ints, first: int, last: int) -> int:
-    """Return the number of documents of the longest of some queries."""
+    """Return the number of documents of the longest of the queries first … last - 1."""
     longest = 0
     for q in range(first, last):
         longest = max(longest, ptr[q + 1] - ptr[q])
@@ -132,8 +138,8 @@ def arrange(
 ) -> None:
     """Sort queries first … last - 1, and find the bounds of V and W (1).
 
-    For the document at sorted place k, the places from ``start[k]`` on hold the documents j with
-    s_k - s_j < margin, and the places before ``stop[k]`` those with s_j - s_k < margin. Both come from the
+    For the document at sorted position k, the positions from ``start[k]`` on have the documents j with
+    s_k - s_j < margin, and the positions before ``stop[k]`` those with s_j - s_k < margin. Both come from the
     same rounded difference, so a pair is in both or in none.
     """
     values = np.empty(longest(ptr, first, last))
@@ -211,10 +217,11 @@ def hinge(
 ) -> float:
     """Sort queries first … last - 1, and find (3) and the number of violated pairs.
 
-    One walk up the sorted scores: ``position`` goes ahead of k, to the first document that is not within the
-    margin above k. A document that ``position`` comes to has left the documents before k a margin behind, and
-    violates with all lower labels but theirs; k, when its turn comes, is violated by the higher labels that
-    ``position`` has passed. The margin is asked for by the same rounded difference as in :func:`arrange`.
+    One pass up the sorted scores: ``position`` goes ahead of k, to the first document that is not within the
+    margin above k. When it reaches a document, ``behind`` has the documents that are a margin or more below
+    it: the document violates with all lower labels except theirs. After that, ``inside`` has all documents
+    within the margin above k or below it: k is violated by those with higher labels. Margins are compared by
+    the same rounded differences as in :func:`arrange`.
     """
     values = np.empty(longest(ptr, first, last))
     tree_size = n_levels[first:last].max() + 1
@@ -231,9 +238,9 @@ def hinge(
         for k in range(begin, end):
             while position < end and values[position - begin] - values[k - begin] < 1.0:
                 row = order[position]
-                less = lower[row] - _below(behind, n, level[row])
-                slopes[row] = -less
-                violated += less
+                n_violated = lower[row] - _below(behind, n, level[row])
+                slopes[row] = -n_violated
+                violated += n_violated
                 _add(inside, n, n - 1 - level[row], 1.0)
                 position += 1
             row = order[k]
@@ -289,7 +296,7 @@ _FEW_LABELS = 8  # distinct labels up to which looking them up one by one beats 
 def _find(y: float, labels: Floats, n_labels: int) -> int:
     """Return how many of the known labels, in ascending order, are lower."""
     rank = 0
-    # All of them: labels come in no order, and a foreseeable loop is the faster one.
+    # Compare with all labels: a loop whose length can be predicted is faster than one that stops early.
     for k in range(n_labels):
         rank += labels[k] < y
     return rank
@@ -297,7 +304,10 @@ def _find(y: float, labels: Floats, n_labels: int) -> int:
 
 @inlined
 def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
-    """Put a query's distinct labels in ascending order into ``labels``; return how many, or one too many."""
+    """Write a query's distinct labels to ``labels``, ascending.
+
+    Return their number, at most one too many.
+    """
     number = 0
     for row in range(begin, end):
         rank = _find(y[row], labels, number)
@@ -314,10 +324,11 @@ def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
 
 @kernel
 def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats, higher: Floats) -> None:
-    """Count through the distinct labels of each query from 0 up, and each document's partners.
+    """Assign numbers from 0 up to the distinct labels of each query, and count each document's partners.
 
-    ``lower`` and ``higher`` are how many documents of the query have a lower and a higher label. O(m) where
-    labels are few, O(m log m) where they are many.
+    ``level`` is the number of a document's label, ``n_levels`` the number of labels of a query. ``lower`` and
+    ``higher`` are the numbers of documents of the query with a lower and a higher label. O(m) for few labels,
+    O(m log m) for many.
     """
     labels = np.empty(_FEW_LABELS)
     for q in range(ptr.size - 1):
@@ -335,7 +346,7 @@ def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats
                     number += 1
                 level[begin + order[k]] = number - 1
         n_levels[q] = number
-        # A histogram of the levels, shifted by one and summed: how many documents stand below each level.
+        # A histogram of the levels, shifted by one and cumulated: the number of documents below each level.
         first_of = np.zeros(number + 1)
         for row in range(begin, end):
             first_of[level[row] + 1] += 1.0

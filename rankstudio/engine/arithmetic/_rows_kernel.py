@@ -1,7 +1,8 @@
 """Compiled products with features, relative to the first document of each query; centring, and scores.
 
-What matters in a query is how its documents differ. Its first row is taken from the others as they are read,
-which rounds like a centred copy of the features and needs neither the copy's memory nor the time to write it.
+Only the differences between the documents of a query matter. The first row of the query is subtracted from
+the others as they are read, which rounds like a centred copy of the features, and needs neither the copy's
+memory nor the time to write it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def weigh(X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Flo
     for q in range(first, last):
         begin = ptr[q]
         end = ptr[q + 1]
-        # Four documents a turn: ``out`` is read and written a quarter as often.
+        # Four documents per turn: ``out`` is read and written a quarter as often.
         end_of_fours = begin + (end - begin) // 4 * 4
         for i in range(begin, end_of_fours, 4):
             a = weights[i]
@@ -72,7 +73,10 @@ def dot(a: Floats, b: Floats) -> float:
 
 @kernel
 def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
-    """Add ``coefs @ columns`` to ``out``, feature by feature; no fast-math, so that the order is kept."""
+    """Add ``coefs @ columns`` to ``out``, feature by feature.
+
+    No fast-math, so that the order is kept.
+    """
     for k in range(coefs.shape[0]):
         for j in range(coefs.shape[1]):
             weight = coefs[k, j]
@@ -85,7 +89,7 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
 def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
     """Write ``values`` (m, n) minus the mean of each column inside its query to ``out``.
 
-    ``mean`` (n,) is space to work in: an array that is made here takes long to compile.
+    ``mean`` (n,) is scratch space: code that creates an array takes long to compile.
     """
     n = values.shape[1]
     for q in range(ptr.shape[0] - 1):
@@ -95,7 +99,7 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
             mean[j] = 0.0
         for i in range(first, last):
             for j in range(n):
-                # Away from the query's first row, so that what is constant there comes out as exactly 0.
+                # Relative to the query's first row, so that a constant feature becomes exactly 0.
                 out[i, j] = values[i, j] - values[first, j]
                 mean[j] += out[i, j]
         for j in range(n):
@@ -109,7 +113,7 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of out (a, b) with ||A_i - B_j||².
 
-    A value depends on its two documents alone, and is the same with the two exchanged, to the last bit.
+    A value depends on its two documents alone, and is the same to the last bit if they are exchanged.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):

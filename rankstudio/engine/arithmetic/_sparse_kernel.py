@@ -8,9 +8,10 @@ from rankstudio.engine.support.jit import fused, kernel
 
 @kernel
 def shift_columns(values: Floats, rows: Indices, starts: Indices, query: Ints, ptr: Ints) -> None:
-    """Subtract the first entry of a query from all of them, where a column has an entry in each of its rows.
+    """Shift each column, in each query where all documents have an entry, by the first of these entries.
 
-    In place. What is constant inside a query comes out as exactly 0, and centring changes nothing else.
+    The values change in place. A column that is constant inside a query becomes exactly 0 there; the shift
+    does not change the centred column.
     """
     for j in range(starts.shape[0] - 1):
         first = starts[j]
@@ -43,7 +44,7 @@ def centred_squares(
                 mean += values[last]
                 last += 1
             mean /= size
-            # What has no entry is 0, and -mean when centred.
+            # A document without an entry has the value 0, which is -mean after centring.
             square = (size - (last - first)) * mean * mean
             for p in range(first, last):
                 square += (values[p] - mean) ** 2
@@ -66,7 +67,7 @@ def add_products(
     """Add X^_q'X^_q v of the queries q from first to last - 1 to ``out`` (n,).
 
     The scores Xv of a query are centred before X' is applied: X itself is never centred. ``scores`` (m,) is
-    space to work in.
+    scratch space.
     """
     for q in range(first, last):
         total = 0.0

@@ -13,7 +13,7 @@ from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.threads import share
 
-_PARTS = 8  # sums of queries that are put together in a fixed order, whatever the number of threads
+_PARTS = 8  # partial sums over queries, which are added in a fixed order for any number of threads
 
 
 class GramProduct(Protocol):
@@ -38,7 +38,7 @@ class DenseGramProduct:
     """Products with X^'X^ for dense features: O(mn)."""
 
     def __init__(self, data: QueryData) -> None:
-        self._X = data.centred[0]
+        self._X, _ = data.centred
         self.squares: Floats = np.einsum("ij,ij->j", self._X, self._X)
 
     def __call__(self, vector: Floats) -> Floats:  # noqa: D102 - of the protocol
@@ -53,7 +53,10 @@ class DenseGramProduct:
 def gram_product(
     data: QueryData | SparseQueryData, executor: Executor | None = None, workers: int = 1
 ) -> GramProduct:
-    """Return the products for some data; the threads are for sparse ones, and change no bit."""
+    """Return the products for some data.
+
+    Threads are used for sparse data, with identical results.
+    """
     return SparseGramProduct(data, executor, workers) if data.sparse else DenseGramProduct(data)
 
 

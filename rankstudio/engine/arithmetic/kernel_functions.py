@@ -18,10 +18,10 @@ NAMES = ("rbf", "poly", "linear")
 PRECOMPUTED = "precomputed"
 
 KernelFunction = Callable[[Floats, Floats], Any]
-"""From documents (a, n) and (b, n) to the kernel's values (a, b)."""
+"""Returns the kernel's values (a, b) for documents (a, n) and (b, n)."""
 
-_SLOPES = 500  # vectors at which slopes are taken, at most
-_ROWS = 64  # of a piece of work
+_SLOPES = 500  # maximum number of vectors at which slopes are computed
+_ROWS = 64  # rows per task of a thread
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Kernel:
 
     @property
     def by_distance(self) -> bool:
-        """Whether it is a function of the squared distance; otherwise it is one of the inner product."""
+        """Whether the kernel is a function of the squared distance; otherwise of the inner product."""
         return self.function == "rbf"
 
     def matrix(self, A: Floats, B: Floats) -> Floats:
@@ -92,9 +92,11 @@ class Kernel:
 
     def values(self, pairwise: Floats) -> Floats:
         """Return the kernel's values from the result of :meth:`pairwise`, which is overwritten."""
+        if self.function == "linear":
+            return _finite(pairwise)
         step = max(1, VALUES // max(1, pairwise.shape[-1]))
         with np.errstate(over="ignore"):
-            for first in range(0, len(pairwise) if self.function != "linear" else 0, step):
+            for first in range(0, len(pairwise), step):
                 part = pairwise[first : first + step]
                 part *= -self.gamma if self.by_distance else self.gamma
                 if self.by_distance:
@@ -125,8 +127,10 @@ class Kernel:
         O(mr(n + K)) time, without an m × r matrix in memory.
         """
         out = np.zeros((coefs.shape[0], X.shape[0]))
-        step = max(1, VALUES // max(1, vectors.shape[0]))
-        for first in range(0, X.shape[0] if vectors.shape[0] else 0, step):
+        if not vectors.shape[0]:
+            return out
+        step = max(1, VALUES // vectors.shape[0])
+        for first in range(0, X.shape[0], step):
             block = self.matrix(vectors, X[first : first + step])
             out[:, first : first + step] = linear_scores(np.ascontiguousarray(block), coefs)
         return out
@@ -150,22 +154,24 @@ class Kernel:
         """
         if callable(self.function) or not len(vectors):
             return np.zeros(vectors.shape[1])
-        sample = vectors[:: -(-len(vectors) // _SLOPES)]
+        step = -(-len(vectors) // _SLOPES)  # rounded up
+        sample = vectors[::step]
         values = self.pairwise(sample, vectors)
         if self.by_distance:
-            weighed = self.values(values) * (-2.0 * self.gamma * coef)
-            slopes = weighed.sum(axis=1)[:, None] * sample - weighed @ vectors
+            # The derivative of b_i k(x, v_i) in x is -2γ b_i k(x, v_i) (x - v_i).
+            weights = self.values(values) * (-2.0 * self.gamma * coef)
+            slopes = weights.sum(axis=1)[:, None] * sample - weights @ vectors
         elif self.function == "linear":
             slopes = (coef @ vectors)[None, :]
         else:
-            inner = np.power(self.gamma * values + self.coef0, self.degree - 1)
-            slopes = (self.gamma * self.degree) * ((inner * coef) @ vectors)
+            powers = np.power(self.gamma * values + self.coef0, self.degree - 1)
+            slopes = (self.gamma * self.degree) * ((powers * coef) @ vectors)
         importance: Floats = _root_mean_square(slopes)
         return importance
 
 
 def _root_mean_square(values: Floats) -> Floats:
-    """Return that of each column, without overflow of squares."""
+    """Return the root mean square of each column, without overflow of squares."""
     greatest = np.abs(values).max(axis=0)
     scale = np.where(greatest > 0, greatest, 1.0)
     return np.asarray(scale * np.sqrt(np.mean((values / scale) ** 2, axis=0)))

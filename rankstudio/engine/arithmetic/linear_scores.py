@@ -1,4 +1,4 @@
-"""Linear scores of the documents of many queries, and the planes under losses of them."""
+"""Linear scores of the documents of many queries, and the tangent planes of losses of these scores."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rankstudio.engine.arithmetic import _rows_kernel as kernels
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.support.threads import share, worthwhile
 
-_DOCUMENT = 30.0  # nanoseconds of a sweep over sorted documents, and of a product with X
-_ENTRY = 0.7
+_DOCUMENT = 30.0  # nanoseconds per document of a sweep over sorted documents
+_ENTRY = 0.7  # nanoseconds per entry of X of a product with X
 _BLOCK = 8_192  # documents that a thread takes at a time
 
 
@@ -50,15 +50,16 @@ class Queries:
         Blocks, and therefore sums over them, do not depend on the threads. ``heavy`` work uses threads even
         for few documents.
         """
-        threads = heavy or worthwhile(_DOCUMENT * float(self.ptr[-1]))
-        share(self._executor if threads else None, self._workers, lambda block: work(*block), self.blocks)
+        uses_threads = heavy or worthwhile(_DOCUMENT * float(self.ptr[-1]))
+        executor = self._executor if uses_threads else None
+        share(executor, self._workers, lambda block: work(*block), self.blocks)
 
 
 class Linear:
     """Scores that are linear in the features, s_i = (x_i - x_f)'w with f the first document of i's query.
 
-    Within each query they differ as Xw does, and their sums round like those of a copy of X centred within
-    each query, whatever offset the features of a query have.
+    Within each query, they have the same differences as Xw. Sums of them round like those for a copy of X
+    that is centred within each query, for any offset of the features of a query.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ class Linear:
         return total
 
     def _parts(self) -> Floats:
-        """Return room for each block's share of a sum over the documents, shape (blocks, n)."""
+        """Return an empty array for each block's part of a sum over the documents, shape (blocks, n)."""
         return np.empty((len(self.queries.blocks), self.X.shape[1]))
 
 

@@ -1,10 +1,10 @@
-"""The magnitudes of features that the arithmetic of the methods carries, and the refusal of all others.
+"""The magnitudes of features that the arithmetic of the methods supports, and the check for them.
 
-What the methods form at most are sixth powers of a feature's values: the squared length of a Hessian X'X
-times a gradient X'r, in the conjugate gradients of a Newton step. With values of at most b that differ by at
-least d inside some query, or not at all, those lie between d⁶ and (2b)⁶. Doubles are normal from 2e-308 to
-2e308, so b = 1e30 and d = 1e-30 leave a factor of 1e126 on either side, for sums over documents, features and
-pairs and for the weights λ and C. Gram matrices and sums of squares have all the more room.
+The highest powers of a feature's values that the methods form are sixth powers: the squared length of a
+Hessian X'X times a gradient X'r, in the conjugate gradients of a Newton step. With values of at most b that
+differ by at least d inside some query, or not at all, these powers lie between d⁶ and (2b)⁶. Doubles are
+normal from 2e-308 to 2e308, so b = 1e30 and d = 1e-30 leave a factor of 1e126 on either side, for sums over
+documents, features and pairs and for the weights λ and C. Gram matrices and sums of squares need less.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.file_pages import release
 
 GREATEST = 1e30
-"""How great a value may be, whatever its sign."""
+"""Maximum absolute value of a feature."""
 LEAST_DIFFERENCE = 1e-30
-"""By how much the values of a feature differ at least inside the query where they differ most, if they do."""
+"""Minimum of a feature's largest difference inside a query, unless the feature is constant in each query."""
 
 
 def column_name(column: int) -> str:
-    """Return the name of a feature about which nothing else is known."""
+    """Return the name of a feature of which only the column is known."""
     return f"column {column}"
 
 
@@ -79,7 +79,7 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
         highs = np.maximum.reduceat(rows, begins)
         np.minimum(low, lows.min(axis=0), out=low)
         np.maximum(high, highs.max(axis=0), out=high)
-        with np.errstate(over="ignore"):  # a difference of values that are refused anyway
+        with np.errstate(over="ignore"):  # values whose difference overflows are refused below
             np.maximum(difference, (highs - lows).max(axis=0), out=difference)
         release(rows)
     check_magnitudes(low, high, difference, name)

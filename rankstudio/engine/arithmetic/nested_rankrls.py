@@ -54,14 +54,14 @@ def nested_factor(gram: Floats, right: Floats, order: Ints, regularization: floa
     With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features are the sum of z_i
     times row i of L^-1 over i <= t, for all t at once. O(k³).
     """
-    left = gram[np.ix_(order, order)]
-    left[np.diag_indices_from(left)] += regularization
-    factor = factorise(left, regularization)
+    system = gram[np.ix_(order, order)]
+    system[np.diag_indices_from(system)] += regularization
+    factor = factorise(system, regularization)
     inverse = solve_lower(factor, np.eye(order.size))
     along = inverse @ right[order]
     coefs = np.zeros((order.size, gram.shape[0]))
-    coefs[:, order] = _summed(along[:, None] * inverse)
-    return NestedFactor(coefs, factor, along)
+    coefs[:, order] = _cumulated(along[:, None] * inverse)
+    return NestedFactor(coefs=coefs, factor=factor, along=along)
 
 
 def left_out_errors(
@@ -91,7 +91,7 @@ def left_out_errors(
     from rankstudio.engine.arithmetic._nested_kernel import nested_errors  # noqa: PLC0415 - numba
 
     rows, labels, ptr = _compressed(data, order)
-    # By columns in memory, so that the kernel reads one feature's documents side by side.
+    # Stored by columns, so that the kernel reads the documents of a feature from consecutive memory.
     V = solve_lower(factor, rows.T).T
     errors = np.zeros(order.size)
     nested_errors(V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, errors)
@@ -100,14 +100,17 @@ def left_out_errors(
 
 @dataclass
 class _Compressed:
-    """The compressed rows of some data with the features of the last order, which every λ needs."""
+    """Cache of the compressed rows of some data for the last order of features, which all λ share."""
 
     order: tuple[int, ...] = ()
     rows: tuple[Floats, Floats, Ints] | None = None
 
 
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
-    """Return the rows with the features of an order, compressed; those of the last order are kept."""
+    """Return the compressed rows with the features of an order.
+
+    The rows of the last order are cached.
+    """
     last = data.shared.of(_Compressed)
     features = tuple(order.tolist())
     if last.rows is None or last.order != features:
@@ -118,7 +121,7 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
 
 
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
-    """Return at most k + 1 rows a query with the same Gram matrix of [X y], and so the same errors."""
+    """Return at most k + 1 rows per query with the same Gram matrix of [X y], and so the same errors."""
     sizes = np.diff(ptr)
     max_rows = X.shape[1] + 1
     if sizes.max() <= max_rows:
@@ -126,12 +129,12 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     Xy = np.column_stack((X, y))
     parts = [Xy[first:last] for first, last in pairwise(ptr.tolist())]
     Xy = np.vstack([np.linalg.qr(part, mode="r") if len(part) > max_rows else part for part in parts])
-    shorter = np.append(0, np.cumsum(np.minimum(sizes, max_rows)))
-    return np.ascontiguousarray(Xy[:, :-1]), np.ascontiguousarray(Xy[:, -1]), shorter
+    compressed_ptr = np.append(0, np.cumsum(np.minimum(sizes, max_rows)))
+    return np.ascontiguousarray(Xy[:, :-1]), np.ascontiguousarray(Xy[:, -1]), compressed_ptr
 
 
-def _summed(terms: Floats) -> Floats:
-    """Return the sums of the rows down to each."""
+def _cumulated(terms: Floats) -> Floats:
+    """Return the cumulated sums of the rows, which overwrite the rows."""
     step = max(1, VALUES // len(terms))
     for first in range(0, terms.shape[1], step):
         part = terms[:, first : first + step]
@@ -140,7 +143,7 @@ def _summed(terms: Floats) -> Floats:
 
 
 def factorise(matrix: Floats, regularization: float) -> Floats:
-    """Return L with LL' = matrix, with every pivot at least λ."""
+    """Return L with LL' = matrix, with every pivot at least λ, as in exact arithmetic."""
     try:
         return np.asarray(np.linalg.cholesky(matrix))
     except np.linalg.LinAlgError:
@@ -148,7 +151,7 @@ def factorise(matrix: Floats, regularization: float) -> Floats:
 
 
 def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
-    """Factorise with pivots of at least λ, which they would be without rounding."""
+    """Factorise a matrix column by column, and raise pivots that rounding made less than λ."""
     matrix = matrix.copy()
     factor = np.zeros_like(matrix)
     for i in range(matrix.shape[0]):

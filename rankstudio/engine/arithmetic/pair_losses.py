@@ -1,6 +1,6 @@
-"""Pairwise losses with derivatives: the squared hinge, and the hinge with its corner rounded off.
+"""Pairwise losses with derivatives: the squared hinge, and the hinge with a smoothed corner.
 
-Of scores that are linear in the features there are also the products that Newton steps need.
+For scores that are linear in the features, there are also the products with Hessians for Newton steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Smooth:
     ----------
     loss : float
     slopes : ndarray of shape (m,)
-        Its gradient in the scores.
+        Gradient of the loss in the scores.
     bend : float
         Second derivative of the loss of a curved pair.
     outer, inner : Violations
@@ -56,7 +56,11 @@ class Smooth:
     @property
     def hinges(self) -> tuple[float, float]:
         """The hinges of ``outer`` and, if there is one, of ``inner``."""
-        return self.outer.hinge()[0], 0.0 if self.inner is None else self.inner.hinge()[0]
+        outer_hinge, _ = self.outer.hinge()
+        if self.inner is None:
+            return outer_hinge, 0.0
+        inner_hinge, _ = self.inner.hinge()
+        return outer_hinge, inner_hinge
 
     @property
     def largest(self) -> float:
@@ -69,9 +73,9 @@ class Smooth:
         rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
         self.outer.laplacian_of(values, first, last, out)
         if self.inner is not None:
-            inside = np.empty_like(out)
-            self.inner.laplacian_of(values, first, last, inside)
-            out[rows] -= inside[rows]
+            inner_product = np.empty_like(out)
+            self.inner.laplacian_of(values, first, last, inner_product)
+            out[rows] -= inner_product[rows]
         out[rows] *= self.bend
 
 
@@ -105,7 +109,7 @@ class SquaredHinge:
         """Return the loss at some scores."""
         violations = pairs.at(scores)
         loss, slopes = violations.squared_hinge()
-        return Smooth(loss, slopes, self.bend, violations)
+        return Smooth(loss, slopes, self.bend, outer=violations)
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,13 @@ class SmoothedHinge:
         loss, slopes = outer.squared_hinge()
         inner_loss, inner_slopes = inner.squared_hinge()
         half = 0.5 / self.width
-        return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), self.bend, outer, inner)
+        return Smooth(
+            loss=half * (loss - inner_loss),
+            slopes=half * (slopes - inner_slopes),
+            bend=self.bend,
+            outer=outer,
+            inner=inner,
+        )
 
 
 class LinearPairs(Linear):
@@ -173,5 +183,6 @@ class LinearPairs(Linear):
         self.pairs.spread(
             lambda _, first, last: kernels.average(self.X, ptr, first, last, means), self._heavy
         )
-        of: Floats = self.X[rows] - means[np.searchsorted(ptr, rows, side="right") - 1]
-        return of
+        query = np.searchsorted(ptr, rows, side="right") - 1
+        centred_rows: Floats = self.X[rows] - means[query]
+        return centred_rows

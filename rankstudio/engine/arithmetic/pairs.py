@@ -1,9 +1,9 @@
 """Sums over the pairs of each query in O(m log m): the arithmetic of every pairwise hinge loss.
 
-A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated where s_i - s_j < margin.
-The losses and their derivatives need, for each document, only how many violated pairs it is in and what its
-partners' scores add up to (thesis of Airola 2011, section 4.2.2); both come from one sweep over the sorted
-scores. No list of pairs is ever made.
+A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated if s_i - s_j < margin.
+The losses and their derivatives need, for each document, only the number of its violated pairs and the sum of
+its partners' scores (thesis of Airola 2011, section 4.2.2); both come from one sweep over the sorted scores.
+No list of pairs is ever made.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class PairWeighting:
     """Weights of the pairs of each query; their total over all queries is the number of pairs.
 
-    So C and other factors of a sum over pairs mean the same with any weighting.
+    Therefore C and other factors of a sum over pairs have the same meaning with any weighting.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Pairs(Queries):
     ptr, executor, workers
         As in :class:`Queries`.
     weighting : PairWeighting, optional
-        Weights of the pairs; by default each counts 1.
+        Weights of the pairs; by default each pair counts 1.
 
     Attributes
     ----------
@@ -116,7 +116,8 @@ class Pairs(Queries):
         rank_labels(unwritable(y), self.ptr, self.level, self.n_levels, self.lower, self.higher)
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
-        self._long = list(zip(ptr[long].tolist(), ptr[long + 1].tolist(), strict=True))
+        # First row of each long query, and the row behind its last.
+        self._long_queries = list(zip(ptr[long].tolist(), ptr[long + 1].tolist(), strict=True))
 
     @cached_property
     def degrees(self) -> Floats:
@@ -160,13 +161,21 @@ class Pairs(Queries):
 
         self.spread(work)
         return Violations(
-            self, scores, margin, order, start, stop, self._weighed(counts), self._weighed(sums)
+            pairs=self,
+            scores=scores,
+            margin=margin,
+            order=order,
+            start=start,
+            stop=stop,
+            counts=self._weighed(counts),
+            sums=self._weighed(sums),
         )
 
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores, shape (m,), ideally centred within each query.
 
-        Same results as :meth:`at` with a margin of 1, in half the time for pairs without weights. O(m log m).
+        The results are those of :meth:`at` with a margin of 1, in half the time for pairs without weights.
+        O(m log m).
         """
         if self.query_weight is not None:
             return self.at(scores).plane()
@@ -181,20 +190,22 @@ class Pairs(Queries):
 
         self.spread(work)
         n_violated = float(violated.sum())
-        return Hinge(n_violated + dot(slopes, scores), n_violated, slopes)
+        return Hinge(loss=n_violated + dot(slopes, scores), offset=n_violated, slopes=slopes)
 
     @property
     def hinge_at_zero(self) -> Hinge:
         """The hinge at equal scores: every pair is violated by its whole margin. O(m)."""
-        return Hinge(float(self.n_pairs), float(self.n_pairs), self._weighed(self.higher - self.lower))
+        n_pairs = float(self.n_pairs)
+        return Hinge(loss=n_pairs, offset=n_pairs, slopes=self._weighed(self.higher - self.lower))
 
-    def _weighed(self, of_documents: Floats) -> Floats:
-        return of_documents if self.query_weight is None else of_documents * self.query_weight
+    def _weighed(self, sums: Floats) -> Floats:
+        """Return sums over the pairs of each document, multiplied by the weight of the pairs."""
+        return sums if self.query_weight is None else sums * self.query_weight
 
     def _next_order(self, scores: Floats) -> Ints:
-        """Return the order of the call before, to start from, with long queries sorted."""
+        """Return the order for the kernels to start from: the last one, with long queries sorted by score."""
         order = self._order.copy()
-        for begin, end in self._long:
+        for begin, end in self._long_queries:
             order[begin:end] = begin + np.argsort(scores[begin:end])
         return order
 
@@ -248,7 +259,7 @@ class Violations:
         """Return the hinge with its plane, of a margin of 1."""
         slopes = self.counts[1] - self.counts[0]
         offset = float(self.counts[0].sum())
-        return Hinge(offset + dot(slopes, self.scores), offset, slopes)
+        return Hinge(loss=offset + dot(slopes, self.scores), offset=offset, slopes=slopes)
 
     def hinge(self) -> tuple[float, Floats]:
         """Return sum of (margin - s_i + s_j) over the violated pairs, and a subgradient in s, shape (m,).
@@ -260,11 +271,12 @@ class Violations:
 
     def squared_hinge(self) -> tuple[float, Floats]:
         """Return sum of (margin - s_i + s_j)² over the violated pairs, and the gradient in s, shape (m,)."""
-        # With u_ij = margin - s_i + s_j, both are linear in the sums of u over each document's pairs.
-        above = self.counts[0] * (self.margin - self.scores) + self.sums[0]
-        below = self.counts[1] * (self.margin + self.scores) - self.sums[1]
-        loss = self.margin * float(above.sum()) + dot(below - above, self.scores)
-        return max(loss, 0.0), 2.0 * (below - above)
+        # With u_ij = margin - s_i + s_j, loss and gradient are linear in the sums of u over each document's
+        # pairs, as the more relevant and as the less relevant one.
+        as_winner = self.counts[0] * (self.margin - self.scores) + self.sums[0]
+        as_loser = self.counts[1] * (self.margin + self.scores) - self.sums[1]
+        loss = self.margin * float(as_winner.sum()) + dot(as_loser - as_winner, self.scores)
+        return max(loss, 0.0), 2.0 * (as_loser - as_winner)
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """For the documents of queries first … last - 1, compute the sum of (own value - partner's value).
@@ -291,13 +303,13 @@ class Violations:
 
     @cached_property
     def _degrees(self) -> Floats:
-        """Number of violated pairs of each document, without weights as the kernel counts partners."""
+        """Number of violated pairs of each document, without weights, because the kernel adds none."""
         degrees: Floats = self.counts[0] + self.counts[1]
         return degrees if self.pairs.query_weight is None else np.rint(degrees / self.pairs.query_weight)
 
 
 class PreferencePairs(Pairs):
-    """Weighted pairs of preferences, as :class:`Pairs` are those of labels.
+    """Weighted pairs that are given as preferences, instead of pairs of labels as in :class:`Pairs`.
 
     Parameters
     ----------
@@ -351,8 +363,17 @@ class PreferencePairs(Pairs):
         sums = np.stack(
             [_summed(winner, weight * scores[loser], m), _summed(loser, weight * scores[winner], m)]
         )
-        none = np.empty(0, dtype=np.int64)
-        return PreferenceViolations(self, scores, margin, violated, none, none, counts, sums)
+        no_bounds = np.empty(0, dtype=np.int64)
+        return PreferenceViolations(
+            pairs=self,
+            scores=scores,
+            margin=margin,
+            order=violated,
+            start=no_bounds,
+            stop=no_bounds,
+            counts=counts,
+            sums=sums,
+        )
 
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores; see :meth:`Pairs.hinge`. O(m + l)."""
@@ -373,8 +394,8 @@ class PreferenceViolations(Violations):
         """
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)
-        bounds = np.searchsorted(self.order, pairs.begins[[first, last]])
-        violated = self.order[bounds[0] : bounds[1]]
+        first_edge, last_edge = np.searchsorted(self.order, pairs.begins[[first, last]])
+        violated = self.order[first_edge:last_edge]
         begin = int(pairs.ptr[first])
         end = int(pairs.ptr[last])
         winner = pairs.winner[violated]

@@ -1,8 +1,8 @@
 """The arithmetic that every method shares: grouping, centring and Gram statistics, query by query.
 
-Centring each query removes what cannot change its ranking. After it, pairwise least squares inside queries
-is ordinary least squares (Pahikkala et al. 2010, section 2), and leaving a query out is subtracting its
-Gram matrix.
+Centring each query removes an offset that cannot change its ranking. For centred data, pairwise least squares
+inside queries is ordinary least squares (Pahikkala et al. 2010, section 2), and leaving a query out means
+subtracting its Gram matrix.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class QueryData:
         return QueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
 
     def taken(self, queries: Ints) -> QueryData:
-        """Return the documents of some queries, in the order in which these are given, as a copy."""
+        """Return a copy of the documents of some queries, in the order of ``queries``."""
         rows, ptr = rows_of_queries(self.ptr, queries)
         graded = self.grading.taken(rows)
         return QueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
@@ -109,12 +109,15 @@ class QueryData:
         return self.centred[1]
 
     def dense(self) -> Self:
-        """Return the data themselves; sparse data refuse."""
+        """Return the data themselves; the method of sparse data raises an error."""
         return self
 
     @property
     def informative(self) -> Bools:
-        """Features that vary within some query, shape (n,); the others cannot change any ranking."""
+        """Features that vary within some query, shape (n,).
+
+        The others cannot change any ranking.
+        """
         varies: Bools = (self.centred[0] != 0).any(axis=0)
         return varies
 
@@ -132,15 +135,18 @@ class QueryData:
         return self.shared.of(MadeStatistics).whole is not None
 
     def narrowed(self, columns: Sequence[int]) -> QueryData:
-        """Return the same documents with some of their features; existing statistics are reduced to them."""
+        """Return the same documents with some of their features.
+
+        Existing statistics are reduced to them.
+        """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
         narrow = QueryData(
             np.ascontiguousarray(self.X[:, chosen]),
             self.y,
             self.ptr,
-            self.order,
-            validation,
+            order=self.order,
+            validation=validation,
             preferences=self.preferences,
             part_of=self.part_of,
             sharing=SharedResults(self.shared, tuple(chosen)),
@@ -159,10 +165,11 @@ class QueryData:
 
 
 def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of some queries one behind the other, and where each begins among them."""
+    """Return the rows of some queries, query by query, and the start of each query among these rows."""
     sizes = np.diff(ptr)[queries]
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    return np.repeat(ptr[queries] - starts[:-1], sizes) + np.arange(starts[-1]), starts
+    offsets = np.repeat(ptr[queries] - starts[:-1], sizes)  # from a position in the result to its row
+    return offsets + np.arange(starts[-1]), starts
 
 
 def group(
@@ -211,7 +218,10 @@ def group(
 
 
 def _check_finite(X: Floats) -> None:
-    """Raise DatasetError for the first row that is not finite; release the pages read for that."""
+    """Raise DatasetError for the first row that is not finite.
+
+    Pages of mapped data are released.
+    """
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
         rows = X[first : first + step]
@@ -280,7 +290,8 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
     if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
         return ptr, None
     _, first, index = np.unique(ids, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(np.argsort(first))[index]
+    rank_of_id = np.argsort(np.argsort(first))  # by first appearance
+    by_appearance = rank_of_id[index]
     order = np.argsort(by_appearance, kind="stable").astype(np.int64)
     counts = np.bincount(by_appearance)
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int64), order
@@ -342,7 +353,7 @@ class QueryStatistics:
 
     @classmethod
     def of(cls, X: Floats, y: Floats, ptr: Ints) -> QueryStatistics:
-        """Compute them from centred data, one BLAS call per query.
+        """Compute the Gram matrices from centred data, with one BLAS call per query.
 
         Notes
         -----
@@ -350,7 +361,7 @@ class QueryStatistics:
         """
         n = X.shape[1]
         gram = np.empty((ptr.size - 1, n + 1, n + 1))
-        with STEADY:  # small products, which lose much where threads wait for a processor
+        with STEADY:  # small products lose much if threads wait for a processor
             query_grams(X, y, ptr, gram)
         return cls(gram, gram.sum(axis=0), int(X.shape[0]))
 
@@ -366,7 +377,10 @@ class QueryStatistics:
 
     @property
     def informative(self) -> Bools:
-        """Features that vary within some query, shape (n,); the others cannot change any ranking."""
+        """Features that vary within some query, shape (n,).
+
+        The others cannot change any ranking.
+        """
         varies: Bools = np.diagonal(self.total)[:-1] > 0
         return varies
 
@@ -394,7 +408,7 @@ class QueryStatistics:
 
 
 def weights_with(total: Floats, selected: Sequence[int], regularization: float) -> Floats:
-    """Return the weights of :meth:`QueryStatistics.weights`, by its ``total``."""
+    """Return the weights of :meth:`QueryStatistics.weights` for the statistics' ``total``."""
     coef = np.zeros(total.shape[0] - 1)
     if selected:
         index = np.array(selected)

@@ -1,4 +1,4 @@
-"""Results computed of some data once, for all settings that learn from them."""
+"""Cache of results that are computed once for some data, for all settings that learn from these data."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class SharedResults:
     Parameters
     ----------
     source : SharedResults, optional
-        Cache of the data from which these features are taken.
+        Cache of the data from which the features of these data are taken.
     columns : tuple of int
-        Columns taken from them.
+        Columns of the features in that data.
 
     Examples
     --------
@@ -38,22 +38,25 @@ class SharedResults:
     """
 
     def __init__(self, source: SharedResults | None = None, columns: tuple[int, ...] = ()) -> None:
-        # Not itself: a circle of references would keep large arrays until the collector comes.
+        # None instead of the object itself: a reference cycle would keep large arrays until a collection.
         self._origin: SharedResults | None = None if source is None else source.origin
         self.columns: tuple[int, ...] = columns
-        if source is not None and source.origin is not source:
+        if source is not None and source.origin is not source:  # columns of columns
             self.columns = tuple(source.columns[column] for column in columns)
         self._objects: dict[type, object] = {}
 
     @property
     def origin(self) -> SharedResults:
-        """Cache of the data with all features; ``columns`` are the columns of these data."""
+        """Cache of the data with all features.
+
+        ``columns`` are the columns of these data.
+        """
         return self if self._origin is None else self._origin
 
     def of(self, kind: type[Kind]) -> Kind:
         """Return the object of a class, created without arguments on first use."""
         cached = self._objects.get(kind)
-        # Two threads that ask at once are given the same object.
+        # Two threads that call this at the same time get the same object.
         instance = self._objects.setdefault(kind, kind()) if cached is None else cached
         assert isinstance(instance, kind)
         return instance

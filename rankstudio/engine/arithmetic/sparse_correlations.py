@@ -1,4 +1,4 @@
-"""Correlations of sparse features, row by row as they are asked for: all pairs of a million have no room."""
+"""Correlations of sparse features, computed row by row on demand: all pairs would not fit in memory."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rankstudio.engine.arrays import Floats
 
 
 class SparseCorrelations:
-    """Pearson's correlations of query-centred columns, read as an array (n, n); 0 for a constant one.
+    """Pearson's correlations of query-centred columns, read as an array (n, n); 0 for a constant column.
 
-    A row takes O(entries), and is kept. Indices may name few rows, or few columns.
+    A row takes O(entries), and is cached. An index should select few rows, or few columns.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ class SparseCorrelations:
         if not isinstance(key, tuple):
             return self._row(int(key))
         first, second = key
-        if isinstance(first, slice) or isinstance(second, slice):
-            rows = np.array(
-                [self._row(int(j)) for j in np.ravel(first if isinstance(second, slice) else second)]
-            )
-            return rows if isinstance(second, slice) else rows.T
+        # The matrix is symmetric: columns are rows, and the two indices may be exchanged.
+        if isinstance(second, slice):
+            return np.array([self._row(int(j)) for j in np.ravel(first)])
+        if isinstance(first, slice):
+            return np.array([self._row(int(j)) for j in np.ravel(second)]).T
         first = np.asarray(first)
         second = np.asarray(second)
-        if first.size > second.size:  # as correlations are symmetric
+        if first.size > second.size:
             first, second = second, first
         features, indices = np.unique(first, return_inverse=True)
         rows = np.array([self._row(int(j)) for j in features]).reshape(features.size, -1)

@@ -1,4 +1,4 @@
-"""Pairs of documents with sparse features: the products that losses of them need, from the entries alone."""
+"""Pairs of documents with sparse features: the products for pairwise losses, from the entries alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SparseLinearPairs(LinearPairs):
     Parameters
     ----------
     data : SparseQueryData
-        Their columns are shifted within queries, which changes no difference: a constant leaves no rounding.
+        Columns are shifted within queries, which changes no difference: a constant column is exactly 0.
     pairs : Pairs
     """
 
@@ -53,15 +53,18 @@ class SparseLinearPairs(LinearPairs):
         return centred
 
     def centred_squares(self, weights: Floats) -> Floats:
-        """Return the sums of each feature's squares, centred in queries, times weights (m,), shape (n,)."""
+        """Return the sums of each feature's squares, centred in queries, times weights (m,), shape (n,).
+
+        With the mean x̄ of a query, Σ w (x - x̄)² = Σ w x² - 2 x̄ Σ w x + x̄² Σ w.
+        """
         means = self._by_query(np.ones(len(self.X))).multiply(1.0 / self._sizes[:, None]).tocsr()
         mixed = means.multiply(self._by_query(weights)).sum(axis=0)
         totals = np.add.reduceat(weights, self._first)
         squares: Floats = self._rows.power(2).T @ weights - 2.0 * mixed + means.power(2).T @ totals
-        return np.maximum(squares, 0.0)  # but for rounding
+        return np.maximum(squares, 0.0)  # rounding may make them negative
 
     def _by_query(self, weights: Floats) -> Any:
-        """Return the sums of the documents of each query times weights (m,), a sparse matrix (Q, n)."""
+        """Return the weighted sums of the documents of each query, as a sparse matrix (Q, n)."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
         m = weights.size

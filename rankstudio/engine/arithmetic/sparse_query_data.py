@@ -70,7 +70,10 @@ class SparseQueryData:
 
     @classmethod
     def of(cls, data: QueryData) -> SparseQueryData:
-        """Return dense data in sparse form; zeros remain entries until :attr:`shifted` drops them."""
+        """Return dense data in sparse form.
+
+        Zeros remain entries until :attr:`shifted` drops them.
+        """
         from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
         m, n = data.X.shape
@@ -86,7 +89,7 @@ class SparseQueryData:
         return self.part_of or Grading.of(self.y)
 
     def taken(self, queries: Ints) -> SparseQueryData:
-        """Return the documents of some queries, in the order in which these are given, as a copy."""
+        """Return a copy of the documents of some queries, in the order of ``queries``."""
         rows, ptr = rows_of_queries(self.ptr, queries)
         graded = self.grading.taken(rows)
         return SparseQueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
@@ -97,26 +100,26 @@ class SparseQueryData:
         Raises
         ------
         OutOfMemoryError
-            If memory has no room for it.
+            If the array does not fit into memory.
         """
         chosen = list(columns)
         return QueryData(
             self.X[:, chosen],
             self.y,
             self.ptr,
-            self.order,
-            None if self.validation is None else self.validation[:, chosen],
+            order=self.order,
+            validation=None if self.validation is None else self.validation[:, chosen],
             preferences=self.preferences,
             part_of=self.part_of,
             sharing=SharedResults(self.shared, tuple(columns)),
         )
 
     def dense(self) -> QueryData:
-        """Raise ParameterError: what asks for this has no way to leave documents out of sparse data."""
+        """Raise ParameterError: the caller cannot leave documents out of sparse data."""
         raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
 
     def check(self, name: Callable[[int], str] = column_name) -> None:
-        """Check the magnitudes of the features, as :func:`check_rows` does of an array: O(values)."""
+        """Check the magnitudes of the features, as :func:`check_rows` does for an array: O(values)."""
         low, high = (getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max"))
         check_magnitudes(low, high, self.differences, name)
 
@@ -157,7 +160,10 @@ class SparseQueryData:
 
     @property
     def informative(self) -> Bools:
-        """Features that vary within some query, shape (n,); the others cannot change any ranking."""
+        """Features that vary within some query, shape (n,).
+
+        The others cannot change any ranking.
+        """
         varies: Bools = np.diff(self.shifted.indptr) > 0
         return varies
 

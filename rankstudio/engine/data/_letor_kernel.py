@@ -27,7 +27,10 @@ def _write_digits(out: Bytes, position: int, number: int) -> int:
 
 @subroutine
 def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
-    """Write ``units / 10^decimals`` without zeros at the end of its fraction; return the position behind."""
+    """Write ``units / 10^decimals`` without zeros at the end of its fraction.
+
+    Return the position behind.
+    """
     power = 1
     for _ in range(decimals):
         power *= 10

@@ -1,4 +1,4 @@
-"""Which column of the data is the query, the label or a feature, and which files belong to the data."""
+"""The columns of the query, the label and the features in data, and the files that belong to the data."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class DataColumns:
     missing_texts : tuple of str
         Texts that stand for a missing value, besides NULL, NaN, NA and others that are usual.
     no_labels : bool
-        Whether documents are only scored: labels are not read, and columns other than those of features need
-        not be there. No plan says so.
+        Whether documents are only scored. Labels are then not read, and only the columns of the query and of
+        the features must exist. No plan has this value.
     """
 
     qid: str = ""
@@ -152,7 +152,10 @@ class DataColumns:
 
 
 def _checked_fields(values: Any) -> dict[str, Any]:
-    """Return the fields of DataColumns from plain values; ParameterError for unknown or invalid ones."""
+    """Return the fields of DataColumns from plain values.
+
+    Raise ParameterError for unknown or invalid ones.
+    """
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
     checked = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
@@ -177,7 +180,10 @@ def _checked_fields(values: Any) -> dict[str, Any]:
 
 
 def _check_once(names: Sequence[str]) -> None:
-    """Refuse a name that occurs twice; among very many names, the reader of the table finds it."""
+    """Refuse a name that occurs twice.
+
+    Among very many names, the reader of the table finds it.
+    """
     if len(names) < _MAX_COMPARED_NAMES and (twice := [name for name in names if names.count(name) > 1]):
         raise ParameterError("columns", twice[0], "each column at most once")
 

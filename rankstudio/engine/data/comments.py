@@ -43,7 +43,10 @@ class TextComments:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Return the comments in some texts; a character without UTF-8 is kept as an escape."""
+        """Return the comments in some texts.
+
+        A character without UTF-8 is kept as an escape.
+        """
         content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
         offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
         return cls(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)

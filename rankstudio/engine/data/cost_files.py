@@ -91,7 +91,10 @@ _Costs = Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]]
 
 
 def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) -> FeatureCosts:
-    """Return the costs of a dataset's features; DatasetError if a feature has no cost, or all costs are 0."""
+    """Return the costs of a dataset's features.
+
+    Raise DatasetError if a feature has no cost, or all costs are 0.
+    """
     ids = dataset.feature_ids.tolist()
     costs_by_id = (
         _costs_by_name(path, costs, dataset)
@@ -116,7 +119,10 @@ def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) ->
 def _costs_by_name(
     path: Path, costs_by_name: Mapping[str, tuple[float, float]], dataset: FoldedDataset
 ) -> dict[int, tuple[float, float]]:
-    """Return the costs by id; a name counts before an id, as a feature may be called "12"."""
+    """Return the costs by id.
+
+    A name counts before an id, as a feature may be called "12".
+    """
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {name: i for i, name in zip(dataset.feature_ids.tolist(), names, strict=True)}
@@ -171,7 +177,10 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
 
 
 def _column_positions(header: str) -> dict[str, int] | None:
-    """Return the positions of the columns in the header of a table of costs; None for another table."""
+    """Return the positions of the columns in the header of a table of costs.
+
+    Return None for another table.
+    """
     names = [cell.strip().strip('"').lower() for cell in header.split(_separator(header))]
     column_of = {name: names.index(name) for name in ("feature", *_COST_COLUMNS) if name in names}
     has_feature_and_cost = "feature" in column_of and len(column_of) >= 2

@@ -1,4 +1,4 @@
-"""A format of data files as a static value: what it is called, and where its code is."""
+"""A format of data files as a static value: its names and properties, and the location of its code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DataBlock:
     qid : ndarray of shape (m,)
         Ids of queries: whole numbers or texts.
     feature_names : sequence of str
-        Names of the features; () for none. The first block has them for all.
+        Names of the features; () for none. Those of the first block hold for all blocks.
     documents : sequence of str
         Ids of the documents; () for none.
 
@@ -314,7 +314,10 @@ class DataFormat:
         return rows
 
     def logs_of(self, paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-        """Return the feature logs to which files belong, and their judgments; () and () for other data."""
+        """Return the feature logs to which files belong, and their judgments.
+
+        Return () and () for other data.
+        """
         if not self.code.logs_of:
             return (), ()
         logs, judgments = imported(self.code.logs_of)(paths)

@@ -330,7 +330,7 @@ class RankingDataset:
 
     @cached_property
     def grading(self) -> Grading:
-        """What measures need besides labels: the greatest grade of the dataset, and the order of ids."""
+        """Facts that measures need besides labels: the greatest grade, and the order of ids."""
         return Grading(self.greatest_grade, partial(_id_ranks, self.comments, self.query_ptr))
 
     def name_of(self, column: int) -> str:
@@ -383,7 +383,10 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
 
 
 def id_and_name(feature: int, name: str) -> str:
-    """Return the label of a feature in a table: "25 BM25 of anchor"; "7" without a name of its own."""
+    """Return the label of a feature in a table: "25 BM25 of anchor".
+
+    The label is "7" if the feature has no name of its own.
+    """
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
 
@@ -423,7 +426,10 @@ class Fold:
 def changed_parts(
     folds: Iterable[Fold], change: Callable[[RankingDataset], RankingDataset]
 ) -> tuple[Fold, ...]:
-    """Return folds with each part changed; a part that several folds share is changed once."""
+    """Return folds with each part changed.
+
+    A part that several folds share is changed once.
+    """
     changed = cache(change)
     return tuple(
         Fold(fold.number, **{name: changed(part) for name, part in fold.parts.items()}) for fold in folds

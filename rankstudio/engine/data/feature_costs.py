@@ -109,7 +109,10 @@ class FeatureCosts:
 
     @classmethod
     def parsed(cls, text: str) -> Self:
-        """Return the costs in a text as :meth:`text` writes it; ParameterError for another text."""
+        """Return the costs in a text as :meth:`text` writes it.
+
+        Raise ParameterError for another text.
+        """
         (first_name, _, documents), *items = (item.partition(":") for item in text.split(";"))
         try:
             if first_name.strip() != "documents":
@@ -123,7 +126,10 @@ class FeatureCosts:
 
 
 def milliseconds_of(value: Any) -> float:
-    """Return a number from 0 up; ValueError, TypeError or OverflowError for anything else."""
+    """Return a number from 0 up.
+
+    Raise ValueError, TypeError or OverflowError for anything else.
+    """
     if isinstance(value, bool):
         raise TypeError("expected a number")
     number = float(value)

@@ -36,7 +36,10 @@ class GroupedFeatures:
 
     @classmethod
     def parsed(cls, values: Any) -> Self | None:
-        """Return groups from plain values or a text, see :func:`checked_groups`; None for no group."""
+        """Return groups from plain values or a text, see :func:`checked_groups`.
+
+        Return None for no group.
+        """
         groups = checked_groups(values)
         return cls(groups) if groups else None
 
@@ -73,7 +76,8 @@ def checked_groups(values: Any) -> Groups:
         raise ParameterError("groups", values, tr(_EXPECTED))
     ids_by_name = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
     all_ids = [i for ids in ids_by_name.values() for i in ids]
-    if "" in ids_by_name or len(ids_by_name) < len(values) or len(set(all_ids)) < len(all_ids):
+    has_invalid_names = "" in ids_by_name or len(ids_by_name) < len(values)
+    if has_invalid_names or len(set(all_ids)) < len(all_ids):
         is_short = len(all_ids) < _MAX_COUNTED_IDS
         twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if is_short else []
         template = tr("{expected}; feature {feature} is in two groups") if twice else "{expected}"
@@ -83,13 +87,19 @@ def checked_groups(values: Any) -> Groups:
 
 
 def feature_groups_of(extended: Extended) -> Groups:
-    """Return the groups of features of a plan, or of the user of a dataset; empty without any."""
+    """Return the groups of features of a plan, or of the user of a dataset.
+
+    The groups are empty if there are none.
+    """
     extension = extended.extension(GroupedFeatures)
     return FrozenMapping() if extension is None else extension.groups
 
 
 def group_name(name: Any) -> str:
-    """Return a name as one short line, without separators of groups; "" if nothing is left."""
+    """Return a name as one short line, without separators of groups.
+
+    Return "" if nothing is left.
+    """
     if not isinstance(name, str):
         return ""
     printable = "".join(c if c.isprintable() and c != ";" else " " for c in name)
@@ -97,6 +107,7 @@ def group_name(name: Any) -> str:
 
 
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
+    """Return the ids of a group, ascending, from a list or a text; ParameterError if any is invalid."""
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
         unique_ids = tuple(sorted({int(item) for item in items}))
@@ -141,14 +152,20 @@ def group_names(groups: Groups) -> dict[int, str]:
 
 
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
-    """Return ids by group, each group at the position of its first id; "" names ungrouped features."""
+    """Return ids by group, each group at the position of its first id.
+
+    "" names ungrouped features.
+    """
     names = group_names(groups)
     ids_by_group = grouped(ids, lambda i: names.get(i, i))  # an ungrouped feature has its id as the key
     return [(key if isinstance(key, str) else "", tuple(members)) for key, members in ids_by_group.items()]
 
 
 def groups_in_words(groups: Groups, max_names: int = 4) -> str:
-    """Return the names of groups with their sizes: "BM25 (3), TF (5)"; "none" without groups."""
+    """Return the names of groups with their sizes: "BM25 (3), TF (5)".
+
+    Return "none" without groups.
+    """
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
     if len(names) > max_names:
         return tr("{first} and {n} more").format(first=", ".join(names[:max_names]), n=len(names) - max_names)
@@ -172,7 +189,10 @@ def candidate_names(ids: Iterable[int], names: Sequence[str], groups: Groups) ->
 
 
 def in_other_group(group: str, members: Iterable[int], groups: Groups) -> Groups:
-    """Return groups after moving some features by id to another group; "" removes them from any."""
+    """Return groups after moving some features by id to another group.
+
+    "" removes them from any.
+    """
     moved = {i: group_name(group) for i in members}
     return groups_of({**group_names(groups), **moved})
 
@@ -223,7 +243,10 @@ def read_groups(path: Path) -> Groups:
 
 
 def groups_in_table(text: str) -> dict[int, str]:
-    """Return the group of each feature in a table, by id; {} if the header lacks ids or groups."""
+    """Return the group of each feature in a table, by id.
+
+    Return {} if the header lacks ids or groups.
+    """
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
     id_column = next((column for column, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)

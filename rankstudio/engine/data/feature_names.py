@@ -113,7 +113,10 @@ def read_feature_names(path: Path) -> dict[int, str]:
 
 
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
-    """Return the annotations of a dataset stored by :func:`save_notes`; empty if missing or damaged."""
+    """Return the annotations of a dataset stored by :func:`save_notes`.
+
+    They are empty if their file is missing or damaged.
+    """
     path = _names_file(folder, dataset)
     if path is None:
         return FeatureNotes()
@@ -143,7 +146,10 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
 
 
 def _stored_costs(path: Path) -> FeatureCosts | None:
-    """Return the costs that are stored beside the names; None if there are none, or they are damaged."""
+    """Return the costs that are stored beside the names.
+
+    Return None if there are none, or they are damaged.
+    """
     with suppress(OSError, ValueError, RecursionError, DataError, ParameterError):
         stored = json.loads(read_feature_file(path.with_suffix(_COSTS_ENDING), ""))
         return replace(FeatureCosts.of(stored["costs"]), source=str(stored["source"]))
@@ -263,7 +269,10 @@ def set_mismatch(dataset: FoldedDataset) -> str:
 def _with_names(
     dataset: FoldedDataset, shown_names: tuple[str, ...], original_names: tuple[str, ...]
 ) -> FoldedDataset:
-    """Return a dataset with these names of its features; the original names, if any, become an extension."""
+    """Return a dataset with these names of its features.
+
+    The original names, if any, become an extension.
+    """
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
         renamed_part = copy.copy(part)  # keeps the class, also of parts that assemble documents on demand
@@ -276,7 +285,10 @@ def _with_names(
 
 
 def _names_in_lines(path: Path, text: str) -> dict[int, str]:
-    """Return the names in CSV, or in a feature list of RankLib; ids without a name are left out."""
+    """Return the names in CSV, or in a feature list of RankLib.
+
+    Ids without a name are left out.
+    """
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)
     name_of_feature: dict[int, str] = {}

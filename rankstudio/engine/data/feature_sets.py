@@ -163,7 +163,10 @@ class FeatureSet:
         return text.format(path=self.source, n=n)
 
     def definition(self, feature: int) -> str:
-        """Return the definition of a feature of the matched data by id; "" if the set lacks the feature."""
+        """Return the definition of a feature of the matched data by id.
+
+        Return "" if the set lacks the feature.
+        """
         return self.definitions.get(self.ids.get(feature, ""), "")
 
     def reduced(self, names: Iterable[str]) -> FeatureSet:
@@ -230,7 +233,10 @@ def read_feature_set(path: Path) -> FeatureSet:
 
 
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
-    """Return the feature set in a text; see :func:`read_feature_set`. The path is for messages."""
+    """Return the feature set in a text; see :func:`read_feature_set`.
+
+    The path is for messages.
+    """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
     twice = [name for name, count in Counter(name for name, _ in parsed.features).items() if count > 1]
@@ -250,7 +256,10 @@ def feature_set_beside(data: Path) -> FeatureSet | None:
 
 
 def first_feature_set(places: Iterable[Path]) -> FeatureSet | None:
-    """Return the first feature set among some files; missing files and other files are skipped."""
+    """Return the first feature set among some files.
+
+    Missing files and other files are skipped.
+    """
     for path in places:
         if path.is_file():
             with suppress(DataError):  # a list of names alone, or no permission to read
@@ -378,7 +387,10 @@ def _profile_lists(text: str) -> Iterator[str]:
 
 
 def _next_brace(text: str, begin: int) -> int:
-    """Return the index of the first brace from an index on; the length of the text if there is none."""
+    """Return the index of the first brace from an index on.
+
+    Return the length of the text if there is no brace.
+    """
     brace = _BRACE.search(text, begin)
     return len(text) if brace is None else brace.start()
 
@@ -404,7 +416,7 @@ def _engine_of_feature(feature: Mapping[str, Any]) -> Engine | None:
 
 
 def _match_features(document: Any) -> list[str]:
-    """Return the rank features of the first hit of a result, or of such an object alone."""
+    """Return the rank features of the first hit of a result, or of a document that is a hit itself."""
     if not isinstance(document, dict):
         return []
     root = document.get("root")

@@ -99,7 +99,10 @@ def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
 
 
 def _most_similar_name(path: Path) -> str:
-    """Return the name in a path's folder that is most similar to its own; "" if none is similar."""
+    """Return the name in a path's folder that is most similar to its own.
+
+    Return "" if none is similar.
+    """
     try:
         names = [entry.name for entry in islice(path.parent.iterdir(), _MAX_SIBLINGS)]
     except OSError:
@@ -211,7 +214,10 @@ def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | Non
 
 
 def _unpacked_rest(path: Path, kind: str, member: _Member, packed_piece: bytes) -> Iterator[bytes]:
-    """Yield the decompressed pieces of more packed bytes; FileAccessError if they are damaged."""
+    """Yield the decompressed pieces of more packed bytes.
+
+    Raise FileAccessError if they are damaged.
+    """
     pieces = member.pieces(packed_piece)
     while True:
         try:
@@ -319,7 +325,10 @@ class _Zstandard(_Member):
 
 
 def _zstandard(path: Path) -> Any:
-    """Import the library of Zstandard, which only its files need; MissingExtraError if it is missing."""
+    """Import the library of Zstandard, which only its files need.
+
+    Raise MissingExtraError if it is missing.
+    """
     try:
         import zstandard  # noqa: PLC0415 - an extra
     except ImportError:

@@ -77,7 +77,10 @@ def files_digest(files: Sequence[Source]) -> str:
 
 
 def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
-    """Return the first file whose contents differ from the recorded ones, in words; "" if there is none."""
+    """Return the first file whose contents differ from the recorded ones, in words.
+
+    Return "" if there is none.
+    """
     by_path = {source.path.absolute(): source for source in recorded}
     for file in current:
         recorded_source = by_path.get(file.path.absolute(), file)

@@ -36,7 +36,10 @@ _EXPECTED_FILES = translatable(
 
 @dataclass(frozen=True)
 class FilesOfFold:
-    """Files of one fold by part: one file for each part, or several in order. The part train is present."""
+    """Files of one fold by part: one file for each part, or several in order.
+
+    The part train is present.
+    """
 
     number: int
     parts: dict[str, tuple[Path, ...]]
@@ -56,17 +59,17 @@ def one_of(paths: Sequence[str]) -> str:
     size_files = {sizes_file(file) for file in candidates}
     data_files = [file for file in candidates if file not in size_files]
     logs = [file for file in data_files if holds_logs(file)]
+    # Feature logs may be opened together with their judgments, which are found again beside them.
     if logs and all(file in judgment_files(logs[0].parent) for file in data_files if file not in logs):
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
     if len(data_files) == 1:
         return str(data_files[0])
     folders = {file.parent for file in data_files}
     folder = data_files[0].parent
-    are_in_one_folder = len(folders) == 1 and all(file.is_file() for file in data_files)
-    if are_in_one_folder and {file for part in _parts_in(folder).values() for file in part} == set(
-        data_files
-    ):
-        return str(folder)
+    if len(folders) == 1 and all(file.is_file() for file in data_files):
+        files_of_parts = {file for part in _parts_in(folder).values() for file in part}
+        if files_of_parts == set(data_files):
+            return str(folder)
     raise DatasetError(
         tr(
             "{files}: found {n_files} files. Expected one file, or the parts of one fold in one folder, "
@@ -132,7 +135,10 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
 
 def _folds_in(folder: Path) -> list[FilesOfFold]:
-    """Return the folds that a folder holds, in the order of their numbers; [] if it holds no dataset."""
+    """Return the folds that a folder holds, in the order of their numbers.
+
+    Return [] if it holds no dataset.
+    """
     numbered = _numbered_folders(folder)
     if numbered:
         folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
@@ -163,7 +169,10 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
 
 
 def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """Return the feature logs of a folder with judgments as the one part "train"; {} if it has none."""
+    """Return the feature logs of a folder with judgments as the one part "train".
+
+    Return {} if it has none.
+    """
     logs = logs_in(folder) if judgment_files(folder) else ()
     return {"train": logs} if logs else {}
 
@@ -287,7 +296,11 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 
 
 def _files_to_protect(source: Path) -> Iterator[Path]:
-    """Yield input files besides the source: judgments of logs; data files of a folder, or all its files."""
+    """Yield the input files that belong to a file or folder.
+
+    These are the judgments of a log, the data files of a folder with their query sizes and judgments, or all
+    files of a folder without data.
+    """
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()
         return

@@ -180,7 +180,7 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
 
 
 def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
-    """Raise `DatasetError` where tables do not have the same columns in the same order."""
+    """Raise `DatasetError` if tables do not have the same feature columns in the same order."""
     first, *other_files = names
     for file in other_files:
         pairs = zip_longest(names[first], names[file], fillvalue="")

@@ -163,7 +163,10 @@ def _visible_files(folder: Path) -> list[Path]:
 
 
 def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
-    """Return the fold and the part in a path; the fold may be missing if the dataset has only one."""
+    """Return the fold and the part in a path.
+
+    The fold may be missing if the dataset has only one.
+    """
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [int(m[1]) for piece in path.parts for m in [_numbered(piece)] if m]
     part = next((n for n, pattern in _PARTS.items() if any(pattern.fullmatch(w) for w in words)), "")
@@ -247,6 +250,7 @@ class ScoreFile:
         return [piece if part.file_rows is None else piece[part.file_rows] for piece, part in pieces]
 
     def _of_run(self, part: RankingDataset) -> Floats:
+        """Return the scores of a run for the documents of a part; -inf for documents that it lacks."""
         run = self.run or {}
         if not all(part.document_ids):
             raise DatasetError(

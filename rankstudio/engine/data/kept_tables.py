@@ -3,11 +3,11 @@
 A parsed file is found by the SHA-256 of the *contents* of the file and the version of the parser, never by
 name, size or time: those can stay the same while the contents change (a restored backup, a coarse clock, a
 network drive), and a result computed from data that are no longer there is worse than the hundredth of a
-second per 20 MB that hashing costs. It holds what the file says, before any policy for missing values or
-normalisation, so that one entry serves all of them.
+second per 20 MB that hashing costs. The entry holds the contents of the file before any policy for missing
+values or normalisation, so that it serves all policies.
 
-A table larger than the memory budget is mapped. It holds what is computed with, and is found by its sources'
-checksums and by the way in which they were read.
+A table larger than the memory budget is mapped. Its entry holds the values after these policies, and is found
+by the checksums of its sources and by the way in which they were read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 PARSER_VERSION = 8
 """To be raised whenever the parser would give another Table for the same text."""
 
-GROWTH = 64  # a stored table takes at most so many times the bytes of its file, plus the extra bytes
+GROWTH = 64  # most bytes of a stored table for each byte of its file, besides the extra bytes
 _ALLOWED_EXTRA_BYTES = 1 << 20  # 1 MiB: headers of small files
 _ARRAY_NAMES = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
 _COMMENT_ARRAYS = ("comments", "comment_offsets")

@@ -204,7 +204,7 @@ def table_of_names(key: str) -> Mapping[int, str]:
 
 
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Yield the files with these names in the folder of a data file, then in the folder of its fold."""
+    """Yield the files with these names in the folder of a data file, and in the folder above a fold's."""
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)
@@ -213,7 +213,10 @@ def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def _read_names(path: Path) -> dict[int, str]:
-    """Return the names in a file of feature names, by id; {} if the file cannot be read or has no names."""
+    """Return the names in a file of feature names, by id.
+
+    Return {} if the file cannot be read or has no names.
+    """
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError:

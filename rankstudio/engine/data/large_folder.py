@@ -103,7 +103,10 @@ class LargeData:
             first = last
 
     def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
-        """Draw the labels and features of some queries; features are whole numbers of their last decimal."""
+        """Draw the labels and features of some queries.
+
+        Features are whole numbers of their last decimal.
+        """
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
         m = int(sizes.sum())

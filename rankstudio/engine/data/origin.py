@@ -1,4 +1,4 @@
-"""Where a dataset comes from: what its first file was, and how it was read."""
+"""The origin of a dataset: its files, and how they were read."""
 
 from __future__ import annotations
 

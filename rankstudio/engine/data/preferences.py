@@ -128,7 +128,10 @@ def _checked_rows(name: str, values: ArrayLike) -> Ints:
 
 
 def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
-    """Return a positive number for each preference, read-only; ParameterError for other values."""
+    """Return a positive number for each preference, read-only.
+
+    Raise ParameterError for other values.
+    """
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -81,7 +81,10 @@ class KeptPart:
                 self._entry.check(SPARSE)
 
     def dataset(self) -> RankingDataset:
-        """Return the part with mapped read-only arrays; its features are not verified yet."""
+        """Return the part with mapped read-only arrays.
+
+        Its features are not verified yet.
+        """
         with self._readable():
             self._entry.check([name for name in self._entry.arrays if name not in ("X", *SPARSE)])
             return _mapped_part(self._entry)

@@ -433,7 +433,10 @@ def line_error(path: Path, line: int, actual: str, expected: str) -> FormatError
 
 
 def number(word: str) -> float | None:
-    """Return the number that a word represents, or None; digits separated by ``_`` are not accepted."""
+    """Return the number that a word represents, or None.
+
+    Digits separated by ``_`` are not accepted.
+    """
     try:
         value = float(word)
     except ValueError:

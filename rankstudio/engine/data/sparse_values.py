@@ -130,7 +130,10 @@ class _Runs:
         return cls(csc.data, starts, sizes, sizes == np.diff(query_ptr)[query[starts]])
 
     def least(self) -> Floats:
-        """Return the least value of each run's feature in its query; NaN if all values are missing."""
+        """Return the least value of each run's feature in its query.
+
+        Return NaN if all values are missing.
+        """
         low = np.fmin.reduceat(self.values, self.starts)
         return np.where(self.whole, low, np.fmin(low, 0.0))
 

@@ -129,7 +129,10 @@ class ArrayDescription:
         return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
 
     def blocks_of(self, rows: slice | None) -> range:
-        """Return the numbers of the blocks that contain some rows; all blocks by default."""
+        """Return the numbers of the blocks that contain some rows.
+
+        Without rows, return the numbers of all blocks.
+        """
         if rows is None:
             return range(len(self.digests))
         width = self.n_bytes // max(self.shape[0], 1)
@@ -324,7 +327,10 @@ class StoredEntry:
         return _VERIFIED_DIGESTS.get((state, index)) == self.arrays[name].digests[index]
 
     def _read_block(self, name: str, index: int, room: memoryview) -> None:
-        """Read a block of a file into ``room``, and compare it with its digest; EntryError if they differ."""
+        """Read a block of a file into ``room``, and compare it with its digest.
+
+        Raise EntryError if they differ.
+        """
         try:
             with self._file(name).open("rb", buffering=0) as file:
                 file.seek(index * BLOCK)
@@ -361,7 +367,10 @@ def is_whole(path: Path) -> bool:
 
 
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
-    """Return the undamaged entry with exactly these arrays, mapped into memory; None without one."""
+    """Return the undamaged entry with exactly these arrays, mapped into memory.
+
+    Return None without one.
+    """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
     if len(folders) != 1 or any(f is None or f.name != f"{n}{_ENDING}" for n, f in files.items()):
@@ -467,7 +476,10 @@ class NewEntry:
         shutil.rmtree(self.path, ignore_errors=True)  # a finished entry was renamed before
 
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
-        """Return a new file in the entry's folder, for an array or temporary; it is closed on exit."""
+        """Return a new file in the entry's folder, for an array or temporary.
+
+        It is closed on exit.
+        """
         file = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
         self._opened.callback(file.close)
         return file
@@ -516,6 +528,7 @@ class NewEntry:
         return self._rename(name)
 
     def _rename(self, name: str) -> Path:
+        """Give the entry its final name, and replace a damaged entry or another file with this name."""
         final = self._folder / name
         try:
             self.path.rename(final)
@@ -702,7 +715,10 @@ def _oldest_entries_first(folder: Path) -> list[tuple[float, int, Path]]:
 
 
 def _read_in_threads(read: Callable[[Any], None], blocks: Collection[Any], stop_check: Check) -> None:
-    """Read blocks, in several threads if there is more than one; check for a stop after each."""
+    """Read blocks, in several threads if there is more than one.
+
+    Check for a stop after each.
+    """
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _ in (map if executor is None else executor.map)(read, blocks):
             stop_check()

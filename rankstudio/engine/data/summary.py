@@ -107,6 +107,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     no_missing = np.zeros(first.n_features, dtype=np.int64)
     missing = sum((part.missing for part in parts if part.missing.size), no_missing)
     values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
+    # The least and the greatest label of each query.
     worst, best = (
         np.concatenate([extreme.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
         for extreme in (np.minimum, np.maximum)
@@ -174,7 +175,10 @@ def shown_features(part: RankingDataset) -> Ints | None:
 
 
 def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[RankingDataset, ...]:
-    """Return the parts that :func:`describe_fold` describes; KeyError if the fold does not exist."""
+    """Return the parts that :func:`describe_fold` describes.
+
+    Raise KeyError if the fold does not exist.
+    """
     if number is not None:
         return ({fold.number: fold.train for fold in dataset.folds}[number],)
     tests = [fold.test for fold in dataset.folds if fold.test is not None]

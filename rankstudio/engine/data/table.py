@@ -236,7 +236,10 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
 
 
 def widen(X: Floats, n_features: int) -> Floats:
-    """Return X with columns of zeros appended, up to ``n_features``; X itself if it already has as many."""
+    """Return X with columns of zeros appended, up to ``n_features``.
+
+    Return X itself if it already has as many columns.
+    """
     if X.shape[1] == n_features:
         return X
     wide = np.zeros((X.shape[0], n_features))

@@ -177,7 +177,10 @@ class TableFacts:
 
 
 class QueryRuns:
-    """Numbers queries in order of first appearance; a run contains consecutive documents of one query."""
+    """Numbers queries in order of first appearance.
+
+    A run contains consecutive documents of one query.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -520,7 +523,7 @@ class TableOnDisk(TableBuilder):
             _order_of_rows(facts, self.n_documents) if scattered is None else self._order_by_query(scattered)
         )
         columns = self._kept_columns(n_features)
-        missing = np.zeros(n_features, dtype=np.int64)
+        missing = np.zeros(n_features, dtype=np.int64)  # columns beyond the written ones have none
         all_counts = self._missing if facts.rows is None else self._count_missing(facts.rows.order)
         counts = all_counts[columns]
         missing[: len(counts)] = counts
@@ -528,7 +531,7 @@ class TableOnDisk(TableBuilder):
         changes_values = is_filled or self._treatment.normalize
         if order.size or changes_values or self._dropped_columns or self.width != n_features:
             self._rewrite(n_features, query_ptr, order, missing if is_filled else None)
-        else:
+        else:  # the file is already the final array
             self._new.take("X", self._X)
         assert self._y is not None
         if order.size:
@@ -571,7 +574,10 @@ class TableOnDisk(TableBuilder):
         self._comments_end += int(offsets[-1] - offsets[0])
 
     def _grow(self, width: int, rows: float) -> None:
-        """Widen X to ``width`` columns or more; DatasetError if the disk lacks room for ``rows`` rows."""
+        """Widen X to ``width`` columns or more.
+
+        Raise DatasetError if the disk lacks room for ``rows`` rows.
+        """
         if self._X is not None:
             width = max(width, int(self.width * _GROWTH))
         purpose = f"{rows:,.0f} documents with {width} features"
@@ -592,7 +598,10 @@ class TableOnDisk(TableBuilder):
         return counts
 
     def _order_by_query(self, scattered: Scattered) -> Ints:
-        """Return the rows query by query; DatasetError if sorting them exceeds the memory limit."""
+        """Return the rows query by query.
+
+        Raise DatasetError if sorting them exceeds the memory limit.
+        """
         needed = _PER_DOCUMENT * self.n_documents
         if needed > memory.budget():
             raise DatasetError(
@@ -657,7 +666,10 @@ class TableOnDisk(TableBuilder):
 
 
 def _order_of_rows(facts: TableFacts, n_documents: int) -> Ints:
-    """Return the order in which the reader put the rows; empty if this is the order of the file."""
+    """Return the order in which the reader put the rows.
+
+    The order is empty if it is that of the file.
+    """
     if facts.rows is None or np.array_equal(facts.rows.order, np.arange(n_documents)):
         return _no_integers()
     return facts.rows.order

@@ -143,7 +143,10 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
 
 @subroutine
 def _fetch(scores: Floats, model: int, item: Ints, n: int, key: Floats) -> tuple[int, int]:
-    """Write the scores of items; return how many exceed the one before, and the first item with NaN or -1."""
+    """Write the scores of items.
+
+    Return how many exceed the one before, and the first item with NaN or -1.
+    """
     rises = 0
     last = np.inf
     for i in range(n):
@@ -183,7 +186,7 @@ def rank_all(
 
     Notes
     -----
-    O(K m log n); O(K m) where neighbours rank alike.
+    O(K m log n); O(K m) if consecutive models rank nearly alike.
     """
     n_models, n_documents = scores.shape
     key = reals[0]
@@ -243,7 +246,7 @@ class Truth(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """A convention's choices as numbers; see ``Convention`` for what they mean."""
+    """A convention's choices as numbers; ``Convention`` documents their meaning."""
 
     empty_query: float
     short_ndcg: int
@@ -364,7 +367,10 @@ def measure_all(
 
 @subroutine
 def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, level: Ints, key: Floats) -> int:
-    """Write the levels of at least ``depth`` ranks, and keys that are equal in a tie; return their number."""
+    """Write the levels of at least ``depth`` ranks, and keys that are equal in a tie.
+
+    Return their number.
+    """
     start = 0
     while start < depth:
         stop = start + 1
@@ -650,7 +656,7 @@ def _measure_order(
 def _cascade(
     key: Floats, level: Ints, stops: Floats, n: int, last: int, averaged: bool, by_rank: bool, chance: Floats
 ) -> float:
-    """Return the mean of 1 / rank at the rank where a reader ends who goes down the ranks.
+    """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
     A reader who never ends counts 0. If not ``by_rank``, a reader who ends counts 1 at every rank. ``stops``
     is the probability to end at a document of each level: for RR 1 at a relevant document.

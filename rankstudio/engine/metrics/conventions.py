@@ -1,4 +1,4 @@
-"""The conventions that measures follow, as data: those of ``resources/metrics/conventions.toml``.
+"""The conventions that measures follow, as data from ``resources/metrics/conventions.toml``.
 
 Evaluation programs agree on the names MAP, P@k and NDCG@k and on little else: on MQ2008, where half of the
 queries have fewer than ten documents, the same ranking has an NDCG@10 of 0.228 by LETOR's script and of 0.515
@@ -118,7 +118,10 @@ class Convention:
     greatest_grade: float = 0.0
 
     def gains(self, labels: Floats) -> Floats:
-        """Return the gain of each label, in the shape of the labels; 0 for negative labels."""
+        """Return the gain of each label, in the shape of the labels.
+
+        Return 0 for negative labels.
+        """
         positive = np.maximum(labels, 0.0)
         return np.exp2(positive) - 1.0 if self.gain is Gain.EXPONENTIAL else positive
 
@@ -145,8 +148,8 @@ class Convention:
     def objective(self) -> Convention:
         """The convention by which methods optimise and select: a query with fewer than k documents counts.
 
-        Where such a query counts 0 whatever the ranking, nothing could be learned from it. Here k becomes the
-        number of its documents; everything else follows the convention.
+        If a query with fewer than k documents counted 0 for any ranking, nothing could be learned from it.
+        Here k becomes the number of its documents. Everything else follows the convention.
         """
         ndcg, precision = (
             Short.SHRINK if rule is Short.ZERO else rule for rule in (self.short_ndcg, self.short_precision)

@@ -206,7 +206,10 @@ class DistinctRankings:
             self._n_measured[:] = self._counts
 
     def _make_room(self, ranked: Codes) -> None:
-        """Enlarge the arrays for rankings that may all be new; the table stays at most half full."""
+        """Enlarge the arrays for rankings that may all be new.
+
+        The table stays at most half full.
+        """
         rows = int(self._counts.max()) + ranked.shape[0]
         if rows > self._codes.shape[0]:
             codes = np.empty((max(rows, 3 * self._codes.shape[0] // 2), ranked.shape[1]), dtype=ranked.dtype)

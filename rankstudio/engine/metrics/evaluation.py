@@ -144,7 +144,10 @@ def _name_as_written(name: str | Measure) -> str:
 
 
 def check_grade(grade: float, labels: Floats) -> float:
-    """Return the largest grade of a dataset; ParameterError if a label is larger, or it is not a number."""
+    """Return the largest grade of a dataset.
+
+    Raise ParameterError if a label is larger, or it is not a number.
+    """
     try:
         value = float(grade)
     except (TypeError, ValueError):

@@ -20,7 +20,7 @@ from rankstudio.engine.metrics.foreign_values import ForeignValues
 from rankstudio.engine.metrics.names import Measure, measure
 from rankstudio.engine.support.grades import Grading, order_of_ranks
 
-_MAX_BYTE_CODES = 128  # for so many labels, twice a label's position plus a bit fits into a byte
+_MAX_BYTE_CODES = 128  # labels for which twice a position plus a bit fits into a byte
 
 
 def check_labels(y: ArrayLike) -> Floats:
@@ -245,7 +245,7 @@ class Evaluator:
         self.n_queries = ptr.size - 1
         grading = grading or Grading.of(labels)
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
-        if self._order is not None:
+        if self._order is not None:  # from here on, documents are in the order of equal scores
             labels = labels[self._order]
         self._labels = labels
         self._needs_scores = np.array([not m.by_rank for m in self.measures], dtype=np.bool_)
@@ -278,7 +278,10 @@ class Evaluator:
         return tuple(batches)
 
     def _foreign_values(self, labels: Floats, ptr: Ints, greatest_grade: float) -> ForeignValues | None:
-        """Return the computation of the foreign measures; None if there are none."""
+        """Return the computation of the foreign measures.
+
+        Return None if there are none.
+        """
         indices = [index for index, m in enumerate(self.measures) if m.foreign]
         if not indices:
             return None
@@ -377,7 +380,10 @@ class Evaluator:
 
     @property
     def by_rank(self) -> bool:
-        """Whether rankings determine all measures; a measure that needs scores is NaN for a ranking."""
+        """Whether rankings determine all measures.
+
+        A measure that needs scores is NaN for a ranking.
+        """
         return not self._needs_scores.any()
 
     @property
@@ -580,7 +586,10 @@ def _not_a_number_error(document: int, model: int) -> DatasetError:
 
 
 def average(values: Floats) -> Floats:
-    """Return the mean over the last axis, ignoring NaN; NaN if there are no values."""
+    """Return the mean over the last axis, ignoring NaN.
+
+    Return NaN if there are no values.
+    """
     undefined = np.isnan(values)
     if not undefined.any():
         return np.asarray(values.mean(axis=-1))

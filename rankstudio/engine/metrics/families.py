@@ -26,7 +26,10 @@ class Cut(IntEnum):
 
 
 class Reads(StrEnum):
-    """Information that a measure needs from a ranking; the kernel prepares only what some measure needs."""
+    """Information that a measure needs from a ranking.
+
+    The kernel prepares only what some measure needs.
+    """
 
     HITS = "hits"  # sums of relevant documents, and of precisions at them
     GAINS = "gains"  # sums of discounted gains

@@ -21,9 +21,12 @@ from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
 from rankstudio.engine.support.stop_request import stop_if_asked
 
 MOST_ORDERS = 720
-"""Maximum number of orders of equal scores over which a function is averaged; of more, so many are drawn."""
+"""Maximum number of orders of equal scores over which a function is averaged.
 
-_RANGE_TOLERANCE = 1e-9  # values may exceed the range of a measure so much by rounding
+If there are more orders, this number of them is drawn.
+"""
+
+_RANGE_TOLERANCE = 1e-9  # by which rounding may exceed the range of a measure
 
 
 class ForeignValues:
@@ -134,7 +137,10 @@ class _Function(NamedTuple):
         return math.fsum(values) / len(values)
 
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
-        """Call the function, and return its value; MeasureError if it fails or returns an invalid value."""
+        """Call the function, and return its value.
+
+        Raise MeasureError if it fails or returns an invalid value.
+        """
         labels = labels.copy()  # the next measure reads the same labels
         labels.flags.writeable = False
         try:
@@ -169,7 +175,10 @@ def _is_number(value: object) -> bool:
 
 
 def _value_text(value: object) -> str:
-    """Return the text of a value of foreign code for a message; its type if this fails."""
+    """Return the text of a value of foreign code for a message.
+
+    Return the name of its type if this fails.
+    """
     try:
         return one_line(" ".join(shown(value).split()))
     except Exception:  # foreign code may raise anything
@@ -216,7 +225,7 @@ def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
 
 
 def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
-    """Yield the different orders of labels within ties; if they are more than MOST_ORDERS, draw so many.
+    """Yield the different orders of labels within ties; if they are more than MOST_ORDERS, draw some.
 
     The different orders are equally probable. The drawn orders depend on the labels only.
     """

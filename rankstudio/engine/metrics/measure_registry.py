@@ -32,10 +32,10 @@ class MeasureRegistry:
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
         self._lock = RLock()
-        self._available: dict[str, MeasureEntry] | None = None  # None until they are needed
+        self._listed: dict[str, MeasureEntry] | None = None  # None until they are needed
         if entries is not None:
-            self._available = {entry.key.lower(): entry for entry in entries}
-        self._described: dict[str, MeasureEntry] = {}  # by studies; without code
+            self._listed = {entry.key.lower(): entry for entry in entries}
+        self._remembered: dict[str, MeasureEntry] = {}  # by studies; without code
 
     def entries(self) -> tuple[MeasureEntry, ...]:
         """Return the measures that can be chosen: of plug-ins, and added ones."""
@@ -44,7 +44,7 @@ class MeasureRegistry:
     def find(self, name: str) -> MeasureEntry | None:
         """Return a measure by its name without cut-off, also one that is only known from a study."""
         key = name.lower()
-        return self._entries().get(key) or self._described.get(key)
+        return self._entries().get(key) or self._remembered.get(key)
 
     def add(self, entry: MeasureEntry) -> MeasureEntry:
         """Add a measure for this process; it replaces an added measure with the same name.
@@ -66,13 +66,16 @@ class MeasureRegistry:
                 raise _name_exists_error(entry)
             if entry.key.lower() in BY_NAME:
                 raise _name_exists_error(entry)
-            self._available = {**entries, entry.key.lower(): entry}
+            self._listed = {**entries, entry.key.lower(): entry}
             return entry
 
     def remember(self, entry: MeasureEntry) -> None:
-        """Register a measure that a study describes, to show the study's results; it cannot be computed."""
+        """Register a measure that a study describes, to show the study's results.
+
+        It cannot be computed.
+        """
         with self._lock:
-            self._described[entry.key.lower()] = entry
+            self._remembered[entry.key.lower()] = entry
 
     def receive(self, entry: MeasureEntry) -> None:
         """Register a measure of another process: with its code if the entry has it, else its description."""
@@ -85,9 +88,9 @@ class MeasureRegistry:
 
     def _entries(self) -> dict[str, MeasureEntry]:
         with self._lock:
-            if self._available is None:
-                self._available = _measures_of_plugins()
-            return self._available
+            if self._listed is None:
+                self._listed = _measures_of_plugins()
+            return self._listed
 
 
 def _measures_of_plugins() -> dict[str, MeasureEntry]:

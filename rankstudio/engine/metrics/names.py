@@ -160,7 +160,10 @@ def measure(name: str | Measure) -> Measure:
 
 
 def _family(name: str) -> Family | None:
-    """Return a family by its name in lower case, RankStudio's own first; None if there is none."""
+    """Return a family by its name in lower case, RankStudio's own first.
+
+    Return None if there is none.
+    """
     if name in BY_NAME:
         return BY_NAME[name]
     entry = MEASURES.find(name)
@@ -190,7 +193,10 @@ def computable(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def lacking(name: str) -> str:
-    """Return the sentence on what is missing to compute a measure; "" if nothing is."""
+    """Return the sentence on what is missing to compute a measure.
+
+    Return "" if nothing is.
+    """
     entry = measure(name).family.entry
     return "" if entry is None else entry.lacking
 
@@ -201,7 +207,10 @@ def split_names(text: str) -> tuple[str, ...]:
 
 
 class ByMeasure(dict[str, T]):
-    """Values by the name of their measure; another name of the same measure gives the same value."""
+    """Values by the name of their measure.
+
+    Another name of the same measure gives the same value.
+    """
 
     def __missing__(self, name: str) -> T:
         canonical = _canonical(name)
@@ -222,7 +231,10 @@ def _canonical(name: object) -> str | None:
 
 
 def _similar_name(name: object) -> str:
-    """Return the name of the measure most similar to a wrong name; "" if none is similar."""
+    """Return the name of the measure most similar to a wrong name.
+
+    Return "" if none is similar.
+    """
     word, _, cut_text = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
     family_of_name = {**BY_NAME, **{family.name.lower(): family for family in families()}}
     similar_name = nearest(word, family_of_name, _MIN_SIMILARITY)
@@ -234,7 +246,10 @@ def _similar_name(name: object) -> str:
 
 
 def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]:
-    """Parse the text in the parentheses of a name: numbers by key; ParameterError for anything else."""
+    """Parse the text in the parentheses of a name: numbers by key.
+
+    Raise ParameterError for anything else.
+    """
     if text is None:
         return {}
     values: dict[str, float] = {}
@@ -306,5 +321,8 @@ OFFERED = _offered_names(FAMILIES)
 
 
 def offered() -> tuple[str, ...]:
-    """Return the measures that are offered; foreign ones, which take longer, are at the end."""
+    """Return the measures that are offered.
+
+    Foreign ones, which take longer, are at the end.
+    """
     return (*OFFERED, *_offered_names(map(family_of, MEASURES.entries())))

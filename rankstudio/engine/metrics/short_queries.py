@@ -63,13 +63,19 @@ def short_queries(query_sizes: Ints, key: str, names: Iterable[str]) -> ShortQue
 
 
 def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
-    """Return the sentence on queries that count 0 because they have few documents; "" if there are none."""
+    """Return the sentence on queries that count 0 because they have few documents.
+
+    Return "" if there are none.
+    """
     short = short_queries(query_sizes, key, names)
     return short.note if short is not None else ""
 
 
 def zero_measure_note(key: str, name: str) -> str:
-    """Return why a measure may be 0 for all models, and what to do; "" if not by its convention."""
+    """Return why a measure may be 0 for all models, and what to do.
+
+    Return "" if that cannot be due to its convention.
+    """
     rules = convention(key)
     cut = rules.is_zero_below(name)
     if not cut:

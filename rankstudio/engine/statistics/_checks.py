@@ -15,14 +15,20 @@ ROUNDINGS = 64  # rounding errors that the value of a measure may already contai
 
 
 def checked_level(value: Any, name: str = "level") -> float:
-    """Return a level, such as of confidence or false discoveries; ParameterError unless it is in (0, 1)."""
+    """Return a level, such as of confidence or false discoveries.
+
+    Raise ParameterError unless it is in (0, 1).
+    """
     if isinstance(value, float | np.floating) and 0 < value < 1:
         return float(value)
     raise ParameterError(name, value, "a number between 0 and 1 (exclusive)")
 
 
 def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
-    """Return numbers or NaN as a vector; ParameterError for infinite ones, another shape or another size."""
+    """Return numbers or NaN as a vector.
+
+    Raise ParameterError for infinite ones, another shape or another size.
+    """
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or (size is not None and vector.size != size):
         count_text = "" if size is None else f"{size} "

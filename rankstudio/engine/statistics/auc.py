@@ -36,12 +36,12 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
     O(cm log m) for c distinct labels.
     """
     score_vector, truth = _score_and_label_vectors(scores, labels)
-    right, pairs = _ordered_pairs(score_vector, truth)
-    return right / pairs if pairs else float("nan")
+    n_right, n_pairs = _ordered_pairs(score_vector, truth)
+    return n_right / n_pairs if n_pairs else float("nan")
 
 
 def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> float:
-    """Compare the documents of each fold with each other: those predicted by the same model.
+    """Compare the documents of each fold with each other, which the same model predicted.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
     groups = np.asarray(folds)
     if groups.shape != truth.shape:
         raise ParameterError("folds", groups.shape, f"the fold of each of {truth.size} documents")
-    right = 0.0
-    pairs = 0
+    n_right = 0.0
+    n_pairs = 0
     for group in np.unique(groups):
-        inside = groups == group
-        fold_right, fold_pairs = _ordered_pairs(score_vector[inside], truth[inside])
-        right += fold_right
-        pairs += fold_pairs
-    return right / pairs if pairs else float("nan")
+        is_in_fold = groups == group
+        fold_right, fold_pairs = _ordered_pairs(score_vector[is_in_fold], truth[is_in_fold])
+        n_right += fold_right
+        n_pairs += fold_pairs
+    return n_right / n_pairs if n_pairs else float("nan")
 
 
 def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
@@ -111,8 +111,8 @@ def auc_interval(scores: ArrayLike, relevant: ArrayLike, level: float = 0.95) ->
     Notes
     -----
     With V_i, the share of irrelevant documents below a relevant one, and W_j, the share of relevant documents
-    above an irrelevant one, ties one half, the variance is s²(V) / m₊ + s²(W) / m₋: O(m log m). The interval
-    is narrow to a point where all pairs are in the right order, however few they are.
+    above an irrelevant one, ties one half, the variance is s²(V) / m₊ + s²(W) / m₋: O(m log m). If all pairs
+    are in the right order, the interval is a single point, even for few pairs.
     """
     return mean_auc_interval([(scores, relevant)], level)
 
@@ -135,23 +135,26 @@ def mean_auc_interval(
 
     Notes
     -----
-    The models are taken as they are: their documents differ, so the variances add up to that of the sum. How
-    much other training documents would change the models is not in the interval.
+    The models are fixed: their documents differ, so the variance of the sum is the sum of the variances. The
+    interval does not include how other training documents would change the models.
     """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
     estimates = np.array([_area_and_variance(*ranking) for ranking in rankings]).reshape(-1, 2)
     if not len(estimates) or np.isnan(estimates).any():
         return float("nan"), float("nan")
-    half_width = (
-        NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(estimates[:, 1].sum())) / len(estimates)
-    )
-    centre = float(estimates[:, 0].mean())
+    areas = estimates[:, 0]
+    variances = estimates[:, 1]
+    half_width = NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(variances.sum())) / len(estimates)
+    centre = float(areas.mean())
     return max(0.0, centre - half_width), min(1.0, centre + half_width)
 
 
 def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, float]:
-    """Return the AUC and its variance by DeLong; NaN with fewer than two documents of a kind."""
+    """Return the AUC and its variance by DeLong.
+
+    Return NaN with fewer than two documents of a kind.
+    """
     truth = np.asarray(relevant, dtype=np.bool_)
     score_vector = row("scores", scores, truth.size)
     higher = np.sort(score_vector[truth])
@@ -176,13 +179,13 @@ def _score_and_label_vectors(scores: ArrayLike, labels: ArrayLike) -> tuple[Floa
 
 
 def _ordered_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
-    """Return the pairs of different labels in the right order, a tie counting half, and the number of all."""
-    right = 0.0
-    pairs = 0
+    """Return the number of pairs of different labels in the right order, ties counting half, and of all."""
+    n_right = 0.0
+    n_pairs = 0
     for label in np.unique(labels)[:-1]:
         below = np.sort(scores[labels == label])
         above = scores[labels > label]
         twice = np.searchsorted(below, above, "left") + np.searchsorted(below, above, "right")
-        right += float(twice.sum()) / 2.0
-        pairs += below.size * above.size
-    return right, pairs
+        n_right += float(twice.sum()) / 2.0
+        n_pairs += below.size * above.size
+    return n_right, n_pairs

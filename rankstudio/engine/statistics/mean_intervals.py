@@ -12,8 +12,8 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import checked_level
 
 LEAST_PAIRS = 6
-"""Pairs with which models are tested: with fewer, hardly any difference is significant, so that "not
-significantly worse" says nothing."""
+"""Minimum number of pairs for a test of models: with fewer, hardly any difference is significant, so that
+"not significantly worse" means nothing."""
 
 
 class MeanIntervals(NamedTuple):
@@ -117,6 +117,7 @@ def _means(differences: Sequence[Floats]) -> tuple[Floats, Floats, Ints]:
         [np.count_nonzero(~np.isnan(fold_differences), axis=1) for fold_differences in differences]
     )
     folds = np.count_nonzero(sizes, axis=0)
+    # w_q = 1 / (F Q_f), for the folds and queries with values of each pair.
     share = np.divide(1.0, sizes * folds, out=np.zeros(sizes.shape), where=sizes > 0)
     weights = np.repeat(share.T, [shape[1] for shape in shapes], axis=1) * has_value
     mean = np.where(folds > 0, (weights * np.where(has_value, values, 0.0)).sum(axis=1), np.nan)

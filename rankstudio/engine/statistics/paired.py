@@ -115,14 +115,23 @@ def compare_paired(
     O((R / 8 + B) Q) for R assignments and B samples.
     """
     left, right = paired_rows(a, b)
+    t, p_t = paired_t(left, right)
+    p_randomisation = randomisation(left, right, n_assignments, seed)
+    p_wilcoxon = signed_ranks(left, right).p
+    low, high = bootstrap_interval(left, right, level, n_resamples, seed)
+    wins, ties, losses = win_tie_loss(left, right, tolerance, higher_is_better=higher_is_better)
     return PairedComparison(
-        float(np.mean(left - right)) if left.size else np.nan,
-        *paired_t(left, right),
-        randomisation(left, right, n_assignments, seed),
-        signed_ranks(left, right).p,
-        *bootstrap_interval(left, right, level, n_resamples, seed),
-        *win_tie_loss(left, right, tolerance, higher_is_better=higher_is_better),
-        left.size,
+        mean_difference=float(np.mean(left - right)) if left.size else np.nan,
+        t=t,
+        p_t=p_t,
+        p_randomisation=p_randomisation,
+        p_wilcoxon=p_wilcoxon,
+        low=low,
+        high=high,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        n=left.size,
     )
 
 
@@ -150,8 +159,9 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     spread = float(np.ptp(difference))
     if spread <= ROUNDINGS * EPS * float(np.maximum(np.abs(left), np.abs(right)).max()):
         return PairedT(0.0, 1.0)
-    # A power of two keeps the digits, and the squares of the smallest numbers from vanishing.
-    difference = np.ldexp(difference, -int(np.frexp(np.abs(difference).max())[1]))
+    # Scaling by a power of two keeps all digits, and keeps squares of tiny numbers from underflowing.
+    _, exponent = np.frexp(np.abs(difference).max())
+    difference = np.ldexp(difference, -int(exponent))
     t = float(np.mean(difference) / np.sqrt(np.var(difference, ddof=1) / left.size))
     return PairedT(t, float(2.0 * stdtr(left.size - 1, -abs(t))))
 
@@ -252,12 +262,11 @@ def holm(p_values: ArrayLike) -> Floats:
     return adjusted
 
 
-# Memory at a time stays below 50 MB.
+# Together, these keep the memory of a test below 50 MB.
 _BYTES_AT_ONCE = 1 << 24
-_ASSIGNMENTS_AT_ONCE = 1 << 20  # of signs, so that memory does not grow with 2^n
-_SIGNS = 1.0 - 2.0 * np.unpackbits(
-    np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
-)  # of eight differences, by the bits of a byte
+_ASSIGNMENTS_AT_ONCE = 1 << 20  # assignments of signs at a time, so that memory does not grow with 2^n
+# The signs of eight differences for each byte, shape (256, 8): -1 for a bit that is set.
+_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
 
 
 def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -> float:
@@ -302,15 +311,15 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     rounding = (left.size + ROUNDINGS) * EPS * float(np.sum(np.abs(left) + np.abs(right)))
     least = abs(float(difference.sum())) - rounding
     difference = difference[difference != 0.0]
-    exact = difference.size < n.bit_length()  # 2^Q <= n, without the power
+    is_exact = difference.size < n.bit_length()  # 2^Q <= n, without the power
     tables = _tables_of_eight(difference)
-    draws = _all_signs(difference.size) if exact else _random_signs(n, len(tables), seed)
+    draws = _all_signs(difference.size) if is_exact else _random_signs(n, len(tables), seed)
     count = sum(int(np.count_nonzero(np.abs(_signed_sums(tables, codes)) >= least)) for codes in draws)
-    return count / 2**difference.size if exact else (count + 1) / (n + 1)
+    return count / 2**difference.size if is_exact else (count + 1) / (n + 1)
 
 
 def _tables_of_eight(difference: Floats) -> Floats:
-    """Return, for each eight differences, their sum under each of 256 assignments of signs: (Q / 8, 256)."""
+    """Return the sum of each eight differences under each of 256 assignments of signs, shape (Q / 8, 256)."""
     padded = np.zeros(-(-difference.size // 8) * 8)
     padded[: difference.size] = difference
     tables: Floats = padded.reshape(-1, 8) @ _SIGNS.T
@@ -318,7 +327,10 @@ def _tables_of_eight(difference: Floats) -> Floats:
 
 
 def _signed_sums(tables: Floats, codes: Bytes) -> Floats:
-    """Return the sum of all differences under each assignment: a byte of its signs for each table."""
+    """Return the sum of all differences under each assignment.
+
+    ``codes`` has a byte of signs per table.
+    """
     sums = np.zeros(codes.shape[1])
     for table, code in zip(tables, codes, strict=True):
         sums += table[code]
@@ -326,11 +338,11 @@ def _signed_sums(tables: Floats, codes: Bytes) -> Floats:
 
 
 def _all_signs(n_differences: int) -> Iterator[Bytes]:
-    """Yield every assignment once, as rows of the tables: arrays of shape (Q / 8, some)."""
+    """Yield every assignment once, in arrays of shape (Q / 8, assignments) with a byte of signs per table."""
     n_tables = -(-n_differences // 8)
     for first in range(0, 2**n_differences, _ASSIGNMENTS_AT_ONCE):
         last = min(first + _ASSIGNMENTS_AT_ONCE, 2**n_differences)
-        numbers = np.arange(first, last, dtype="<u8")
+        numbers = np.arange(first, last, dtype="<u8")  # little-endian: byte i has the signs for table i
         yield numbers.view(np.uint8).reshape(-1, 8)[:, :n_tables].T
 
 
@@ -342,7 +354,7 @@ def _random_signs(n: int, n_tables: int, seed: int) -> Iterator[Bytes]:
         yield rng.integers(0, 256, (n_tables, min(at_once, n - first)), dtype=np.uint8)
 
 
-_MAX_EXACT_SIZE = 50  # differences up to which every assignment of signs is counted
+_MAX_EXACT_SIZE = 50  # number of differences up to which every assignment of signs is counted
 
 
 class SignedRanks(NamedTuple):
@@ -395,30 +407,36 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
 
 
 def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
-    """Return twice the rank of each number, where those closer than rounding share the mean of theirs."""
+    """Return twice the rank of each number.
+
+    Numbers that differ only by rounding share the mean rank.
+    """
     order = np.argsort(sizes, kind="stable")
-    apart = np.diff(sizes[order], prepend=-np.inf) > rounding
-    group = np.cumsum(apart) - 1
-    last = np.cumsum(np.bincount(group)) if sizes.size else group
+    begins_group = np.diff(sizes[order], prepend=-np.inf) > rounding
+    group = np.cumsum(begins_group) - 1
+    last_ranks = np.cumsum(np.bincount(group)) if sizes.size else group
+    first_ranks = np.concatenate(([0], last_ranks))[: last_ranks.size] + 1
     ranks = np.empty(sizes.size, dtype=np.int64)
-    ranks[order] = (last + np.concatenate(([0], last))[: last.size] + 1)[group]
+    ranks[order] = (last_ranks + first_ranks)[group]
     return ranks
 
 
 def _exact_p(doubled: Ints, positive: int) -> float:
     """Return the share of the assignments of signs with a sum at least as far from the mean."""
     total = int(doubled.sum())
-    counts = np.zeros(total + 1, dtype=np.int64)  # of the assignments so far, by their sum: below 2^50
+    # The number of assignments of the ranks so far, at most 2^50, by the sum of the positive ranks.
+    counts = np.zeros(total + 1, dtype=np.int64)
     counts[0] = 1
     for rank in doubled.tolist():
         counts[rank:] += counts[: total + 1 - rank].copy()
-    far = np.abs(2 * np.arange(total + 1) - total) >= abs(2 * positive - total)
-    return int(counts[far].sum()) / (1 << doubled.size)
+    is_far = np.abs(2 * np.arange(total + 1) - total) >= abs(2 * positive - total)
+    return int(counts[is_far].sum()) / (1 << doubled.size)
 
 
 def _normal_p(doubled: Ints, positive: int) -> float:
+    """Return the two-sided p of the normal distribution with the same mean and variance."""
     from scipy.special import ndtr  # noqa: PLC0415 - scipy, where it is needed
 
-    away = abs(2.0 * positive - float(doubled.sum()))
+    distance = abs(2.0 * positive - float(doubled.sum()))
     spread = float(np.sqrt(np.sum(doubled.astype(np.float64) ** 2)))
-    return min(1.0, 2.0 * float(ndtr(-away / spread)))
+    return min(1.0, 2.0 * float(ndtr(-distance / spread)))

@@ -89,7 +89,10 @@ def one_standard_error(
 def _sizes_and_gains(
     sizes: ArrayLike, values: ArrayLike, higher_is_better: bool, name: str = "values"
 ) -> tuple[Floats, Floats]:
-    """Return the sizes, and the values, negated if lower is better; NaN becomes -inf, the worst value."""
+    """Return the sizes, and the values, negated if lower is better.
+
+    NaN becomes -inf, the worst value.
+    """
     value_row = row(name, values)
     size = row("sizes", sizes, value_row.size)
     if np.isnan(size).any():

@@ -212,8 +212,8 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     phi = (member @ share) / d - size * mean
     phi = (phi + value / 2.0 * (2.0 * size * mean - size - mean + 1.0)) / scale
     variance = 4.0 / n_sets * float(phi.var())
-    room = float(ndtri((1.0 + level) / 2.0)) * np.sqrt(variance)
-    return Nogueira(value, variance, value - room, value + room)
+    half_width = float(ndtri((1.0 + level) / 2.0)) * np.sqrt(variance)
+    return Nogueira(value, variance, low=value - half_width, high=value + half_width)
 
 
 def membership(sets: Sets, n_features: int) -> Bools:
@@ -251,6 +251,6 @@ def _chance_scale(k: Floats, d: int, index: str) -> Floats:
 
 
 def _mean_of_pairs(similar: Floats) -> float:
-    """Return the mean above the diagonal; NaN where there is no pair."""
+    """Return the mean above the diagonal; NaN if there is no pair."""
     pairs = similar[np.triu_indices(len(similar), 1)]
     return float(pairs.mean()) if pairs.size else np.nan

@@ -1,7 +1,7 @@
-"""Work in blocks, for what holds the interpreter for the length of a call, and a window with it.
+"""Work in blocks, for calls that hold the interpreter lock and so would block a window.
 
-NumPy lets other threads have the interpreter while it computes, but for ``reduceat``, ``accumulate`` and
-``repeat`` along an axis of a matrix; SciPy's LAPACK never does. Between two blocks they have their turn.
+NumPy releases the lock while it computes, except in ``reduceat``, ``accumulate`` and ``repeat`` along an axis
+of a matrix. SciPy's LAPACK never releases it. Between two blocks other threads can run.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from rankstudio.engine.arrays import Floats, Ints
 VALUES = 1 << 20
 """Approximate number of values in a block of a matrix: a few milliseconds of work."""
 
-_MAX_PRODUCTS = 1 << 26  # multiplications of a call of LAPACK
+_MAX_PRODUCTS = 1 << 26  # multiplications per call of LAPACK
 _MIN_COLUMNS = 16  # with fewer, reading the factor takes longer than computing
 
 
 def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
-    """Yield first and last + 1 of blocks of whole groups of rows, where group g has ``ptr[g]:ptr[g + 1]``.
+    """Yield the first group of each block of whole groups of rows, and the group after its last.
+
+    Group g has the rows ``ptr[g]:ptr[g + 1]``.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
     """
     rows = max(1, VALUES // max(1, width))
     begins = np.searchsorted(ptr, np.arange(ptr[0], ptr[-1], rows))
-    # A start inside the last group is found at the end.
+    # A row inside the last group gives the end of the group; unique() removes the repetition.
     yield from pairwise(np.unique(np.append(begins, ptr.size - 1)).tolist())
 
 

@@ -1,7 +1,7 @@
 """Announcement of the compilation of kernels, which happens once on a computer and takes a while.
 
-numba announces what it compiles, and not what it reads from its cache on disk. A sentence on each kernel is
-logged; window and terminal listen, and neither has to import numba for that.
+numba announces kernels that it compiles, but not kernels that it reads from its cache on disk. A message on
+each kernel is logged. Window and terminal listen to the log, and need not import numba for that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _log.setLevel(logging.INFO)
 
 
 class _Handler(logging.Handler):
-    """Passes the sentences on."""
+    """Passes the messages of the log to a function."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """A process that compiles kernels for this one, into the cache on the disk from which both read.
 
 numba's compiler is Python: it holds the interpreter for tenths of a second at a time, and a window in the
-same process stands still for as long. A process that computes only compiles for itself.
+same process would freeze. A process without a window compiles for itself.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from rankstudio.engine.support.compilation import announce
 
 
 class CompilerProcess:
-    """Starts with the first kernel that is not in the cache, and ends with the calling process.
+    """Compiles kernels in another process, which starts with the first kernel that is not in the cache.
 
-    One thread calls at a time, because numba's compiler lock is held.
+    The process ends with the calling one. Only one thread calls at a time, because it holds numba's compiler
+    lock.
 
     Attributes
     ----------
     wanted : bool
-        Whether kernels are compiled in that process instead of this one.
+        Whether kernels are compiled in the other process instead of this one.
     compiling : bool
-        Whether it compiles now.
+        Whether the other process is compiling.
     """
 
     def __init__(self) -> None:
@@ -50,12 +51,13 @@ class CompilerProcess:
         try:
             return self._ask(request)
         except (OSError, EOFError, pickle.UnpicklingError):
-            self.wanted = False  # it could not be started, or was ended from outside
+            self.wanted = False  # the process could not be started, or was ended from outside
             return False
         finally:
             self.compiling = False
 
     def _ask(self, request: bytes) -> bool:
+        """Send a request to the process, starting it if needed, and return its answer."""
         if self._process is None:
             self._process = _start_process()
         writer = self._process.stdin
@@ -94,7 +96,10 @@ def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
 
 
 def _compile_kernel(module: str, name: str, signature: Any) -> bool:
-    """Compile a kernel into the cache; return False if it fails, as it then does in the caller, too."""
+    """Compile a kernel into the cache.
+
+    Return False if it fails, as it then does in the caller, too.
+    """
     try:
         attrgetter(name)(importlib.import_module(module)).compile(signature)
     except Exception:  # the caller reports it: it compiles the kernel itself
@@ -104,5 +109,5 @@ def _compile_kernel(module: str, name: str, signature: Any) -> bool:
 
 if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # output of libraries goes to stderr, so that it is not read as an answer
     _serve(sys.stdin.buffer, answers)

@@ -2,7 +2,7 @@
 
 A feature name comes from a data file, a version from a study, and either may be from another author. Each
 function below takes any text and returns one that its target reads as text. Each is a single pass over the
-characters with a list of allowed ones; no output is changed again: no replacement can undo another one.
+characters with a list of allowed ones. No output is changed again, so that no replacement can undo another.
 
 ============================================ =====================================================
 Target                                       Function
@@ -44,7 +44,7 @@ _COMMENT_SIGNS: dict[Comment, frozenset[str]] = {
     "tex": frozenset(string.punctuation) - {"\\"},
     "hash": frozenset(string.punctuation) - {"\\", "{", "}"},
 }
-"""ASCII signs that may stand in a comment, beside letters, digits and blanks."""
+"""ASCII signs that are allowed in a comment, besides letters, digits and blanks."""
 
 _MARKDOWN_SIGNS = frozenset(" \"%'(),-./:;=?@^{}+")
 _LATEX_SIGNS = frozenset(" !'()+,-./:;=?@")
@@ -53,7 +53,8 @@ _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _POWER = re.compile(r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))")
 
-# A spreadsheet takes what begins with one of these for a formula, and splits at semicolons in some countries.
+# A spreadsheet reads a cell that begins with one of these as a formula. In some countries it also splits
+# cells at semicolons.
 _CELL_START = r"(?:^|(?<=[;,\t\r\n]))"
 _FORMULA_START = r"(?='*[=+\-@\t\r\n＝＋－＠])"
 _GUARDED = re.compile(f"{_CELL_START}'{_FORMULA_START}")

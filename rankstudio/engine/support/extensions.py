@@ -1,4 +1,4 @@
-"""A slot for what abilities add to a value of the core: one value of each type, which its ability owns."""
+"""Values that abilities add to a value of the core, such as a dataset: at most one of each type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Extended(Protocol):
     """A value with extensions, such as a dataset or a plan."""
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return its extension of a type; None without one."""
+        """Return the extension of a type; None without one."""
 
 
 class Extensions:
@@ -39,11 +39,11 @@ class Extensions:
         return self._values.get(kind)
 
     def extended(self, *values: object) -> Self:
-        """Return these values with some more, which replace those of their types."""
+        """Return these values and some more; a new value replaces the one of its type."""
         return type(self)((*self, *values))
 
     def without(self, kind: type[Any]) -> Self:
-        """Return these values without that of a type."""
+        """Return these values except the one of a type."""
         return type(self)(value for value in self if type(value) is not kind)
 
     def __iter__(self) -> Iterator[object]:

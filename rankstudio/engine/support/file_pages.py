@@ -22,7 +22,7 @@ def release(array: NDArray[Any]) -> None:
     """Release the pages of an array mapped from a file; do nothing for an array in memory.
 
     Pages count as memory of the process once they are read. The values, including written ones, stay in the
-    file, and are read again on demand. Systems without such a call decide themselves.
+    file, and are read again on demand. On systems without such a call, the system decides.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def release(array: NDArray[Any]) -> None:
         return
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
     offset = array.__array_interface__["data"][0] - begin
-    # Whole pages inside of it: a page at its edge may belong to another array, too.
+    # Only whole pages of the array: a page at its edge may belong to another array, too.
     first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
     end = (offset + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:
@@ -63,7 +63,7 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     """
     size = 8 * math.prod(shape)
     with tempfile.TemporaryFile(dir=folder) as file:
-        # A page of a file that is found to have no room when it is written ends the process.
+        # Allocate all pages now: writing to a page for which the disk has no room would end the process.
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
         else:
@@ -100,7 +100,7 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
 
 
 def taken_columns(X: Floats, columns: slice) -> Floats:
-    """Return some columns of a matrix as rows in memory; pages read for them are released.
+    """Return some columns of a matrix as rows in memory; the pages that were read are released.
 
     O(mk) for k columns of m rows, block by block if they are mapped from a file.
     """

@@ -18,8 +18,7 @@ from rankstudio.engine.language import tr
 
 _TEMPORARY_PREFIX = ".rankstudio-"
 _TEMPORARY_SUFFIX = ".part"
-# no file takes that long to write: an older one is left from a process that died
-_ABANDONED_SECONDS = 24 * 60 * 60
+_ABANDONED_SECONDS = 24 * 60 * 60  # an older temporary file was left by a process that died
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -37,8 +36,8 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file from consecutive pieces; see :func:`write_bytes`."""
     path = Path(path)
     try:
-        with _temporary_file(path, pieces) as aside:
-            aside.replace(path)
+        with _temporary_file(path, pieces) as temporary_path:
+            temporary_path.replace(path)
     except OSError as error:
         raise OutputError(
             tr("{path} could not be written: {strerror}.").format(path=path, strerror=error.strerror or error)
@@ -55,10 +54,10 @@ def create_file(path: Path, content: bytes) -> None:
     OSError
         If it cannot be written.
     """
-    with _temporary_file(path, (content,)) as aside:
-        _sync(aside)
+    with _temporary_file(path, (content,)) as temporary_path:
+        _sync(temporary_path)
         try:
-            os.link(aside, path)  # unlike a move, it never replaces a file
+            os.link(temporary_path, path)  # unlike a move, it never replaces a file
         except FileExistsError:
             raise
         except OSError:  # a disk without links
@@ -71,7 +70,7 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a text in UTF-8 with LF line ends; see :func:`write_bytes`."""
     try:
         content = text.encode("utf-8")
-    except UnicodeEncodeError as error:  # the name of a file that is not
+    except UnicodeEncodeError as error:  # such as the name of a file that is not UTF-8
         part = ascii(text[max(error.start - 20, 0) : error.end + 20])
         raise OutputError(
             tr("{path} could not be written: names must be UTF-8, found {part}.").format(path=path, part=part)
@@ -145,18 +144,21 @@ def temporary_folder() -> Path:
 
 @contextmanager
 def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
-    """Provide a file with the content beside ``path``; it is removed unless the block renames it."""
+    """Provide a file with the content beside ``path``.
+
+    It is removed unless the block renames it.
+    """
     remove_abandoned(path.parent, f"{_TEMPORARY_PREFIX}*{_TEMPORARY_SUFFIX}")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY_PREFIX, suffix=_TEMPORARY_SUFFIX)
-    aside = Path(name)
+    temporary_path = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
         # mkstemp makes files that only their owner may read; results are as public as their folder.
-        aside.chmod(0o666 & ~_umask())
-        yield aside
+        temporary_path.chmod(0o666 & ~_umask())
+        yield temporary_path
     finally:
-        aside.unlink(missing_ok=True)
+        temporary_path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

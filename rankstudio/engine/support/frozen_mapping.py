@@ -1,4 +1,4 @@
-"""A mapping that cannot be changed: for the attributes of frozen dataclasses, which travel to workers."""
+"""A mapping that cannot be changed, for attributes of frozen dataclasses, which are sent to workers."""
 
 from __future__ import annotations
 

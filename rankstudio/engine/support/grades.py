@@ -72,7 +72,8 @@ def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
     ----------
     gradings : sequence of Grading
     rows : sequence of ndarray
-        Rows of each in its part: without ids, the last comes first.
+        Rows of the documents of each grading in their part. They are the ranks of a part without ids, so
+        that the last document comes first.
     """
     return Grading(
         max(grading.greatest_grade for grading in gradings), partial(_joined_ranks, gradings, rows)
@@ -115,6 +116,10 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
 
 
 def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
+    """Return the concatenated ranks, with rows for a part without ids.
+
+    Return None if no part has ids.
+    """
     ranks = [grading.id_ranks for grading in gradings]
     if all(part_ranks is None for part_ranks in ranks):
         return None

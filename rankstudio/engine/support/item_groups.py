@@ -1,4 +1,4 @@
-"""Items by what they have in common."""
+"""Groups of items with the same key."""
 
 from __future__ import annotations
 

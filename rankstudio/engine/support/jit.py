@@ -1,19 +1,21 @@
-"""The ways in which functions are compiled here, with their types kept for the type checker.
+"""Decorators that compile functions by numba, and keep their types for the type checker.
 
-Compiled code is kept on disk and runs without the GIL, because the window lives in the same process and has
-to go on while a kernel works. It is compiled anew where the file of a kernel has changed, or that of a kernel
-that it has from another module; a constant from a module without kernels is not noticed.
+Compiled code is cached on disk. It runs without the interpreter lock, so that a window in the same process
+continues while a kernel works. A kernel is compiled again if its file has changed, or the file of a kernel
+that it imports. A changed constant of a module without kernels is not noticed.
 
-The first run on a computer waits for the compiler. What is called by kernels alone is neither wrapped for
-Python nor kept on disk, which halves the time it takes; slices that are assigned to, ``reshape`` and messages
-of errors each bring seconds of numba's own library along, and loops do not.
+The first run on a computer waits for the compiler. A function that only kernels call is neither wrapped for
+Python nor cached on disk, which halves the time of compilation. Assignments to slices, ``reshape`` and error
+messages each compile seconds of numba's own library; loops do not.
 
-No fault of the kernels on the disk ends a run or reaches a result. numba believes what it finds; here no
+Faulty files of kernels neither end a run nor change a result. numba itself does not check them. Here no
 folder is used that another user can write to, and each file ends with a digest of its bytes, its name, the
-version of numba and the source that was compiled. Code says for which types and which processor it is; what
-does not fit is compiled anew. A bundled program brings kernels along, in a folder that is only read, and
-believed no more. Where no folder can be written, a temporary one serves this process and those it starts;
-where that cannot be either, nothing is kept.
+version of numba and the compiled source. Code is stored for its types and its processor. If it does not fit,
+it is compiled again.
+
+A bundled program contains kernels in a folder that is only read, and checked in the same way. If no folder
+can be written, a temporary one is used for this process and those it starts. If that fails, too, nothing is
+cached.
 """
 
 from __future__ import annotations
@@ -68,12 +70,12 @@ class _UntrustedError(RuntimeError):
 def _checked_cache(candidate: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
     """Return a cache, checked that only this user, or who installed the program, can write to its folder.
 
-    What is in it is unpickled and run: the digests tell damage, not intent.
+    Its contents are unpickled and run: the digests show damage, but not malicious code.
 
     Raises
     ------
     _UntrustedError
-        For another folder.
+        For any other folder.
     """
     if not only_ours(Path(candidate.cache_path), Path(inspect.getfile(function))):
         text = tr(
@@ -92,18 +94,17 @@ def only_ours(folder: Path, source: Path) -> bool:
         return True  # Windows keeps a user's folders to itself
     status = folder.stat()
     owners = {os.geteuid(), 0, source.stat().st_uid}
-    shared = status.st_mode & stat.S_IWOTH or (
-        status.st_mode & stat.S_IWGRP and status.st_gid not in (os.getegid(), 0)
-    )
-    return status.st_uid in owners and not shared
+    all_can_write = bool(status.st_mode & stat.S_IWOTH)
+    group_can_write = bool(status.st_mode & stat.S_IWGRP) and status.st_gid not in (os.getegid(), 0)
+    return status.st_uid in owners and not all_can_write and not group_can_write
 
 
 @cache
 def _use_temporary_folder(reason: str = "") -> None:
-    """Make numba use a temporary folder if there can be one, in the processes that this one starts, too."""
-    none = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
+    """Make numba use a temporary folder, if possible, in this process and those that it starts; warn."""
+    default = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
-        f"{reason or none} Kernels are compiled again at each start. Set {VARIABLE} to another folder.",
+        f"{reason or default} Kernels are compiled again at each start. Set {VARIABLE} to another folder.",
         CacheWarning,
         stacklevel=3,
     )
@@ -118,17 +119,14 @@ def shipped_folder(module: str) -> Path:
 
 
 def _source_digest(function: Callable[..., Any]) -> str:
-    """Return a digest of the files that a function and the kernels it may call are in.
-
-    A copy made later is the same source.
-    """
+    """Return a digest of the contents of the files with a function and the kernels that it may call."""
     files: dict[str, Path] = {}
     _add_sources(function, files)
     return hashlib.sha256(b"".join(files[module].read_bytes() for module in sorted(files))).hexdigest()
 
 
 def _add_sources(function: Callable[..., Any], files: dict[str, Path]) -> None:
-    """Add the file of a function, and those of the kernels that its module has from others, by module."""
+    """Add the file of a function, and those of the kernels that its module imports, by module."""
     files[function.__module__] = Path(inspect.getfile(function))
     for value in [*function.__globals__.values()]:
         called = getattr(value, "py_func", None)
@@ -137,7 +135,10 @@ def _add_sources(function: Callable[..., Any], files: dict[str, Path]) -> None:
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of a function, where not being able to write is no error."""
+    """numba's cache of a function, which also reads shipped kernels.
+
+    Failing to write is not an error.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -155,7 +156,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return code
 
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:
-        """Return the code that came with the program; None where it is for another processor, say."""
+        """Return the code shipped with the program.
+
+        Return None if there is none, or only for another processor.
+        """
         if self._shipped is None:
             return None
         data = self._shipped.load(self._index_key(sig, target_context.codegen()))
@@ -175,7 +179,7 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:
-        # Where two processes write at a time the index of one may stay, and the code of the other.
+        # If two processes write at the same time, the index may be from one and the code from the other.
         saved_key, data = super().load(key) or (None, None)
         return data if saved_key == key else None
 
@@ -228,29 +232,29 @@ _REORDERED: dict[str, Any] = {"fastmath": {"contract", "reassoc"}}
 
 
 class _Compilations(event.Listener):  # type: ignore[misc]
-    """Announces the kernels that numba compiles, and keeps the search for garbage out of its way.
+    """Announces the kernels that numba compiles, and disables garbage collection during compilation.
 
     A kernel and the library code that it needs make hundreds of thousands of objects. Repeated searches among
     all objects took a sixth of the time, and each blocked the window for 100 ms.
     """
 
     def __init__(self) -> None:
-        self._open = 0
-        self._collected = False
+        self._n_active = 0  # compilations, which are nested for kernels that call others
+        self._was_enabled = False
 
     def on_start(self, event: event.Event) -> None:
-        if self._open == 0:
-            self._collected = gc.isenabled()
+        if self._n_active == 0:
+            self._was_enabled = gc.isenabled()
             gc.disable()
-        self._open += 1
+        self._n_active += 1
         dispatcher = event.data["dispatcher"]
         is_ours = dispatcher.py_func.__module__.startswith("rankstudio.")
         if is_ours and "no_cpython_wrapper" not in dispatcher.targetoptions:
             announce(dispatcher.py_func.__name__)
 
     def on_end(self, event: event.Event) -> None:
-        self._open -= 1
-        if self._open == 0 and self._collected:
+        self._n_active -= 1
+        if self._n_active == 0 and self._was_enabled:
             gc.enable()
 
 
@@ -264,7 +268,10 @@ class _Compiler(Protocol):
 
 
 def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
-    """Return a decorator that compiles with some options; division by zero follows IEEE, as in NumPy."""
+    """Return a decorator that compiles with some options.
+
+    Division by zero follows IEEE, as in NumPy.
+    """
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 
     def compile_cached(function: Any) -> Any:
@@ -294,10 +301,13 @@ fused_inlined = _compiler(**_INLINED, **_FUSED)
 """Compile a function like :func:`fused`, and have LLVM put it into its callers."""
 
 fused_subroutine = _compiler(**_INSIDE, **_FUSED)
-"""Compile a function like :func:`fused` that kernels alone call: once, however many places call it."""
+"""Compile a function like :func:`fused` that only kernels call.
+
+It is compiled once for all its callers.
+"""
 
 reordered = _compiler(**_CACHED, **_REORDERED)
-"""Compile a function like :func:`fused`, with sums in whatever order suits the processor's vectors.
+"""Compile a function like :func:`fused`, with sums in the order that suits the processor's vectors.
 
 The order depends on the length of a sum alone: equal calls give equal results.
 """

@@ -1,4 +1,4 @@
-"""LightGBM, XGBoost and CatBoost, imported where they are first needed: that takes a second each."""
+"""LightGBM, XGBoost and CatBoost, imported at first use, because each import takes a second."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
         return import_module(name.lower())
     except ImportError as error:
         raise MissingExtraError(needed_by, name, extra) from error
-    except (OSError, ValueError) as error:  # the latter is XGBoost's, of a library that it did not find
+    except (OSError, ValueError) as error:  # XGBoost raises a ValueError if it does not find its library
         raise MissingExtraError(needed_by, name, extra, _reason(error)) from error
 
 

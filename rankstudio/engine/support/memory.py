@@ -1,6 +1,6 @@
-"""How much memory there is: of the machine, of the control group, and within the process's own limit.
+"""The available memory: of the machine, of the control group, and within the process's own limit.
 
-It also returns memory to the system that this process holds and does not use.
+The module also returns unused memory of this process to the system.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _budget: ContextVar[float | None] = ContextVar("budget", default=None)
 VARIABLE = "RANKSTUDIO_MEMORY"
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([MGT])(i?)B", re.IGNORECASE)
 _POWERS = {"m": 2, "g": 3, "t": 4}
-_MIN_LIMIT = 1e6  # bytes: a limit below 1 MB is a unit that was forgotten
+_MIN_LIMIT = 1e6  # bytes: for a limit below 1 MB, the unit was probably forgotten
 
-_ADDRESS_BYTES = 900e6  # bytes of addresses that the program and its libraries take, on one processor
-_STACK_BYTES = 8.4e6  # bytes of them for each thread of a library
+_ADDRESS_BYTES = 900e6  # address space of the program and its libraries, on one processor
+_STACK_BYTES = 8.4e6  # address space of each thread of a library
 _N_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of scipy
 
 
@@ -44,7 +44,7 @@ def available() -> float:
 
 
 def budget() -> float:
-    """Return the memory limit of a run in bytes: of `within`, RANKSTUDIO_MEMORY, or half of the free memory.
+    """Return the memory limit of a run in bytes: from `within`, RANKSTUDIO_MEMORY, or half the free memory.
 
     Raises
     ------
@@ -166,9 +166,9 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
         yield machine, 0.0
     for folder, limit_file, usage_file in _control_groups(_system_file("proc/self/cgroup")):
         total = _system_file(f"{folder}/{limit_file}").strip()
-        # A limit beyond the machine's memory is none, and to count what a group takes costs most of the time.
+        # A limit above the machine's memory has no effect; reading a group's usage takes most of the time.
         if total.isdecimal() and float(total) < machine:
-            # Pages of files count as taken, and are given up when they are needed.
+            # Cached pages of files count as used, although they are freed when memory is needed.
             pages = re.findall(
                 r"^(?:total_)?inactive_file (\d+)$", _system_file(f"{folder}/memory.stat"), re.M
             )
@@ -183,7 +183,7 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
 def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     """Return the control groups of a process: the folder of each, and the names of its limit and usage files.
 
-    A group is limited by those around it, too. A container may see its own as the root.
+    A group is also limited by the groups around it. A container may see its own group as the root.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _physical_memory() -> float:
 
 
 def _address_space() -> float | None:
-    """Return the limit of ``ulimit -v`` in bytes, None where there is none."""
+    """Return the limit of ``ulimit -v`` in bytes; None if there is none."""
     try:
         import resource  # noqa: PLC0415 - not on Windows
     except ImportError:
@@ -224,7 +224,10 @@ def _sizes_in_file(file: str, *names: str) -> dict[str, float]:
 
 
 def _system_file(file: str) -> str:
-    """Return the text of a file of the system, fast as it is read often; "" if there is none."""
+    """Return the text of a file of the system, quickly, because it is read often.
+
+    Return "" if there is none.
+    """
     try:
         with open(f"/{file}", "rb", buffering=0) as stream:  # noqa: PTH123 - a path doubles the time
             return stream.read().decode("ascii", "replace")

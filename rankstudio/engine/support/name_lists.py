@@ -1,4 +1,4 @@
-"""Lists of names in one text: separated by commas, quoted where a name has one."""
+"""Lists of names in one text: separated by commas; names with a comma are quoted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-_MAX_CELL_LENGTH = 131_072  # characters, of which Python's own reader has no more in a cell
+_MAX_CELL_LENGTH = 131_072  # maximum number of characters of a cell for Python's CSV reader
 
 
 def split_names(text: str) -> list[str]:

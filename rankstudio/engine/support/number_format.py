@@ -1,4 +1,4 @@
-"""Numbers as texts say them: true minus signs, no zeros that are none, and a dash for what is not known."""
+"""Numbers as displayed: with true minus signs, no zeros for small numbers, and a dash for missing numbers."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def count_text(number: int) -> str:
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
     """Return a number with some decimals and a true minus: "0.5341", "−0.0021"; "–" for NaN.
 
-    What would be all zeros and is not 0 has a decimal more, else it is written by its size, "−3e-6"; 0 itself
-    has no sign.
+    A number other than 0 that would be all zeros gets one more decimal or, if that is still all zeros, an
+    exponent: "−3e-6". 0 itself has no sign.
     """
     if math.isnan(value):
         return NOTHING
@@ -59,8 +59,8 @@ def signed(value: float, decimals: int = 2) -> str:
 def significant(value: float, digits: int = 3, *, sign: bool = False) -> str:
     """Return a number with some significant figures and a true minus: "−0.123"; "–" for NaN.
 
-    What has more figures before the point has all of them up to a million: "1,192" rather than "1.19e+03".
-    Where the language groups by points, a narrow space does: 1.192 is another number here.
+    A number with more figures before the point has all of them, up to a million: "1,192", not "1.19e+03". In
+    a language that groups digits by points, a narrow space is used, because 1.192 would be another number.
     """
     if math.isnan(value):
         return NOTHING
@@ -70,7 +70,7 @@ def significant(value: float, digits: int = 3, *, sign: bool = False) -> str:
 
 
 def correlation_text(r: float) -> str:
-    """Return a correlation as it is said everywhere, with two decimals: "0.95", "−0.20", never "−0.00"."""
+    """Return a correlation with two decimals: "0.95", "−0.20", never "−0.00"."""
     return NOTHING if math.isnan(r) else f"{round(r, 2) + 0.0:.2f}".replace("-", MINUS)
 
 
@@ -89,9 +89,9 @@ def percent(share: float) -> str:
 
 
 def relative_excess(error: float, least: float) -> float:
-    """Return by which share of ``least`` an error is above it.
+    """Return the excess of an error over the least error, as a share of the least error.
 
-    Where no feature or no label varies within a query, both are 0, and so is the excess.
+    If no feature or no label varies within a query, both errors are 0, and so is the excess.
     """
     if least > 0:
         return float(error / least - 1)

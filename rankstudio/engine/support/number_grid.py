@@ -50,6 +50,7 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
 
 
 def _parsed_number(item: str, name: str) -> float:
+    """Return a number or a power; ParameterError for another text."""
     power = _POWER.fullmatch(item)
     try:
         value = float(power[1]) ** _exponent(power) if power else float(item)
@@ -61,7 +62,10 @@ def _parsed_number(item: str, name: str) -> float:
 
 
 def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
-    """Return the numbers of a range, "1..5" or "2^0..2^10"; ParameterError where it is invalid."""
+    """Return the numbers of a range, "1..5" or "2^0..2^10".
+
+    Raise ParameterError if it is invalid.
+    """
     first_power = _POWER.fullmatch(first)
     last_power = _POWER.fullmatch(last)
     if first_power and last_power and first_power[1] == last_power[1]:
@@ -75,7 +79,7 @@ def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
     elif first_power or last_power:
         raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
     else:
-        base = 0.0
+        base = 0.0  # none: the numbers themselves
         start_value = _parsed_number(first, name)
         stop_value = _parsed_number(last, name)
         if start_value != int(start_value) or stop_value != int(stop_value):
@@ -85,9 +89,9 @@ def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
     if abs(stop - start) >= _MAX_NUMBERS:
         raise ParameterError(name, item, tr("at most {most} numbers").format(most=_MAX_NUMBERS))
     step = 1 if stop >= start else -1
-    exponents = range(start, stop + step, step)
+    numbers = range(start, stop + step, step)
     try:
-        return [base**e if base else float(e) for e in exponents]
+        return [base**number if base else float(number) for number in numbers]
     except (OverflowError, ZeroDivisionError):
         raise ParameterError(name, item, tr("finite numbers")) from None
 
@@ -111,7 +115,7 @@ def format_grid(values: Sequence[float]) -> str:
 
 def format_number(value: float) -> str:
     """Format a number that is read back bit for bit, integers without a point."""
-    # Below 2^53, some 9e15, a whole float has no other digits than its own.
+    # Below 2^53, about 9e15, every whole number is a float, so that the digits are exact.
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(float(value)).replace("e-0", "e-")  # 1e-5, as everywhere else
@@ -124,7 +128,7 @@ def format_power(value: float) -> str:
 
 
 def power_of_two(value: float) -> float | None:
-    """Return e if the value is exactly 2^e for an integer e (int) or quarters (float), otherwise None."""
+    """Return e if the value is exactly 2^e, an int for whole e and a float for quarters; otherwise None."""
     if value <= 0 or not math.isfinite(value):
         return None
     mantissa, exponent = math.frexp(value)

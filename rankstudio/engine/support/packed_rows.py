@@ -1,4 +1,4 @@
-"""Rows of numbers of which many are 0 or NaN, kept in less memory and given back with the very same bits."""
+"""Rows of numbers of which many are 0 or NaN, stored in less memory and restored with the same bits."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class PackedRows:
     fill : float
         0.0 or NaN.
     values : ndarray of shape (N,)
-        The others, row by row.
+        The other numbers, row by row.
     starts : ndarray of shape (K + 1,)
-        Where each row's begin in ``values``.
+        Start of each row's numbers in ``values``, and the end of the last.
     marks : ndarray of shape (K, ceil(n / 8))
-        A bit for each place: whether one of them stands there.
+        A bit for each number of a row: whether it is stored in ``values``.
 
     Notes
     -----
@@ -86,10 +86,10 @@ class PackedRows:
         counts: list[Ints] = []
         for first in range(0, len(rows), step):
             block = np.stack(rows[first : first + step])
-            other = block.view(np.int64) != bits
-            values.append(block[other])
-            marks.append(np.packbits(other, axis=1))
-            counts.append(other.sum(axis=1))
+            is_stored = block.view(np.int64) != bits
+            values.append(block[is_stored])
+            marks.append(np.packbits(is_stored, axis=1))
+            counts.append(is_stored.sum(axis=1))
         starts = np.concatenate([[0], *counts]).cumsum()
         return cls(n, fill, np.concatenate(values), starts, np.concatenate(marks))
 
@@ -113,13 +113,14 @@ def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     ----------
     rows : sequence of ndarray
     fill : float
-        0.0 or NaN: the most frequent number.
+        0.0 or NaN: the number that is not stored.
     """
     if rows and all(row.size == 0 for row in rows):
         return PlainRows((np.empty(0),) * len(rows))
     plain = PlainRows(tuple(rows))
-    equal = rows and all(row.dtype == np.float64 and row.shape == (rows[0].size,) for row in rows)
-    if not equal or len({id(row) for row in rows}) == 1 < len(rows):
+    have_equal_shapes = rows and all(row.dtype == np.float64 and row.shape == (rows[0].size,) for row in rows)
+    is_one_object = len({id(row) for row in rows}) == 1 < len(rows)
+    if not have_equal_shapes or is_one_object:
         return plain
     packed = PackedRows.of(rows, fill)
     return packed if packed.n_bytes < plain.n_bytes else plain
@@ -127,7 +128,7 @@ def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class IndexTuples:
-    """K tuples of indices; prefixes of others are not stored separately.
+    """K tuples of indices; if all are prefixes of the longest one, only that one is stored.
 
     Attributes
     ----------
@@ -164,7 +165,10 @@ class IndexTuples:
         return tuple(self.flat[self.begins[k] : self.ends[k]].tolist())
 
     def added(self, k: int) -> tuple[int, ...]:
-        """Return tuple k, without tuple k - 1 where both begin at the same place: O(1) for an index more."""
+        """Return the indices that tuple k has after those of tuple k - 1, if that is stored as its prefix.
+
+        Otherwise return all indices. O(1) for one more index.
+        """
         begin = self.begins[k]
         end = self.ends[k]
         if k and self.begins[k - 1] == begin and self.ends[k - 1] <= end:

@@ -1,4 +1,4 @@
-"""Query ids as a program gives them: one a document, none missing, all of one kind."""
+"""Checks of query ids that a program passes: one per document, none missing, all of one kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.errors import DatasetError
 
-_MISSING = ("NAType", "NaTType")  # of pandas, whose comparisons have no truth value
+_MISSING = ("NAType", "NaTType")  # types of pandas; comparisons with NA have no truth value
 
 
 def checked_ids(qid: ArrayLike) -> NDArray[Any]:

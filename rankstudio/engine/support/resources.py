@@ -1,4 +1,4 @@
-"""Where the files shipped with RankStudio are: feature names, the sample, example plans, icons, the guide."""
+"""The files shipped with RankStudio: feature names, the sample, example plans, icons, the guide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shards: runs of whole queries of about the same number of documents, the pieces of large data."""
+"""Shards, the pieces of large data: consecutive whole queries with about the same number of documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Shard:
 
     @property
     def rows(self) -> slice:
-        """Rows of its documents."""
+        """Rows of the shard's documents."""
         return slice(self.first_row, self.end_row)
 
     @property

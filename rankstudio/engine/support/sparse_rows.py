@@ -1,4 +1,4 @@
-"""Features of documents that are mostly 0: a matrix of which only the other values are stored."""
+"""Features of documents that are mostly 0: a matrix that stores only the other values."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from rankstudio.engine.support.number_format import count_text
 MOST_ID = 2**31 - 1
 """The greatest feature id: columns are numbered in 32 bits."""
 
-# bytes of a dense matrix, and of the products of its columns, that is always kept as it is
-_ALWAYS_DENSE_BYTES = 1 << 28
-_MAX_DENSE_COLUMNS = 1_000_000  # columns that a dense matrix has at most
-_MIN_MEMORY_RATIO = 8  # times the memory of the stored values, which a dense matrix has to need
-_BYTES_PER_VALUE = 12  # bytes of a value and its column
-_MAX_NARROW_COLUMNS = 1000  # that are taken out of all, before scores are computed of them
+_ALWAYS_DENSE_BYTES = 1 << 28  # a matrix is dense if it, and the products of its columns, take at most this
+_MAX_DENSE_COLUMNS = 1_000_000  # maximum number of columns of a dense matrix
+_MIN_MEMORY_RATIO = 8  # a matrix is also dense if it takes at most this multiple of its values
+_BYTES_PER_VALUE = 12  # bytes of a stored value and its column
+_MAX_NARROW_COLUMNS = 1000  # up to this number, columns are copied before their scores are computed
 
 Features = Any
-"""Features of documents: an array of shape (m, n), or `SparseRows`, where both are read alike."""
+"""Features of documents, for code that reads both kinds alike: an array of shape (m, n), or `SparseRows`."""
 
 _EMPTY_ARRAY = unwritable(np.empty(0))
 
@@ -34,20 +33,20 @@ _EMPTY_ARRAY = unwritable(np.empty(0))
 def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether only the nonzero values of a matrix should be stored.
 
-    A matrix of up to a million columns is dense where it and the products of its columns take up to 256 MB
-    each, or where it takes up to eight times the memory of the values.
+    A matrix of up to a million columns is dense if it and the products of its columns take up to 256 MB each,
+    or if it takes up to eight times the memory of the values.
     """
-    small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
-    return width > _MAX_DENSE_COLUMNS or not (
-        small or 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
-    )
+    is_small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
+    has_few_zeros = 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
+    return width > _MAX_DENSE_COLUMNS or not (is_small or has_few_zeros)
 
 
 class SparseRows:
-    """A read-only matrix of mostly zeros that takes the place of an array of shape (m, n).
+    """A read-only matrix of mostly zeros, used instead of an array of shape (m, n).
 
-    Rows of it are such a matrix again, and columns of it are arrays: code that goes through features a few at
-    a time reads both kinds alike. What asks for all of it as an array gets one if memory has room for it.
+    A selection of rows is again such a matrix, and a selection of columns is an array: code that reads a few
+    features at a time works for both kinds. The whole matrix is converted to an array on demand, if it fits
+    into memory.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ class SparseRows:
 
     @classmethod
     def spread(cls, dense_columns: Floats, columns: Ints, width: int) -> SparseRows:
-        """Return a matrix whose columns, ascending, are those of an array, and all others 0."""
+        """Return a matrix that has the columns of an array at ascending positions, and zeros elsewhere."""
         csr = cls.of_array(dense_columns).csr
         return cls.of_parts(csr.data, columns[csr.indices], csr.indptr, width)
 
@@ -114,7 +113,7 @@ class SparseRows:
         return self.dense().astype(dtype or np.float64, copy=False)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return rows as such a matrix, or columns of some rows as an array."""
+        """Return rows as a sparse matrix, a single row as an array, or columns of some rows as an array."""
         if isinstance(key, tuple):
             rows, columns = key
             if isinstance(rows, int | np.integer):
@@ -134,7 +133,7 @@ class SparseRows:
         return self.csr.indices[span].tolist(), self.csr.data[span].tolist()
 
     def widened(self, n: int) -> SparseRows:
-        """Return the matrix with columns of zeros behind its own, n in all."""
+        """Return the matrix with columns of zeros appended, up to n columns."""
         return SparseRows.of_parts(self.csr.data, self.csr.indices, self.csr.indptr, n)
 
     def columns(self, key: int | slice | Sequence[int] | NDArray[Any]) -> Floats:
@@ -159,7 +158,7 @@ class SparseRows:
             first = last
 
     def kept(self, columns: Ints) -> SparseRows:
-        """Return some columns in this form."""
+        """Return some columns as a sparse matrix."""
         return SparseRows(self.csc[:, columns])
 
     @cached_property
@@ -170,7 +169,10 @@ class SparseRows:
         return sizes if matrix.format == "csc" else np.bincount(matrix.indices, minlength=self.shape[1])
 
     def with_values(self, values: Floats) -> SparseRows:
-        """Return the matrix with other values of its entries, listed column by column; zeros are removed."""
+        """Return the matrix with other values of its entries, listed column by column.
+
+        Zeros are removed.
+        """
         from scipy.sparse import csc_array  # noqa: PLC0415 - as above
 
         csc = csc_array((values, self.csc.indices, self.csc.indptr), shape=self.shape)
@@ -185,10 +187,10 @@ class SparseRows:
         Raises
         ------
         OutOfMemoryError
-            If memory has no room for it.
+            If the array does not fit into memory.
         """
         m, n = self.shape
-        needed = 16.0 * m * n  # with a copy that is centred
+        needed = 16.0 * m * n  # 8 bytes per value, and as many for a centred copy
         free = memory.budget()
         if needed > free:
             raise OutOfMemoryError(
@@ -205,8 +207,8 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of linear models (K, n), shape (K, m), summed in the order of the columns."""
         used = np.flatnonzero(coefs.any(axis=0))
-        is_narrow = used.size <= _MAX_NARROW_COLUMNS
-        rows, weights = (self.csc[:, used].tocsr(), coefs[:, used]) if is_narrow else (self.csr, coefs)
+        rows = self.csr if used.size > _MAX_NARROW_COLUMNS else self.csc[:, used].tocsr()
+        weights = coefs if used.size > _MAX_NARROW_COLUMNS else coefs[:, used]
         return np.array([rows @ row for row in np.ascontiguousarray(weights)])
 
     @property
@@ -246,17 +248,18 @@ class SparseColumns:
 
 
 def value_range(X: Features) -> tuple[float, float]:
-    """Return the least and the greatest value of an array or of such a matrix, with its zeros."""
+    """Return the least and the greatest value of an array or a sparse matrix, including its zeros."""
     if not isinstance(X, SparseRows):
         return float(X.min()), float(X.max())
     has_zeros = X.nnz < X.shape[0] * X.shape[1]
     values = X.csr.data
-    bounds = (0.0, 0.0) if has_zeros or not values.size else (np.inf, -np.inf)
-    return float(values.min(initial=bounds[0])), float(values.max(initial=bounds[1]))
+    if has_zeros or not values.size:
+        return float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    return float(values.min()), float(values.max())
 
 
 def concatenated(matrices: Sequence[Features]) -> Features:
-    """Return arrays, or matrices of this kind, one behind the other."""
+    """Return the concatenated rows of arrays, or of sparse matrices."""
     if not isinstance(matrices[0], SparseRows):
         return np.concatenate(matrices)
     from scipy.sparse import vstack  # noqa: PLC0415 - where it is needed
@@ -265,7 +268,10 @@ def concatenated(matrices: Sequence[Features]) -> Features:
 
 
 def chosen_columns(X: Features, columns: Ints) -> Features:
-    """Return some columns of an array or of such a matrix, which is an array where that is small or full."""
+    """Return some columns of features.
+
+    A sparse matrix that is small or has few zeros becomes an array.
+    """
     if not isinstance(X, SparseRows):
         return np.ascontiguousarray(X[:, columns])
     selected = X.kept(columns)
@@ -273,7 +279,7 @@ def chosen_columns(X: Features, columns: Ints) -> Features:
 
 
 SPARSE = ("values", "columns", "starts")
-"""Names of the arrays of such a matrix in a store."""
+"""Names of the arrays of a sparse matrix in a store."""
 
 
 def features_apart(X: Features) -> dict[str, NDArray[Any]]:
@@ -284,7 +290,10 @@ def features_apart(X: Features) -> dict[str, NDArray[Any]]:
 
 
 def features_of(arrays: Mapping[str, NDArray[Any]], width: int) -> Features:
-    """Return the features of `features_apart` with ``width`` columns; KeyError if an array is missing."""
+    """Return the features of `features_apart` with ``width`` columns.
+
+    Raise KeyError if an array is missing.
+    """
     if "X" in arrays:
         return arrays["X"]
     values, columns, starts = (arrays[name] for name in SPARSE)

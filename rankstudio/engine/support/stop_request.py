@@ -1,4 +1,4 @@
-"""Requests to stop, for which a long computation asks in its middle."""
+"""Requests to stop, which a long computation checks while it runs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def heeding(check: Callable[[], object]) -> Iterator[None]:
     check : callable
         Raises Cancelled if a stop was requested.
     """
-    before: Callable[[], object] | None = getattr(_own, "check", None)
+    previous_check: Callable[[], object] | None = getattr(_own, "check", None)
     _own.check = check
     try:
         yield
     finally:
-        _own.check = before
+        _own.check = previous_check
 
 
 def check_of_this_thread() -> Callable[[], object]:
-    """Return the function that :func:`stop_if_asked` calls on this thread, for threads that help it."""
+    """Return the function that :func:`stop_if_asked` calls on this thread, for its helper threads."""
     check: Callable[[], object] | None = getattr(_own, "check", None)
     return check if check is not None else _do_not_stop
 

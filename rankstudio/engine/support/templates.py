@@ -1,4 +1,4 @@
-"""Pages of HTML made of templates, in which every value is text, whatever is in it."""
+"""HTML pages from templates, in which every text in a value is escaped."""
 
 from __future__ import annotations
 

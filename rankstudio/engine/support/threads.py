@@ -22,8 +22,8 @@ Value = TypeVar("Value")
 
 VARIABLE = "RANKSTUDIO_THREADS"
 
-# Nanoseconds. To start two threads and wait for them was measured as 80,000 on idle processors, and as some
-# times that on busy ones; to give started threads one more call as a share of that. Threads are to gain more.
+# Starting two threads and waiting for them took 80,000 ns on idle processors, and several times that on busy
+# ones; another call of started threads takes less. Threads are used only if they gain much more than that.
 _START_NANOSECONDS = 2e6
 _CALL_NANOSECONDS = 2e5
 
@@ -61,12 +61,12 @@ def processors() -> int:
 @contextmanager
 def at_most(count: int) -> Iterator[None]:
     """Limit the work of this thread to a number of threads, if several workers share the processors."""
-    before: int | None = getattr(_own, "count", None)
+    previous_count: int | None = getattr(_own, "count", None)
     _own.count = count
     try:
         yield
     finally:
-        _own.count = before
+        _own.count = previous_count
 
 
 def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
@@ -77,7 +77,7 @@ def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
     nanoseconds : float
         Approximate time on one thread, from measurements of the innermost loops.
     calls : int
-        Number of times that threads receive work and are waited for.
+        Number of times that work is given to threads and then waited for.
 
     Examples
     --------
@@ -119,15 +119,14 @@ def pool(worthwhile: bool = True, most: int | None = None) -> Iterator[tuple[Exe
 def share(
     executor: Executor | None, workers: int, work: Callable[[Item], object], items: Iterable[Item]
 ) -> None:
-    """Call ``work(item)`` for each item, on this thread and on the executor's.
+    """Call ``work(item)`` for each item, on this thread and on those of the executor.
 
-    This thread also works, and at the end does not wait for threads that have not started, because processors
-    may be busy.
+    At the end, this thread does not wait for threads that have not started, because processors may be busy.
 
     Parameters
     ----------
     executor : Executor or None
-        Threads beside this one.
+        Threads in addition to this one.
     workers : int
         Maximum number of threads, including this one.
     work : callable
@@ -174,52 +173,52 @@ def _load_blas_of_scipy() -> None:
 
     libraries = [*Path(scipy.__file__).parent.glob("linalg/_fblas.*")]
     try:
-        CDLL(str(libraries[0]))  # which is linked to it
+        CDLL(str(libraries[0]))  # it is linked to BLAS
     except (IndexError, OSError):
         import scipy.linalg  # noqa: PLC0415 - as above
 
 
 class _Steady:
-    """Holds BLAS to one thread as long as anybody in this process wants it so.
+    """A context manager that limits BLAS to one thread while any thread of this process is inside it.
 
-    The setting belongs to the process: of several threads the first to come makes it and the last to go
-    takes it back, which each of them alone could not know.
+    The setting belongs to the process: the first thread that enters makes it, and the last one that leaves
+    restores the numbers of threads from before.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._holders = 0
-        self._before: list[int] = []
+        self._n_holders = 0
+        self._counts_before: list[int] = []  # of threads, per library
 
     def limit(self, count: int) -> None:
-        """Set the threads of BLAS for the time when it is not held to one."""
+        """Set the number of BLAS's threads, now or as soon as no thread limits it to one."""
         with self._lock:
             counts = [count] * len(blas().lib_controllers)
-            if self._holders:
-                self._before = counts
+            if self._n_holders:
+                self._counts_before = counts
             else:
                 _set_blas_threads(counts)
 
     def __enter__(self) -> None:
         with self._lock:
-            if not self._holders:
+            if not self._n_holders:
                 libraries = blas().lib_controllers
-                self._before = [library.num_threads for library in libraries]
+                self._counts_before = [library.num_threads for library in libraries]
                 _set_blas_threads([1] * len(libraries))
-            self._holders += 1
+            self._n_holders += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._holders -= 1
-            if not self._holders:
-                _set_blas_threads(self._before)
+            self._n_holders -= 1
+            if not self._n_holders:
+                _set_blas_threads(self._counts_before)
 
 
 def _set_blas_threads(counts: list[int]) -> None:
-    """Set the threads of each BLAS library, whichever thread did so before.
+    """Set the number of threads of each BLAS library, from any thread.
 
-    threadpoolctl lets only the thread that set those of OpenBLAS first set them again, so that threads do not
-    do so behind each other's back; here they have agreed.
+    For OpenBLAS, threadpoolctl allows a change only to the thread that made the first one, so that threads do
+    not interfere. Here that control is cleared, because :class:`_Steady` coordinates the threads.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
         take_over = getattr(library, "clear_controlling_thread", None)
@@ -233,9 +232,9 @@ def _set_blas_threads(counts: list[int]) -> None:
 STEADY = _Steady()
 """A context manager in which BLAS has one thread.
 
-Its sums are put together in another order with another number of threads, and their last bits differ. What
-has to be the same on every machine, in every process and beside any other work is computed in here; several
-threads are used where the order of a sum does not depend on them.
+With another number of threads, BLAS adds up sums in another order, and their last bits differ. Results that
+must be the same on every machine, in every process and beside any other work are computed inside. Several
+threads are used only for work in which the order of sums does not depend on them.
 """
 
 

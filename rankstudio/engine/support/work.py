@@ -106,7 +106,7 @@ def told_as(
 
 
 def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
-    """Yield the progress of a work as that of a part of another one, and return its value.
+    """Yield the progress of a work, scaled to the shares ``first`` to ``last``, and return its value.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
 
 
 def without_notes(work: Waiting[Value]) -> Waiting[Value]:
-    """Yield the progress of a work but for its notes, and return its value.
+    """Yield the progress of a work without its notes, and return its value.
 
     Examples
     --------
@@ -135,9 +135,9 @@ def without_notes(work: Waiting[Value]) -> Waiting[Value]:
 
 
 def telling(work: Generator[object, None, Value], what: str, most: int) -> Waiting[Value]:
-    """Yield progress out of ``most`` whenever a generator yields, and return its value.
+    """Yield progress whenever a generator yields, as a share of ``most`` events, and return its value.
 
-    Its own progress events are passed on, and do not count.
+    Progress events of the generator itself are passed on, and do not count.
     """
     steps = count()
     return told_as(

@@ -74,13 +74,13 @@ FAILS = Measure("Fails", "Fails", f"{__name__}:failing", origin=ORIGIN)
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MEASURES, "_available", {"share": SHARE, "fails": FAILS})
-    monkeypatch.setattr(MEASURES, "_described", {})
+    monkeypatch.setattr(MEASURES, "_listed", {"share": SHARE, "fails": FAILS})
+    monkeypatch.setattr(MEASURES, "_remembered", {})
 
 
 def uninstall(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MEASURES, "_available", {})
-    monkeypatch.setattr(MEASURES, "_described", {})
+    monkeypatch.setattr(MEASURES, "_listed", {})
+    monkeypatch.setattr(MEASURES, "_remembered", {})
 
 
 PLAN = Plan(

@@ -25,11 +25,11 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_AHEAD = 0.1  # how far from the best point towards the model's minimum the next plane is taken
-_LINE_STEPS = 60  # of false position (Illinois): a bracket is down to rounding far earlier
-_LINE_SHARE = 0.1  # of what a line search has gained: less than that is left
-_FEW_PLANES = 20  # after which Newton steps are the faster way
-_FAR = 60.0  # from which on they are from the beginning
+_AHEAD = 0.1  # the next plane is taken at this share of the way from the best point to the model's minimum
+_LINE_STEPS = 60  # maximum steps of false position; a bracket shrinks to rounding much earlier
+_LINE_SHARE = 0.1  # a line search stops if less than this share of its gain remains
+_FEW_PLANES = 20  # planes after which Newton steps are faster
+_FAR = 60.0  # multiple of C R(0) from which Newton steps are faster from the beginning
 
 
 def minimise_hinge_either_way(
@@ -41,7 +41,7 @@ def minimise_hinge_either_way(
     """
     state = None
     n_planes = 0
-    for event in minimise_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
+    for event in minimise_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), farthest=_FAR):
         yield event
         if isinstance(event, WorkProgress):
             continue
@@ -69,8 +69,9 @@ def minimise_by_planes(
     max_iter : int
         Maximum number of cutting planes.
     farthest : float
-        Gives up before the first step if the first plane implies many planes: its minimum w = C a is the
-        solution if it reaches no margin, and ½ w'w beyond this multiple of C R(0) reaches far more.
+        Gives up before the first step if the first plane implies many planes. The minimum of this plane,
+        w = C a, is the solution if no pair reaches its margin there. If ½ w'w exceeds this multiple of
+        C R(0), many pairs do.
 
     Yields
     ------
@@ -79,8 +80,9 @@ def minimise_by_planes(
 
     Notes
     -----
-    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the planes are those of c and d of eq.
-    (4.10), (4.11): O(mn + m log m) per plane and O(log m) times O(m log m) for its line search.
+    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the planes follow from c and d of eq.
+    (4.10) and (4.11) of the thesis: O(mn + m log m) per plane, and O(log m) times O(m log m) for its line
+    search.
 
     R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i x_i, so the minimum
     of the planes is a lower bound of P. O(mn) and one loss evaluation per plane, and a few more for its line
@@ -90,7 +92,9 @@ def minimise_by_planes(
     n = problem.n_features
     at_zero = C * loss_at_zero.loss
     planes = Planes(n)
-    current = _Point(np.zeros(n), np.zeros_like(loss_at_zero.slopes), loss_at_zero, at_zero)
+    current = _Point(
+        w=np.zeros(n), scores=np.zeros_like(loss_at_zero.slopes), tangent=loss_at_zero, objective=at_zero
+    )
     lower = 0.0
     tangent = loss_at_zero
     for _ in range(max_iter):
@@ -98,17 +102,21 @@ def minimise_by_planes(
         if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
             return
         planes.add(plane, C * tangent.offset)
-        model, value = planes.minimum()
-        lower = max(lower, value)
-        towards = model - current.w
-        d = problem.scores(towards)
+        w_model, model_minimum = planes.minimum()
+        lower = max(lower, model_minimum)
+        direction = w_model - current.w
+        d = problem.scores(direction)
         line = problem.line(current.scores, d)
-        t, candidate = yield from _line_search(line, C, current, towards, d)
-        # At the end of the way the next plane is the one at the best point, which may be known.
-        ahead = (1.0 - _AHEAD) * t + _AHEAD if t != 1.0 else t
-        known_tangent = candidate.tangent if t == 1.0 else None
-        tangent = (yield from line.tangent(ahead)) if known_tangent is None else known_tangent
-        current = replace(candidate, tangent=tangent) if t == 1.0 else candidate
+        t, candidate = yield from _line_search(line, C, current, direction, d)
+        if t == 1.0:  # the next plane is the one at the best point, which may be known
+            if candidate.tangent is None:
+                tangent = yield from line.tangent(t)
+            else:
+                tangent = candidate.tangent
+            current = replace(candidate, tangent=tangent)
+        else:
+            tangent = yield from line.tangent((1.0 - _AHEAD) * t + _AHEAD)
+            current = candidate
         gap = max(current.objective - lower, 0.0)
         converged = close_enough(gap, current.objective, at_zero, tol)
         yield OptimizerState(current.w, current.objective, gap, converged)
@@ -118,7 +126,7 @@ def minimise_by_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Weights (n,), what stands for their scores, the loss's plane, where it is known, and the objective."""
+    """Weights (n,) with their scores in the problem's representation, the loss's plane, if known, and P."""
 
     w: Floats
     scores: Floats
@@ -131,55 +139,58 @@ def _line_search(
 ) -> Waiting[tuple[float, _Point]]:
     """Minimise P(w + tp) over t in [0, 1], until there is little left to gain; d holds the scores of p.
 
-    The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and
-    where that is; 0 and the start where nothing on the way is lower.
+    The slope grows with t; its zero is bracketed by false position (the Illinois variant). Return t and the
+    point there; 0 and the start if no point on the line is lower.
     """
     ww = float(start.w @ start.w)
     wp = float(start.w @ p)
     pp = float(p @ p)
     best = start
     best_t = 0.0
-    at_start = (yield from line.value(0.0)).slope if start.tangent is None else dot(start.tangent.slopes, d)
+    if start.tangent is None:
+        value_at_start = yield from line.value(0.0)
+        loss_slope = value_at_start.slope
+    else:
+        loss_slope = dot(start.tangent.slopes, d)
     low = 0.0
     high = 1.0
-    at_low = wp + C * at_start
-    at_high = np.inf
+    slope_at_low = wp + C * loss_slope
+    slope_at_high = np.inf
     t = 1.0
-    side = 0
+    side = 0  # of the last step: two on one side halve the slope at the other end (Illinois)
     for _ in range(_LINE_STEPS):
         at_t = yield from line.value(t)
         objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * at_t.loss
         slope = wp + t * pp + C * at_t.slope
         if objective < best.objective:
-            best = _Point(start.w + t * p, start.scores + t * d, at_t.tangent, objective)
+            best = _Point(
+                w=start.w + t * p, scores=start.scores + t * d, tangent=at_t.tangent, objective=objective
+            )
             best_t = t
         if slope < 0.0:
             low = t
-            at_low = slope
-            at_high = at_high * (0.5 if side < 0 else 1.0)
+            slope_at_low = slope
+            slope_at_high = slope_at_high * (0.5 if side < 0 else 1.0)
             side = -1
         else:
             high = t
-            at_high = slope
-            at_low = at_low * (0.5 if side > 0 else 1.0)
+            slope_at_high = slope
+            slope_at_low = slope_at_low * (0.5 if side > 0 else 1.0)
             side = 1
-        # What the objective can still fall by between here and the other end of the bracket.
+        # An upper bound of the decrease of the objective from here to the other end of the bracket.
         remaining = abs(slope) * (high - low)
         width = high - low
-        if (
-            remaining <= _LINE_SHARE * (start.objective - best.objective)
-            or width < 1e-9
-            or not at_low < at_high
-        ):
+        is_little_left = remaining <= _LINE_SHARE * (start.objective - best.objective)
+        if is_little_left or width < 1e-9 or not slope_at_low < slope_at_high:
             break
-        t = low - at_low / (at_high - at_low) * width
+        t = low - slope_at_low / (slope_at_high - slope_at_low) * width
         t = min(max(t, low + 0.01 * width), high - 0.01 * width)
     return best_t, best
 
 
-_LEVEL = 1e-9  # of the offsets: the squared length of planes that hardly slope
-_DEPENDENT = 1e-13  # of the squared lengths: what of a plane's own is all rounding
-_LEAST_CHANGE = 1e-9  # of the greatest: what may be all rounding
+_LEVEL = 1e-9  # least scale of the Gram matrix, relative to the largest offset, if planes hardly slope
+_DEPENDENT = 1e-13  # a smaller independent part of a plane, relative to the squared lengths, is rounding
+_LEAST_CHANGE = 1e-9  # a smaller change of a multiplier, relative to the greatest, may be rounding
 _STALLED = 10  # steps without a rise of the program's value after which it has converged
 
 
@@ -224,9 +235,9 @@ class Planes:
         of the set replaces one of its planes, so that the solution stays unique. Starts from the β of the
         previous call. O(s³ + T²) for each plane that joins a set of size s.
         """
-        # Planes may all be level, a = 0 or a rounding.
+        # All planes may be level, with a = 0 up to rounding.
         scale = max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max())) or 1.0
-        # BLAS's threads would wait for each other, with systems as small as these and a busy machine.
+        # For systems as small as these, BLAS's threads would only wait for each other on a busy machine.
         with STEADY:
             self._beta = _maximise(self._gram / scale, self._offsets / scale, self._beta)
         w = self._beta @ self._planes
@@ -234,23 +245,27 @@ class Planes:
 
 
 def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
-    """Return the β >= 0 of sum 1 at which offsets'β - ½ β'gram β is greatest, from a feasible one on."""
+    """Return the β >= 0 of sum 1 at which offsets'β - ½ β'gram β is greatest, starting from a feasible β."""
     best = beta
-    least = np.inf
-    reached = -np.inf
-    stalled = 0
+    least_gap = np.inf
+    greatest_value = -np.inf
+    n_stalled = 0
     for _ in range(10 * offsets.size + 100):
         slopes = offsets - gram @ beta
         joining = int(np.argmax(slopes))
         gap = float(slopes[joining] - slopes @ beta)
-        if gap < least:
+        if gap < least_gap:
             best = beta
-            least = gap
-        # Where the value no longer rises by more than its rounding, the gap, whose square it rises by, may
-        # still fall for a step or two.
+            least_gap = gap
+        # The value rises by about the square of the gap: the gap may still fall for a few steps when the
+        # value no longer rises by more than its rounding.
         value = 0.5 * float((offsets + slopes) @ beta)
-        reached, stalled = (value, 0) if value > reached else (reached, stalled + 1)
-        if beta[joining] > 0.0 or stalled == _STALLED:
+        if value > greatest_value:
+            greatest_value = value
+            n_stalled = 0
+        else:
+            n_stalled += 1
+        if beta[joining] > 0.0 or n_stalled == _STALLED:
             break
         beta, support = _joined(gram, beta, joining)
         beta = _on_support(gram, offsets, beta, support)
@@ -258,7 +273,7 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
 
 
 def _system(gram: Floats, support: Ints) -> Floats:
-    """Return the equations of the set's program: equal slopes, and multipliers of a given sum."""
+    """Return the matrix of the equations for a set of planes: equal slopes, and the sum of multipliers."""
     size = support.size
     system = np.ones((size + 1, size + 1))
     system[:size, :size] = gram[np.ix_(support, support)]
@@ -267,17 +282,18 @@ def _system(gram: Floats, support: Ints) -> Floats:
 
 
 def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
-    """Return the multipliers and the set once a plane has joined it.
+    """Return the multipliers and the set after a plane has joined the set.
 
-    Where the plane is a combination of the set, it grows at once, until one of them is left at 0 and leaves.
+    If the plane is a combination of the set, its multiplier grows at once until that of another plane is 0,
+    and this plane leaves the set.
     """
     support = np.flatnonzero(beta > 0.0)
     column = gram[support, joining]
     lengths = np.sqrt(gram.diagonal())
-    # How the set gives way, its slopes staying equal, as the multiplier of the joining plane grows by 1.
+    # Change of the set's multipliers, with equal slopes, if the joining plane's multiplier grows by 1.
     solved = np.linalg.solve(_system(gram, support), np.append(-column, -1.0))
     change = solved[:-1]
-    level = float(solved[-1])
+    level = float(solved[-1])  # the common change of the slopes
     bend = float(gram[joining, joining] + column @ change) + level
     if bend > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2:
         return beta, np.append(support, joining)
@@ -292,7 +308,7 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
 
 
 def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> Floats:
-    """Return the multipliers that are best on a set of planes, none negative, from feasible ones on."""
+    """Return the best nonnegative multipliers of a set of planes, starting from feasible ones."""
     beta = beta.copy()
     while True:
         unconstrained = np.linalg.solve(_system(gram, support), np.append(offsets[support], 1.0))[:-1]

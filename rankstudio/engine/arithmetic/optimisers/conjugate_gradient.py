@@ -70,26 +70,26 @@ def minimise(
     -----
     O(n) per iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section 4.3). The norm of the
     matrix is the largest Rayleigh quotient of the directions so far. The updated residual drifts from the
-    true one, so where it is small enough, the true one is computed and the search starts again from it. It
-    ends as converged, too, when that no longer halves the true residual: rounding allows no better.
+    true one. When it is small enough, the true residual is computed, and the search starts again from it. The
+    search also ends as converged when that no longer halves the true residual: rounding allows no better.
     """
     w = np.zeros_like(right)
     residual = right.copy()
     inverse = 1.0 / (diagonal + regularization)
     conditioned = inverse * residual
     direction = conditioned.copy()
-    slope = float(residual @ conditioned)
-    size_right = np.sqrt(slope)
+    squared_size = float(residual @ conditioned)
+    size_right = np.sqrt(squared_size)
     norm = 1.0  # a diagonal element of the scaled matrix
-    last_true = np.inf
+    last_true_size = np.inf
     for number in range(1, max_iter + 1):
-        if slope > 0.0:
-            along = product(direction) + regularization * direction
-            curvature = float(direction @ along)
+        if squared_size > 0.0:
+            matrix_direction = product(direction) + regularization * direction
+            curvature = float(direction @ matrix_direction)
             norm = max(norm, curvature / float(direction @ (direction / inverse)))
-            step = slope / curvature
+            step = squared_size / curvature
             w = w + step * direction
-            residual -= step * along
+            residual -= step * matrix_direction
         limit = tol * (size_right + norm * np.sqrt(float(w @ (w / inverse))))
         conditioned = inverse * residual
         is_small = np.sqrt(float(residual @ conditioned)) <= limit
@@ -98,12 +98,13 @@ def minimise(
             residual = right - product(w) - regularization * w
             conditioned = inverse * residual
             true_size = np.sqrt(float(residual @ conditioned))
-            converged = true_size <= limit or true_size > 0.5 * last_true
-            last_true = true_size
+            converged = true_size <= limit or true_size > 0.5 * last_true_size
+            last_true_size = true_size
         squares = float(residual @ residual)
         objective = max(0.0, constant - float(w @ (right + residual)))
         yield OptimizerState(w, objective, squares / regularization, converged)
         if converged or number == max_iter:
             return
-        slope, before = float(residual @ conditioned), slope
-        direction = conditioned if is_small else conditioned + (slope / before) * direction
+        last_squared_size = squared_size
+        squared_size = float(residual @ conditioned)
+        direction = conditioned if is_small else conditioned + (squared_size / last_squared_size) * direction

@@ -10,7 +10,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 STEPS = np.concatenate((-(2.0 ** np.arange(4, -12, -1)), 2.0 ** np.arange(-11, 5)))
-"""Changes of a weight that are tried, of weights whose absolute values sum to 1: ±2^-11 … ±2^4."""
+"""Changes of a weight that are tried, ±2^-11 … ±2^4, if the absolute values of the weights sum to 1."""
 
 
 class AscentSearch:
@@ -51,7 +51,7 @@ class AscentSearch:
             Best model found and its value; the given ones if none is better. Ties go to the smallest change.
         """
         scale = self.scale[feature]
-        changes = np.append(STEPS / scale, -coef[feature])
+        changes = np.append(STEPS / scale, -coef[feature])  # the last one sets the weight to 0
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
         measured = yield from self.changed(coef, feature, changes)
         best = coef.copy()
@@ -60,13 +60,16 @@ class AscentSearch:
             return coef, value
         best = self.normalise(best)
         # Measured again: the scores above were summed in another order, which may break ties another way.
-        better = yield from self.measured(best)
-        return (best, better) if better > value else (coef, value)
+        best_value = yield from self.measured(best)
+        return (best, best_value) if best_value > value else (coef, value)
 
     def sweeping(
         self, coef: Floats, value: float, features: Iterable[int]
     ) -> Generator[WorkProgress | None, None, tuple[Floats, float]]:
-        """Search along some weights, one after the other; yield None after every weight."""
+        """Search along some weights, one after the other.
+
+        Yield None after every weight.
+        """
         for feature in features:
             coef, value = yield from self.searching(coef, value, feature)
             yield None

@@ -13,10 +13,10 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 Objective = Callable[[Floats], Waiting[tuple[float, Floats]]]
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
-_LINE_STEPS = 60  # evaluations of a line search at most; one is usual
-_FIRST_STEPS = 300  # of the first, which knows nothing of the scale of the features yet
-_DECREASE = 1e-4  # of the weak Wolfe conditions
-_CURVATURE = 0.9  # likewise
+_LINE_STEPS = 60  # maximum evaluations of a line search; one is usual
+_FIRST_STEPS = 300  # of the first line search, which does not know the scale of the features yet
+_DECREASE = 1e-4  # sufficient decrease of the weak Wolfe conditions
+_CURVATURE = 0.9  # curvature condition of the weak Wolfe conditions
 
 
 def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, float, Floats] | WorkProgress]:

@@ -16,7 +16,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _GROWTH = 2.0  # γ of Algorithm 1
-_MOST_DOUBLINGS = 100  # of the Lipschitz constant: 2^100 is beyond what any rounding asks for
+_MOST_DOUBLINGS = 100  # of the Lipschitz constant: rounding never needs a factor of 2^100
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class FSMObjective:
         self._lambda1 = lambda1
         self.allowed = importance > 0.0
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
-        self.bound = (4.0 + 2.0 * lambda1) * self.n
+        self.bound = (4.0 + 2.0 * lambda1) * self.n  # of the gradient's Lipschitz constant
 
     def scores(self, w: Floats) -> Floats:
         """Return the problem's representation of the scores."""
@@ -124,31 +124,33 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
         value_z, at_z = yield from objective.at(z, scores_z)
         g = objective.gradient(z, at_z.slopes)
         for _ in range(_MOST_DOUBLINGS):
-            new = np.where(objective.allowed, np.maximum(z - (g + objective.costs) / lipschitz, 0.0), 0.0)
-            new_scores = objective.scores(new)
-            value, at_new = yield from objective.at(new, new_scores, slopes=False)
-            step = new - z
+            w_new = np.where(objective.allowed, np.maximum(z - (g + objective.costs) / lipschitz, 0.0), 0.0)
+            scores_new = objective.scores(w_new)
+            value, at_new = yield from objective.at(w_new, scores_new, slopes=False)
+            step = w_new - z
             allowance = _rounding(at_z.largest) + _rounding(at_new.largest)
             if value <= value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step) + allowance:
                 break
             lipschitz *= _GROWTH
-        psi_new = value + float(objective.costs @ new)
-        yield Descent(new, psi_new, lipschitz)
+        psi_new = value + float(objective.costs @ w_new)
+        yield Descent(w_new, psi_new, lipschitz)
         if abs(psi_new - psi) <= tol * abs(psi):
             return
         psi = psi_new
-        alpha, last = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha)), alpha
-        push = (last - 1.0) / alpha
-        z = new + push * (new - w)
-        scores_z = new_scores + push * (new_scores - scores)
-        w = new
-        scores = new_scores
+        last_alpha = alpha
+        alpha = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha))
+        momentum = (last_alpha - 1.0) / alpha
+        z = w_new + momentum * (w_new - w)
+        scores_z = scores_new + momentum * (scores_new - scores)
+        w = w_new
+        scores = scores_new
 
 
 def _rounding(largest: float) -> float:
     """Return a bound on the rounding of φ, a mean over pairs of squares as large as the scores' squares.
 
-    Rounding is no reason to shorten the steps: without this the line search never ends near the minimum.
+    Rounding is no reason to shorten the steps: without this bound the line search would not end near the
+    minimum.
     """
     return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
 
@@ -169,9 +171,9 @@ def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | Wo
     best = Descent(w, value, float("nan"))
     for t in range(1, max_iter + 1):
         g = np.where(objective.allowed, objective.gradient(w, loss.slopes) + objective.costs, 0.0)
-        before = w
+        last_w = w
         w = np.maximum(w - g / np.sqrt(t), 0.0)
-        if (w == before).all():  # which only a minimum is
+        if (w == last_w).all():  # only at a minimum
             yield best
             return
         smooth, loss = yield from objective.at(w, objective.scores(w))

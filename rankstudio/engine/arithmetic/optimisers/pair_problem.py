@@ -19,10 +19,10 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 
 State = TypeVar("State")
 DENSE = 1_000
-"""Features up to which an optimiser keeps a matrix of them, and not only its diagonal."""
+"""Number of features up to which an optimiser keeps an n × n matrix, and not only its diagonal."""
 SMALL = 256
-"""Features up to which one thread is best for such a matrix."""
-_SAMPLE = 4_096  # documents from which the matrix is estimated, at least
+"""Number of features up to which one thread is fastest for such a matrix."""
+_SAMPLE = 4_096  # minimum number of documents from which the matrix is estimated
 
 
 class SmoothLoss(Protocol):
@@ -30,7 +30,7 @@ class SmoothLoss(Protocol):
 
     @property
     def loss(self) -> float:
-        """Its value."""
+        """Value of the loss."""
 
     @property
     def slopes(self) -> Floats:
@@ -46,7 +46,10 @@ class SmoothLoss(Protocol):
 
     @property
     def hinges(self) -> tuple[float, float]:
-        """The two hinges whose squares are subtracted; the second is 0 if there is only one."""
+        """The two hinges whose squares are subtracted.
+
+        The second is 0 if there is only one.
+        """
 
     @property
     def largest(self) -> float:
@@ -168,7 +171,10 @@ class TangentLine:
 
 
 class LocalPairs:
-    """The pairs of documents in memory, as a :class:`PairProblem`; its generators return immediately."""
+    """The pairs of documents in memory, as a :class:`PairProblem`.
+
+    Its generators return immediately.
+    """
 
     def __init__(self, problem: LinearPairs) -> None:
         self._problem = problem
@@ -223,6 +229,7 @@ class LocalPairs:
             return self._problem.centred_squares(self._pairs.degrees)
         size = min(m, max(_SAMPLE, 8 * n))
         rows = np.sort(np.random.default_rng(0).choice(m, size, replace=False))
+        # Scaled so that the sum over the sample estimates the sum over all documents.
         sample = self._problem.centred(rows) * np.sqrt((m / size) * self._pairs.degrees[rows])[:, None]
         return gram_or_diagonal(sample)
 
@@ -232,7 +239,7 @@ def gram_or_diagonal(sample: Floats) -> Floats:
     n = sample.shape[1]
     if n > DENSE:
         return np.asarray(np.einsum("ij,ij->j", sample, sample))
-    # Small products do not gain from BLAS's threads, and lose much where those wait for a busy processor.
+    # Small products do not gain from BLAS's threads, and lose much if the threads wait for a busy processor.
     with STEADY if n <= SMALL else nullcontext():
         return np.asarray(sample.T @ sample)
 

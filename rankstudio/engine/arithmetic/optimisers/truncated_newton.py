@@ -21,10 +21,10 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 
 Inverse = Callable[[float, Floats], Floats]
 
-_LINE_STEPS = 40  # evaluations of a line search at most; one or two are usual
-_ROUNDING = 1e-12  # of the loss at w = 0: a gap below it is all rounding
-_WIDEST = 2.0  # smoothing of the hinge at first: at w = 0 every pair is in the middle of it
-_NARROWEST = 1e-8  # beside its margin of 1; sums over pairs are divided by it, with their rounding
+_LINE_STEPS = 40  # maximum evaluations of a line search; one or two are usual
+_ROUNDING = 1e-12  # a smaller gap, relative to the loss at w = 0, is rounding
+_WIDEST = 2.0  # first width of the smoothing: at w = 0 every pair is in its middle
+_NARROWEST = 1e-8  # last width; sums over pairs, and their rounding, are divided by the width
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +121,13 @@ def minimise_hinge(
     w = np.zeros(problem.n_features)
     width = _WIDEST
     n_steps = 0
-    best = (at_zero, w)
+    best_w = w
+    best_objective = at_zero
     lower = 0.0
     if start is not None:
-        w = start.w
+        w = best_w = start.w
         width = _WIDEST / 10
-        best = (start.objective, w)
+        best_objective = start.objective
         lower = start.objective - start.gap
     inverse = yield from preconditioner(problem)
     while n_steps < max_iter:
@@ -137,36 +138,36 @@ def minimise_hinge(
             n_steps += 1
             w = point.w
             primal, dual = _hinge_bounds(point, C, width)
-            best = min(best, (primal, w), key=_first)
+            if primal < best_objective:
+                best_w = w
+                best_objective = primal
             lower = max(lower, dual)
-            gap = max(best[0] - lower, 0.0)
-            converged = close_enough(gap, best[0], at_zero, tol)
-            yield OptimizerState(best[1], best[0], gap, converged)
+            gap = max(best_objective - lower, 0.0)
+            converged = close_enough(gap, best_objective, at_zero, tol)
+            yield OptimizerState(best_w, best_objective, gap, converged)
             if converged:
                 return
-            if n_steps == max_iter or 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (primal - dual):
+            # If so, most of the gap is due to the smoothing, which further steps do not change.
+            is_solved = 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (primal - dual)
+            if n_steps == max_iter or is_solved:
                 break
         if width <= _NARROWEST:
             return
-        target_gap = 0.5 * tol * min(best[0], at_zero - best[0])
-        # gap ~ width², so the width for a gap g is √(g / gap) of the present one. That holds near the minimum
-        # only: at least half, so that it ends, and at most a tenth, from which Newton's steps still converge.
-        # 1e-300 divides where there is no gap left.
-        width = max(
-            width * float(np.clip(np.sqrt(target_gap / max(primal - dual, 1e-300)), 0.1, 0.5)), _NARROWEST
-        )
-
-
-def _first(pair: tuple[float, Floats]) -> float:
-    return pair[0]
+        target_gap = 0.5 * tol * min(best_objective, at_zero - best_objective)
+        # gap ~ width², so the width for a gap g is √(g / gap) times the present one, but only near the
+        # minimum. The width at least halves, so that the search ends, and keeps a tenth, from which Newton
+        # steps still converge. 1e-300 avoids a division by 0.
+        factor = float(np.clip(np.sqrt(target_gap / max(primal - dual, 1e-300)), 0.1, 0.5))
+        width = max(width * factor, _NARROWEST)
 
 
 def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
     """Return the hinge objective P and the dual value D of the smoothed hinge's derivatives."""
     hinge, inner = point.smooth.hinges
-    total = (hinge - inner) / width  # of the derivatives of the pairs' losses
-    along = point.w - point.gradient
-    return 0.5 * float(point.w @ point.w) + C * hinge, C * total - 0.5 * float(along @ along)
+    total = (hinge - inner) / width  # sum of the derivatives of the pairs' losses
+    weighted_differences = point.w - point.gradient  # sum of α_ij (x_i - x_j)
+    primal = 0.5 * float(point.w @ point.w) + C * hinge
+    return primal, C * total - 0.5 * float(weighted_differences @ weighted_differences)
 
 
 def descend(
@@ -185,27 +186,28 @@ def descend(
         if norm == 0.0:
             yield point
             return
-        # How exact a Newton step is solved (Dembo and Steihaug): a residual that falls as √||gradient|| makes
-        # the steps converge faster than any linear rate. Above 1e-4, as the pairs on the line change anyway.
+        # Accuracy of a Newton step (Dembo and Steihaug): a relative residual that falls as √||gradient||
+        # makes the steps converge superlinearly. At least 1e-4, because the curved pairs change with each
+        # step.
         accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
         previous = norm
         direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
-        moved = yield from _line_search(problem, C, loss, point, direction)
-        if moved is None:
+        next_point = yield from _line_search(problem, C, loss, point, direction)
+        if next_point is None:
             yield point
             return
-        point = moved
+        point = next_point
         yield point
 
 
 def _point(problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats) -> Point:
-    return Point(w, scores, smooth, w + C * problem.weigh(smooth.slopes))
+    return Point(w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes))
 
 
 def _line_search(
     problem: PairProblem, C: float, loss: PairLoss, start: Point, p: Floats
 ) -> Waiting[Point | None]:
-    """Return a point along p where the objective is lower and nearly level; None where there is none.
+    """Return a point along p where the objective is lower and nearly level; None if there is none.
 
     The objective along a line is convex and piecewise quadratic: Newton's method on its slope, kept inside
     the bracket, which needs the scores of the direction once and no features after that.
@@ -224,10 +226,11 @@ def _line_search(
         scores = start.scores + t * d
         smooth = yield from problem.smooth(loss, scores)
         slope_at_t = wp + t * pp + C * smooth.slope(d)
-        # The slope tells lower from higher where the objective itself is all rounding.
-        if slope_at_t <= 0.0 or t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss) < 0.0:
+        # If the change of the objective is only rounding, a negative slope still shows that it is lower.
+        change = t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss)
+        if slope_at_t <= 0.0 or change < 0.0:
             best = (t, smooth, scores)
-            # Flat enough to turn: a quarter of the slope at the start (the curvature condition of Wolfe).
+            # Flat enough: a quarter of the slope at the start (the curvature condition of Wolfe).
             if abs(slope_at_t) <= 0.25 * abs(slope):
                 break
         if slope_at_t < 0.0:
@@ -237,7 +240,7 @@ def _line_search(
         t -= slope_at_t / (pp + C * (yield from problem.bending(smooth, d)))
         if not low < t < high:
             t = 2.0 * low if high == np.inf else 0.5 * (low + high)
-        # The ends are one number but for rounding: sums over the pairs tell no more of it.
+        # The ends differ only by rounding.
         if high - low <= 1e-12 * high:
             break
     if best is None:
@@ -256,21 +259,22 @@ def _newton_direction(
     residual = -point.gradient
     z = inverse(share, residual)
     rz = float(residual @ z)
-    enough = accuracy**2 * rz
+    target_rz = accuracy**2 * rz
     direction = z
     for _ in range(2 * p.size + 10):
-        if not rz > enough:
+        if not rz > target_rz:
             break
-        bent = direction + C * (yield from problem.curvature(smooth, direction))
-        curved = float(direction @ bent)
-        if not curved > 0.0:  # nothing left but rounding, as with C x² beyond the square of its inverse
+        hessian_direction = direction + C * (yield from problem.curvature(smooth, direction))
+        curvature = float(direction @ hessian_direction)
+        if not curvature > 0.0:  # only rounding is left, as with C x² beyond the square of its inverse
             break
-        length = rz / curved
+        length = rz / curvature
         p += length * direction
-        residual -= length * bent
+        residual -= length * hessian_direction
         z = inverse(share, residual)
-        rz, before = float(residual @ z), rz
-        direction = z + (rz / before) * direction
+        last_rz = rz
+        rz = float(residual @ z)
+        direction = z + (rz / last_rz) * direction
     return p
 
 

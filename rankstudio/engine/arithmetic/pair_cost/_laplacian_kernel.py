@@ -6,13 +6,13 @@ eliminating document i changes, for later ones j and k,
 (1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents
 (2) b_j ← b_j + w_ij b_i / W_i.
 
-Nothing is ever subtracted from a weight, so that each keeps its digits, however different they are
-(Grassmann, Taksar and Heyman 1985). Row i of the factor and its target are then
+Nothing is ever subtracted from a weight, so that weights of any magnitudes keep their digits (Grassmann,
+Taksar and Heyman 1985). Row i of the factor and its target are then
 
 (3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i
 (4) s_i = (b_i / √W_i + Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the first.
 
-O(|q|³) for a query.
+O(|q|³) for a query. Comments refer to these equations.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ def eliminate(
     scale, target : ndarray of shape (l,)
         The loss of scores s is the sum of (target - scale (s_winner - s_loser))².
     starts : ndarray of shape (m,)
-        Where the entries of each document of these queries begin in `factor`: as many as later documents of
-        its query.
+        Start of the entries of each document in `factor`, one entry for each later document of its query.
     factor : ndarray, all 0
-        Is given the entries e_ij > 0: row i is sum_j e_ij (s_i - s_j).
+        Receives the entries e_ij > 0: row i is sum_j e_ij (s_i - s_j).
     targets : ndarray of shape (m,)
-        Is given those of the rows; NaN where a document has no row: nothing binds it to later ones.
+        Receives the targets of the rows; NaN for a document without a row, which no preference connects with
+        later ones.
     scores : ndarray of shape (m,)
-        Is given scores of least loss.
+        Receives scores of least loss.
     rest : ndarray of shape (Q,)
-        Is given the root of the loss that no scores take away.
+        Receives the root of the least loss.
     """
     for q in range(ptr.size - 1):
         begin = ptr[q]
@@ -118,9 +118,9 @@ def multiply(X: Floats, ptr: Ints, starts: Ints, factor: Floats, row_of: Ints, o
     X : ndarray of shape (m, n)
         One row for each document.
     ptr, starts, factor
-        As of :func:`eliminate`.
+        As in :func:`eliminate`.
     row_of : ndarray of shape (m,)
-        Which row of `out` is that of each document; -1 where there is none.
+        Row of `out` for each document; -1 for a document without a row.
     out : ndarray of shape (r, n), all 0
     """
     for q in range(ptr.size - 1):

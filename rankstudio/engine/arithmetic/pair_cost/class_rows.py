@@ -1,12 +1,12 @@
-"""The pairs of labels as few rows: between classes of documents with equal labels a pair weighs the same.
+"""The pairs of labels as few rows: all pairs between two classes of equal labels weigh the same.
 
 With n_c documents of class c in a query, their means m_c, and the weight ω_cd of a pair between classes c and
 d, the sum over all pairs of ω (z_cd - f_i + f_j)² falls into two parts,
 
     sum_c d_c sum_{i in c} (f_i - m_c)²  +  sum_{c > d} ω_cd n_c n_d (z_cd - m_c + m_d)²
 
-with d_c = sum_d ω_cd n_d, so that centred documents and as many rows as there are classes say all. No list of
-pairs is made.
+with d_c = sum_d ω_cd n_d, so that the centred documents and one row per class suffice. No list of pairs is
+made.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     order = np.lexsort((y, query))
     starts = np.flatnonzero(np.diff(y[order], prepend=np.nan) != 0)
     starts = np.union1d(starts, ptr[:-1])
-    classes = _Classes(y[order][starts], np.diff(np.append(starts, y.size)), query[starts], sizes)
+    classes = _Classes(
+        labels=y[order][starts], counts=np.diff(np.append(starts, y.size)), query=query[starts], sizes=sizes
+    )
     # Shifted by a query's first row, so that a feature that is constant there is exactly 0 in all rows.
     values = np.column_stack((X, y))
     values -= values[ptr[:-1]][query]
@@ -73,27 +75,32 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     if cost.cost == "unit":
         values[:, -1] = np.repeat(classes.surplus, classes.counts)
     means = np.add.reduceat(values, starts, axis=0) / classes.counts[:, None]
+    # The second sum of the module's docstring: one row per class.
     if cost.cost == "inverse":
-        degrees, between = _general_cost_rows(means, classes, cost)
+        degrees, between_rows = _general_cost_rows(means, classes, cost)
     else:
         query_sizes = sizes[classes.query]
-        middle = np.add.reduceat(values, ptr[:-1], axis=0) / sizes[:, None]
+        query_means = np.add.reduceat(values, ptr[:-1], axis=0) / sizes[:, None]
         degrees = (query_sizes - classes.counts).astype(np.float64)
-        between = (means - middle[classes.query]) * np.sqrt(query_sizes * classes.counts)[:, None]
-    parts = [between]
+        between_rows = (means - query_means[classes.query]) * np.sqrt(query_sizes * classes.counts)[:, None]
+    parts = [between_rows]
     owners = [classes.query]
-    inside = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
-    if inside.any():
-        within = (
+    # The first sum: the centred documents of each class that has several, and pairs with other classes.
+    has_row = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
+    if has_row.any():
+        within_rows = (
             centre(values, np.append(starts, y.size)) * np.sqrt(np.repeat(degrees, classes.counts))[:, None]
         )
-        parts.append(within[inside])
-        owners.append(query[inside])
+        parts.append(within_rows[has_row])
+        owners.append(query[has_row])
     if cost.cost == "unit":
-        parts.append(np.zeros((sizes.size, values.shape[1])))
-        # What no scores can make good: N'N less what the classes' targets have of it.
-        fitted = np.add.reduceat(between[:, -1] ** 2, np.searchsorted(classes.query, np.arange(sizes.size)))
-        parts[-1][:, -1] = np.sqrt(np.maximum(classes.n_pairs - fitted, 0.0))
+        # One row per query for the loss that no scores reduce: N'N minus the part in the classes' targets.
+        constant_rows = np.zeros((sizes.size, values.shape[1]))
+        fitted = np.add.reduceat(
+            between_rows[:, -1] ** 2, np.searchsorted(classes.query, np.arange(sizes.size))
+        )
+        constant_rows[:, -1] = np.sqrt(np.maximum(classes.n_pairs - fitted, 0.0))
+        parts.append(constant_rows)
         owners.append(np.arange(sizes.size))
     owner = np.concatenate(owners)
     rows = np.concatenate(parts)[np.argsort(owner, kind="stable")]
@@ -138,23 +145,23 @@ class _Classes:
 
     @property
     def surplus(self) -> Floats:
-        """By how many more documents a class beats than beat it, over the query's, shape (C,).
+        """Documents below each class minus documents above it, over the documents of the query, shape (C,).
 
         These are the scores closest to a difference of 1 between all pairs.
         """
-        upto = np.cumsum(self.counts)
-        before = upto - self.counts - (np.append(0, np.cumsum(self.sizes))[self.query])
+        first_rows = np.cumsum(self.counts) - self.counts
+        n_below = first_rows - np.append(0, np.cumsum(self.sizes))[self.query]
         query_sizes = self.sizes[self.query]
-        surplus: Floats = (2 * before + self.counts - query_sizes) / query_sizes
+        surplus: Floats = (2 * n_below + self.counts - query_sizes) / query_sizes
         return surplus
 
 
 def _general_cost_rows(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, Floats]:
-    """Return the degree d_c of each class, and the rows of the second sum above, for any weights ω_cd.
+    """Return the degree d_c of each class, and the rows of the docstring's second sum, for any weights ω_cd.
 
     In each query, let CC' be the Cholesky factorisation of the Laplacian of the classes without the last
-    one, which is positive definite. Only differences of means count, so that the rows are C'M, where row c of
-    M is m_c - m_last. A last row of zeros makes them as many as the classes.
+    class, which is positive definite. Only differences of means count, so that the rows are C'M, where row c
+    of M is m_c - m_last. A last row of zeros makes their number that of the classes.
     """
     degrees = np.empty(len(means))
     rows = np.zeros_like(means)

@@ -54,6 +54,7 @@ class _AllPairs:
 
 
 def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
+    """Compute the statistics of :func:`global_statistics`."""
     _, n = data.X.shape
     Q = data.ptr.size - 1
     labels, level = np.unique(data.y, return_inverse=True)
@@ -68,27 +69,28 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
         rows = X[first:last]
         levels = level[first:last]
         for c in np.unique(levels):
-            chosen = rows[levels == c]
-            counts[q, c] = len(chosen)
-            sums[q, c] = chosen.sum(axis=0)
-            grams[c] += chosen.T @ chosen
+            class_rows = rows[levels == c]
+            counts[q, c] = len(class_rows)
+            sums[q, c] = class_rows.sum(axis=0)
+            grams[c] += class_rows.T @ class_rows
     all_counts = counts.sum(axis=0)
     all_sums = sums.sum(axis=0)
 
-    def system(of_counts: Floats, of_sums: Floats, gram: Floats) -> Floats:
+    def system(class_counts: Floats, class_sums: Floats, gram: Floats) -> Floats:
+        """Return the matrix of documents with these counts and sums per class, and sum_c d_c A_c = gram."""
         joint = np.zeros((n + 1, n + 1))
-        joint[:n, :n] = gram - of_sums.T @ weights @ of_sums
-        joint[n, :n] = joint[:n, n] = ((weights * zeros) @ of_counts) @ of_sums
-        return joint * _share(cost, of_counts)
+        joint[:n, :n] = gram - class_sums.T @ weights @ class_sums
+        joint[n, :n] = joint[:n, n] = ((weights * zeros) @ class_counts) @ class_sums
+        return joint * _share(cost, class_counts)
 
     total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))
     left_out = np.empty((Q, n + 1, n + 1))
     for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
-        of_counts = all_counts - counts[q]
-        degrees = weights @ of_counts
+        other_counts = all_counts - counts[q]
+        degrees = weights @ other_counts
         rows = X[first:last]
         gram = np.tensordot(degrees, grams, 1) - (rows.T * degrees[level[first:last]]) @ rows
-        left_out[q] = total - system(of_counts, all_sums - sums[q], gram)
+        left_out[q] = total - system(other_counts, all_sums - sums[q], gram)
     return QueryStatistics(left_out, total, data.X.shape[0])
 
 

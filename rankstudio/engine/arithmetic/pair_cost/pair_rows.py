@@ -1,4 +1,7 @@
-"""Training data whose rows are those of a pairwise loss: what least squares on queries takes for centred."""
+"""Training data whose rows are those of a pairwise loss.
+
+Least squares on queries uses them as centred data.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,16 @@ class PairRows(QueryData):
     """
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
-        """Keep the rows as centred data are, which may be written to."""
+        """Keep rows and targets writable, as centred data are."""
         object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         object.__setattr__(self, "ptr", unwritable(self.ptr))
 
     @classmethod
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
-        """Return the rows of a cost, cached; the data themselves if they are centred for it anyway."""
+        """Return the cached rows of a cost.
+
+        Return the data themselves if their centred rows have this cost.
+        """
         if cost.default and data.preferences is None:
             return data
         cached = data.shared.of(_KnownRows).by_cost
@@ -57,7 +63,10 @@ class PairRows(QueryData):
 
     @property
     def mirrored(self) -> QueryData:
-        """The rows with their negatives, divided by √2: with the same products, and centred in each query."""
+        """The rows and their negatives, divided by √2: they have the same products, and are centred.
+
+        Each query has its rows first, then their negatives.
+        """
         sizes = np.diff(self.ptr)
         rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
         ptr = 2 * self.ptr
@@ -113,9 +122,9 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
 
 
 def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
-    """Return the loss of model q, of (Q, n), on the pairs inside query q, for each query: O(Qn²)."""
+    """Return the loss of row q of ``models`` (Q, n) on the pairs inside query q, for each query: O(Qn²)."""
     gram = PairRows.of(data, cost).statistics.gram
-    models = np.column_stack((models, np.full(len(models), -1.0)))
+    models = np.column_stack((models, np.full(len(models), -1.0)))  # the loss is (w, -1)' gram (w, -1)
     along = np.matmul(gram, models[:, :, None])[:, :, 0]
     losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)
     return losses

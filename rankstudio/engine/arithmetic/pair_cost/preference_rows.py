@@ -1,7 +1,7 @@
-"""Given preferences as rows: each is the difference of two documents, and what it should be.
+"""Preferences as rows: each row is the scaled difference of two documents, with a target for it.
 
-Where a query has more preferences than documents, triangular factors of the Laplacian of its preferences, by
-elimination, are the rows.
+If any query has more preferences than documents plus one, the rows are instead triangular factors of the
+Laplacians of the queries' preferences, found by elimination.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class ScaledPreferences:
     def at(self, selection: Ints | slice) -> ScaledPreferences:
         """Return some of the preferences."""
         return ScaledPreferences(
-            self.query[selection],
-            self.winner[selection],
-            self.loser[selection],
-            self.scale[selection],
-            self.targets[selection],
+            query=self.query[selection],
+            winner=self.winner[selection],
+            loser=self.loser[selection],
+            scale=self.scale[selection],
+            targets=self.targets[selection],
         )
 
 
@@ -74,21 +74,24 @@ class LaplacianFactor:
     inside: slice
     targets: Floats
     counts: Ints
+    # Arguments ptr, starts, factor and row_of of the kernel.
     _ptr: Ints
     _starts: Ints
     _entries: Floats
-    _place: Ints
+    _row_of_document: Ints
 
     def times(self, X: Floats) -> Floats:
         """Return S X for X of shape (documents, n), where S'S is the Laplacian; exactly 0 for a constant.
 
-        O(|q|² n) a query.
+        O(|q|² n) per query.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
         out = np.zeros((self.targets.size, X.shape[1]))
         ordered = np.ascontiguousarray(X, dtype=np.float64)
-        _laplacian_kernel.multiply(ordered, self._ptr, self._starts, self._entries, self._place, out)
+        _laplacian_kernel.multiply(
+            ordered, self._ptr, self._starts, self._entries, self._row_of_document, out
+        )
         return out
 
 
@@ -117,29 +120,32 @@ def laplacian_factors(
     ends = np.cumsum(sizes * (sizes - 1) // 2)
     first = 0
     while first < sizes.size:
-        before = int(ends[first - 1]) if first else 0
-        within = int(np.searchsorted(ends, before + entries, side="right")) if entries else 0
-        last = max(first + 1, within)
-        lines = slice(int(edges[first]), int(edges[last]))
+        n_entries_before = int(ends[first - 1]) if first else 0
+        fitting_last = int(np.searchsorted(ends, n_entries_before + entries, side="right")) if entries else 0
+        last = max(first + 1, fitting_last)
+        edge_range = slice(int(edges[first]), int(edges[last]))
         inside = slice(int(ptr[first]), int(ptr[last]))
         yield _factor(
-            ptr[first : last + 1] - ptr[first],
-            edges[first : last + 1] - lines.start,
-            inside,
-            ordered.at(lines),
+            ptr=ptr[first : last + 1] - ptr[first],
+            edges=edges[first : last + 1] - edge_range.start,
+            inside=inside,
+            preferences=ordered.at(edge_range),
         )
         first = last
 
 
 def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreferences) -> LaplacianFactor:
-    """Return the factor of a run of queries; `ptr` and `edges` count what is the run's own from 0."""
+    """Return the factor of consecutive queries.
+
+    `ptr` and `edges` count their documents and preferences.
+    """
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
     m = int(ptr[-1])
     sizes = np.diff(ptr)
-    later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1
-    starts = np.cumsum(later) - later
-    entries = np.zeros(int(later.sum()))
+    n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1  # later documents of each document's query
+    starts = np.cumsum(n_later) - n_later
+    entries = np.zeros(int(n_later.sum()))
     targets = np.empty(m)
     scores = np.empty(m)
     rest = np.empty(sizes.size)
@@ -160,11 +166,20 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
     query = np.repeat(np.arange(sizes.size), sizes)
-    row_of_edge = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
-    values = np.empty(int(ends[-1]))
-    values[ends - 1] = rest
-    values[row_of_edge[has_target]] = targets[has_target]
-    return LaplacianFactor(inside, values, counts, ptr, starts, entries, row_of_edge)
+    # The last row of each query has the rest of the loss as its target.
+    row_of_document = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
+    row_targets = np.empty(int(ends[-1]))
+    row_targets[ends - 1] = rest
+    row_targets[row_of_document[has_target]] = targets[has_target]
+    return LaplacianFactor(
+        inside=inside,
+        targets=row_targets,
+        counts=counts,
+        _ptr=ptr,
+        _starts=starts,
+        _entries=entries,
+        _row_of_document=row_of_document,
+    )
 
 
 def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any, Floats, Ints]:
@@ -193,8 +208,8 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     query = preferred.query
     scale = preferred.scale
     targets = preferred.targets
-    empty = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
-    order = np.argsort(np.append(query, empty), kind="stable")
+    empty_queries = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
+    order = np.argsort(np.append(query, empty_queries), kind="stable")  # of all rows, by query
     row_of_preference = np.empty_like(order)
     row_of_preference[order] = np.arange(order.size)
     row_of_preference = row_of_preference[: len(preferences)]
@@ -204,10 +219,10 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     matrix: Any = csr_array(
         (entries, (np.append(row_of_preference, row_of_preference), columns)), shape=shape
     )
-    ordered = np.zeros(order.size)
-    ordered[row_of_preference] = targets
+    row_targets = np.zeros(order.size)
+    row_targets[row_of_preference] = targets
     counts = np.bincount(query, minlength=ptr.size - 1)
-    return matrix, ordered, np.append(0, np.cumsum(np.maximum(counts, 1))).astype(np.int64)
+    return matrix, row_targets, np.append(0, np.cumsum(np.maximum(counts, 1))).astype(np.int64)
 
 
 def preference_rows(X: Floats, ptr: Ints, preferences: Preferences, cost: PairCost) -> Rows:
@@ -251,7 +266,7 @@ class IncidenceBlock:
 
 
 PreferenceBlock = IncidenceBlock | LaplacianFactor
-"""Maker of rows of the documents of some queries; see :class:`IncidenceBlock`."""
+"""Computes the rows of the preferences of some queries from their documents; see :class:`IncidenceBlock`."""
 
 
 def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> Iterator[PreferenceBlock]:
@@ -289,13 +304,13 @@ def preference_factors(
 
 
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
-    """Return preferences with what the cost makes of them."""
+    """Return preferences with the scales and targets that a cost gives them."""
     Q = ptr.size - 1
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
-    inverse = cost.cost == "inverse"
-    squared: Floats = preferences.weight / preferences.magnitude**2 if inverse else preferences.weight
+    is_inverse = cost.cost == "inverse"
+    weight: Floats = preferences.weight / preferences.magnitude**2 if is_inverse else preferences.weight
     total = np.bincount(query, preferences.weight, Q).astype(np.float64)
-    scale: Floats = np.sqrt(squared * shares(cost.weighting, np.diff(ptr), total)[query])
+    scale: Floats = np.sqrt(weight * shares(cost.weighting, np.diff(ptr), total)[query])
     targets = scale if cost.cost == "unit" else scale * preferences.magnitude
     return ScaledPreferences(query, preferences.winner, preferences.loser, scale, targets)
 
@@ -309,8 +324,8 @@ def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQuery
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)
     sizes = np.diff(row_ptr)
-    of_row = np.repeat(np.arange(sizes.size), sizes)
-    order = np.argsort(np.append(of_row, of_row), kind="stable")
+    query = np.repeat(np.arange(sizes.size), sizes)
+    order = np.argsort(np.append(query, query), kind="stable")
     rows: Any = csr_array(matrix @ data.X.csr) * np.sqrt(0.5)
     signed_rows = csc_array(vstack((rows, -rows)).tocsr()[order])
     labels = np.append(targets, -targets)[order] * np.sqrt(0.5)

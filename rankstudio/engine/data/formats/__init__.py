@@ -1,1 +1,1 @@
-"""The formats of data files: one table of them, and what reads and writes any."""
+"""The formats of data files: their catalog, their readers and their writers."""

@@ -122,7 +122,7 @@ _EXACT_POWER = 22  # 10^22 is the last power of ten that a double holds exactly
 _POWER_OF_TEN = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
 _TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
 _LARGEST_EXACT = 1 << 53  # whole numbers up to it are exact in float64
-_MOST_DIGITS = 19  # so many digits always fit into 64 bits
+_MOST_DIGITS = 19  # digits that always fit into 64 bits
 _LEAST_POWER = -300
 _GREATEST_POWER = 288  # with up to 19 digits this stays clear of subnormals and infinity
 

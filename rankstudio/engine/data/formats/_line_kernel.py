@@ -215,7 +215,10 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
 
 @subroutine
 def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
-    """Return whether an id occurred in this row before, and note it; ids beyond the width are not checked."""
+    """Return whether an id occurred in this row before, and note it.
+
+    Ids beyond the width are not checked.
+    """
     if number >= row_of_id.shape[0]:
         return False
     before = bool(row_of_id[number] == row)
@@ -249,7 +252,10 @@ def _read_features(
     hard: Ints,
     tally: Ints,
 ) -> int:
-    """Read the features of a row; return the address behind them, which is that of a comment or a newline."""
+    """Read the features of a row.
+
+    Return the address behind them, which is that of a comment or a newline.
+    """
     n = X.shape[1]
     first = i
     previous = 0

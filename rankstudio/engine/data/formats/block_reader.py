@@ -226,7 +226,10 @@ class _Shape:
             raise _reader_error(self.part.form, path, str(problem)) from None
 
     def _checked(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
-        """Return the documents of a block; _BlockError if it is invalid, MissingValueError if refused."""
+        """Return the documents of a block.
+
+        Raise _BlockError if the block is invalid, and MissingValueError for a missing value that is refused.
+        """
         block = _as_data_block(raw_block)
         X = _as_matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
         self.is_thin |= isinstance(X, Entries)
@@ -259,7 +262,10 @@ class _Shape:
         )
 
     def _check_width(self, width: int, block: DataBlock) -> None:
-        """Raise an error if the number of features is invalid or changes; take names from the first block."""
+        """Raise an error if the number of features is invalid or changes.
+
+        Take names from the first block.
+        """
         if not 0 < width <= MOST_FEATURES:
             text = tr("X has {n} columns, expected 1 to {most}")
             raise _BlockError(text.format(n=width, most=MOST_FEATURES))
@@ -334,7 +340,10 @@ def _labels(y: Any, m: int) -> Floats:
 
 
 def _query_ids(qid: Any, m: int) -> list[str]:
-    """Return ids of queries as texts; a whole number may be stored as a float: 7.0 becomes "7"."""
+    """Return ids of queries as texts.
+
+    A whole number may be stored as a float: 7.0 becomes "7".
+    """
     values = np.asarray(qid, dtype=None if hasattr(qid, "dtype") else object)
     if values.shape != (m,):
         text = tr("expected qid of the shape {expected}, as X has {m} rows, got {shape}")

@@ -1,4 +1,4 @@
-"""The data formats of RankStudio itself, as a plug-in like those of others."""
+"""The data formats of RankStudio itself, as a plug-in."""
 
 from __future__ import annotations
 

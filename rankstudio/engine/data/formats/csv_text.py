@@ -99,6 +99,7 @@ class CsvText:
         lines = self._lines(stream)
         begin = self._beginning(lines)
         delimiter = _delimiter("".join(begin))
+        # The lines that were read for the delimiter are read again, before the others.
         self._reader = csv.reader(
             chain(begin, lines, [_END_MARK]), delimiter=delimiter, skipinitialspace=True
         )
@@ -110,6 +111,7 @@ class CsvText:
         texts = [unguarded(_escaped_cell(cell, "replace").strip()) for cell in cells]
         decimal_comma = delimiter != "," and _has_decimal_commas(begin, delimiter)
         head = CsvHead(delimiter, names=(), has_header=True, decimal_comma=decimal_comma)
+        # A first line of numbers is a document, which rows() yields first.
         has_header = not all(_is_number(head.number_text(text)) for text in texts)
         names = column_names(texts)
         self._first_row = None if has_header else (self.line, cells)
@@ -148,7 +150,10 @@ class CsvText:
             yield line, cells
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line on which each record ends, and its cells; blank records are skipped."""
+        """Yield the line on which each record ends, and its cells.
+
+        Blank records are skipped.
+        """
         try:
             for cells in self._reader:
                 if cells and cells[-1].endswith(_END_MARK):
@@ -332,7 +337,7 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
     head = text.head
     rows: list[list[str]] = []
     with suppress(DataError):  # the beginning may end within a document; the reader reports other errors
-        for _, cells in islice(text.rows(), n_rows):
+        for _line, cells in islice(text.rows(), n_rows):
             rows.append([head.number_text(unguarded(cell)) for cell in cells])
     return FirstRows(head.names, rows, head.has_header, "tsv" if head.delimiter == "\t" else "csv")
 

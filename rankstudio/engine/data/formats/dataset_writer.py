@@ -200,7 +200,10 @@ def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: boo
 
 
 def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:
-    """Return the lines of the documents begin … end - 1; zeros are left out if the source left them out."""
+    """Return the lines of the documents begin … end - 1.
+
+    Zeros are left out if the source left them out.
+    """
     ids = dataset.feature_ids.tolist()
     lines = []
     for row in range(begin, end):

@@ -82,7 +82,10 @@ def lacking_ability(key: str) -> str:
 
 
 def absent_data_format(key: str) -> str:
-    """Return why a format of an ability cannot be used, as a sentence; "" for any other key."""
+    """Return why a format of an ability cannot be used, as a sentence.
+
+    Return "" for any other key.
+    """
     lacking = lacking_ability(key)
     return lacking and tr("The format {format} {lacking}").format(format=key, lacking=lacking)
 
@@ -168,7 +171,10 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
 
 
 def _format_of_name(name: str) -> DataFormat | None:
-    """Return the format with a key, of the package in the name if it has one; None if there is none."""
+    """Return the format with a key, of the package in the name if it has one.
+
+    Return None if there is none.
+    """
     key, _, requirement = name.partition(OF)
     package = requirement.partition("==")[0]
     entries = (entry for entry in data_formats() if entry.key == key)

@@ -19,7 +19,7 @@ CHUNK = 1 << 20  # characters at a time
 _BLANKS = re.compile(r"\s*")
 _UTF_16 = "\ufffd\ufffd"  # byte order mark of UTF-16, as it is decoded here
 _EXCERPT_LENGTH = 40  # characters before an error
-_CUT_CHARACTERS = 16  # an incomplete text has its error at most so many characters before its end
+_CUT_CHARACTERS = 16  # an incomplete text has its error within this distance from its end
 _MEMORY_FACTOR = 16  # memory of values, as a multiple of that of their text
 
 
@@ -28,7 +28,10 @@ class _RepeatedNameError(Exception):
 
 
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the names and values of an object; raise an error for a name that occurs twice."""
+    """Return the names and values of an object.
+
+    Raise an error for a name that occurs twice.
+    """
     values = dict(pairs)
     if len(values) != len(pairs):
         raise _RepeatedNameError(

@@ -107,7 +107,10 @@ def judgment_files(folder: Path) -> list[Path]:
 def _grades_by_query(
     text: TextLines, rows: Iterator[tuple[int, str, str, str]]
 ) -> dict[str, dict[str, float]]:
-    """Return the checked grades by query and document; a row has line, query, document and rating."""
+    """Return the checked grades by query and document.
+
+    A row has line, query, document and rating.
+    """
     grades: dict[str, dict[str, float]] = {}
     for line, *ids, rating in rows:
         query, document = map(one_line, ids)

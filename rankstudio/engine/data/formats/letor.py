@@ -1,4 +1,4 @@
-"""Parsing of LETOR text: chunks are cut into pieces, which threads parse into rows; errors of text."""
+"""Parsing of LETOR text into rows, piece by piece in threads, and the errors of invalid text."""
 
 from __future__ import annotations
 
@@ -361,7 +361,10 @@ def _without_blank_lines(rows: _Rows, pieces: list[TextPiece], counts: list[int]
 def _sorted_entries(
     path: Path, text: Bytes, rows: _Rows, outcomes: list[_Outcome], rules: _LineRules, width: int
 ) -> Entries:
-    """Return the values of rows by ascending ids; FormatError if a row has a feature twice."""
+    """Return the values of rows by ascending ids.
+
+    Raise FormatError if a row has a feature twice.
+    """
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
     entries, row_with_repeated_id = sorted_rows(Entries(ids, values, rows.lengths, width))
@@ -478,7 +481,10 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
 
 
 def _convert_hard(text: Bytes, hard: Ints, rows: _Rows, values: Floats) -> Iterator[tuple[int, int]]:
-    """Convert the numbers that the kernel left to ``float()``; yield position and code of too large ones."""
+    """Convert the numbers that the kernel left to ``float()``.
+
+    Yield position and code of too large ones.
+    """
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
         value = float(text[begin:end].tobytes())
@@ -510,7 +516,10 @@ def _document_in_comment(
 
 
 def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
-    """Copy the comments out of the text, so that the text can be released. O(bytes of the comments)."""
+    """Copy the comments out of the text, so that the text can be released.
+
+    O(bytes of the comments).
+    """
     begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(end - begin)])

@@ -240,7 +240,10 @@ class PartReader:
         return self._judgments[id(part.y)]
 
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:
-        """Return a note on n documents that the judge in use has not judged; () if there are none."""
+        """Return a note on n documents that the judge in use has not judged.
+
+        Return () if there are none.
+        """
         if not n:
             return ()
         text = trn(
@@ -252,7 +255,10 @@ class PartReader:
         return (text.format(path=file_contents.source.path, n=count_text(n), judge=judge),)
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
-        """Return a note on data mapped from files, with the reason; () if no data are mapped."""
+        """Return a note on data mapped from files, with the reason.
+
+        Return () if no data are mapped.
+        """
         parts = {id(part.X): part for fold in folds for part in fold.parts.values() if in_file(part.X)}
         if not parts:
             return ()
@@ -440,7 +446,10 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
 def _open_file(
     part: PartFiles, path: Path, progress: ReadProgress, pool: Executor
 ) -> LoadedFile | StreamedFile:
-    """Return a file in memory; a plug-in's format reads the file itself, so only its checksum is read."""
+    """Return a file in memory.
+
+    A plug-in's format reads the file itself, so only its checksum is read.
+    """
     if not part.form.package:
         return LoadedFile.read(path, progress)
     file = StreamedFile(path, progress, pool)
@@ -505,7 +514,10 @@ def read_to_disk(
 
 
 def _parsing_key(part: PartFiles) -> str:
-    """Return a text that identifies how the bytes are parsed; "" for LETOR text with ids from 1."""
+    """Return a text that identifies how the bytes are parsed.
+
+    Return "" for LETOR text with ids from 1.
+    """
     identity = identity_of(part)
     parser = part.form.parsing()
     return "" if parser == LETOR.parsed_as and not identity else f"{parser} {TABLES_VERSION} {identity}"
@@ -550,7 +562,10 @@ def _refuse_missing(path: Path, table: Table) -> None:
 
 
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
-    """Return the table from the store; None if it has an error, whose position only the text shows."""
+    """Return the table from the store.
+
+    Return None if it has an error, whose position only the text shows.
+    """
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
         return None

@@ -83,7 +83,10 @@ def _values_by_query(
 
 
 RUN_ENDINGS = (".run", ".trec", ".res")
-"""Endings of names of runs, before those of compression; other names of runs begin with ``run.``."""
+"""Endings of names of runs, before an ending of compression.
+
+Other names of runs begin with ``run.``.
+"""
 
 _EXPECTED = translatable("a line of TREC judgments: query, iteration, document, grade")
 _QRELS_WORDS = 4

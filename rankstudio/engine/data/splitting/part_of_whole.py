@@ -19,7 +19,7 @@ from rankstudio.engine.support.grades import Grading
 
 
 class Division(Protocol):
-    """Rule that divides a dataset into folds of such parts: small, and available to other processes."""
+    """Rule that divides a dataset into folds of such parts: a small value, which other processes receive."""
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
         """Return a fold by its number."""
@@ -144,7 +144,10 @@ class PartOfWhole(RankingDataset):
         return rows
 
     def _selected_rows(self, values: Floats) -> Floats:
-        """Return the part's rows of an array of the whole dataset; rows of a mapped matrix are mapped."""
+        """Return the part's rows of an array of the whole dataset.
+
+        Rows of a mapped matrix are mapped.
+        """
         if in_file(values) and values.ndim > 1:
             return read_only(taken_rows(values, self._rows, store.scratch_folder()))
         return read_only(values[self._rows])

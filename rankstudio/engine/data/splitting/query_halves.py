@@ -1,4 +1,7 @@
-"""Repeated divisions of the queries of a dataset into two halves; a fold trains on each half."""
+"""Repeated divisions of the queries of a dataset into two halves.
+
+A fold trains on each half.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
 
 
 def half_of_queries(n_queries: int, seed: int, number: int) -> Ints:
-    """Return the queries of a half, ascending; numbers 2b and 2b + 1 are the two halves of division b."""
+    """Return the queries of a half, ascending.
+
+    Numbers 2b and 2b + 1 are the two halves of division b.
+    """
     order = np.random.default_rng([seed, number // 2]).permutation(n_queries)
     size = n_queries // 2
     return np.sort(order[:size] if number % 2 == 0 else order[size : 2 * size])

@@ -48,13 +48,14 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
         return list(folds)
     pieces = _Pieces(part.X for fold in folds for part in (fold.vali, fold.test) if part is not None)
     sequences = [pieces_of_part for part in parts if (pieces_of_part := pieces.sequence(part.X)) is not None]
-    if len(sequences) < len(parts):
+    if len(sequences) < len(parts):  # a part is not a union of pieces
         return list(folds)
     order = _common_order(sequences)
     shared = [pieces.matrices[piece] for piece in order]
-    starts = np.cumsum([0, *map(len, shared)]).tolist()
-    needed = 8.0 * starts[-1] * parts[0].n_features
-    if starts[-1] >= sum(part.n_documents for part in parts) or needed > _MEMORY_SHARE * memory.available():
+    *starts, n_shared_rows = np.cumsum([0, *map(len, shared)]).tolist()
+    saves_rows = n_shared_rows < sum(part.n_documents for part in parts)
+    needed = 8.0 * n_shared_rows * parts[0].n_features
+    if not saves_rows or needed > _MEMORY_SHARE * memory.available():
         return list(folds)
     common = read_only(np.concatenate(shared))
     firsts = (starts[_index_within(order, sequence)] for sequence in sequences)
@@ -78,7 +79,10 @@ class _Pieces:
                 self.matrices.append(X)
 
     def sequence(self, X: Floats) -> list[int] | None:
-        """Return the indices of the pieces whose concatenation is a matrix; None if there are none."""
+        """Return the indices of the pieces whose concatenation is a matrix.
+
+        Return None if there are none.
+        """
         sequence: list[int] = []
         row = 0
         while row < len(X):
@@ -121,7 +125,10 @@ def _common_order(sequences: Sequence[list[int]]) -> list[int]:
 
 
 def _index_within(order: list[int], sequence: list[int]) -> int | None:
-    """Return the index at which a sequence begins within an order; None if it is not in it."""
+    """Return the index at which a sequence begins within an order.
+
+    Return None if it is not in it.
+    """
     n = len(sequence)
     return next((i for i in range(len(order) - n + 1) if order[i : i + n] == sequence), None)
 

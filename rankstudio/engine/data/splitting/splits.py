@@ -117,7 +117,7 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
 
 
 def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int = 0) -> FoldedDataset:
-    """Make one fold with given shares of the queries, or of the documents where these are one ranking.
+    """Make one fold with given shares of the queries, or of the documents if these are one ranking.
 
     Parameters
     ----------
@@ -230,7 +230,10 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 
 
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
-    """Return a fold with a share of its training part, in percent; DatasetError if nothing is left."""
+    """Return a fold with a share of its training part, in percent.
+
+    Raise DatasetError if nothing is left.
+    """
     data = fold.train
     n = _n_dealt(dataset, data)
     n_kept = n * share // PERCENT
@@ -267,8 +270,8 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 def every_query(dataset: FoldedDataset) -> RankingDataset:
     """Return all queries of all parts of a dataset, each once.
 
-    They are those of the test parts, then those that only validation or training parts have. If the test
-    parts contain all queries, the result is that of `whole`.
+    The queries of the test parts come first, then queries that only validation or training parts have. If the
+    test parts contain all queries, the result is that of `whole`.
 
     Raises
     ------
@@ -348,7 +351,7 @@ def _all_dealt(data: RankingDataset) -> int:
 
 
 def dealt(data: RankingDataset, indices: Ints) -> RankingDataset:
-    """Return some queries of a dataset, or some documents where these are one ranking, in their order."""
+    """Return some queries of a dataset, or some documents if these are one ranking, in their order."""
     return select_queries(data, indices) if data.n_queries > 1 else _select_documents(data, indices)
 
 
@@ -362,6 +365,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     """
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
+    # The test parts of several folds, or all parts of a single fold.
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
     if is_one_ranking(dataset):
         _check_all_there(dataset, sum(part.n_documents for part in parts))
@@ -396,7 +400,10 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 
 
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
-    """Raise `DatasetError` if a fold of one ranking has not as many documents as all test parts together."""
+    """Raise `DatasetError` unless each fold of one ranking has as many documents as all test parts together.
+
+    Their number is ``n_documents``.
+    """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
         if n_found != n_documents:
@@ -429,7 +436,10 @@ def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
 
 
 def _joined(features: Sequence[Floats]) -> Floats:
-    """Return the concatenation of some matrices; it is mapped from a file if one of them is."""
+    """Return the concatenation of some matrices.
+
+    It is mapped from a file if one of them is.
+    """
     if any(in_file(X) for X in features):
         return joined_rows(features, store.scratch_folder())
     joined: Floats = concatenated(features)
@@ -577,7 +587,10 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
-    """Make a fold from the indices of its queries, or documents; no validation part if ``vali`` is empty."""
+    """Make a fold from the indices of its queries, or documents.
+
+    There is no validation part if ``vali`` is empty.
+    """
     return Fold(
         number,
         train=dealt(data, train),

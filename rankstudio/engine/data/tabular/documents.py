@@ -256,7 +256,10 @@ def no_features(location: str) -> DatasetError:
 
 
 def _part_codes(table: TableColumns, position: int | None) -> Ints:
-    """Return the code of the part of each document from the column of parts; empty without such a column."""
+    """Return the code of the part of each document from the column of parts.
+
+    Return an empty array without such a column.
+    """
     if position is None:
         return np.zeros(0, dtype=np.int64)
     values = table.column(position).tolist()
@@ -271,7 +274,10 @@ _WITHOUT_COMMAS = translatable("a number with a decimal point and without commas
 
 
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
-    """Return a column as numbers, NaN for missing values; raise the error of the first other value."""
+    """Return a column as numbers, NaN for missing values.
+
+    Raise the error of the first value that is neither a number nor missing.
+    """
     values = table.column(position)
     numbers, row = _parsed_numbers(table, values)
     if row is None:
@@ -390,7 +396,10 @@ def _terminal_remedy(names: Sequence[str], cell: str) -> str:
 
 
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
-    """Return the first text in the first column that also has numbers; "" if no column has both."""
+    """Return the first text in the first column that also has numbers.
+
+    Return "" if no column has both.
+    """
     for position in positions[:_MAX_NAMED_COLUMNS]:
         values = table.column(position).tolist()
         is_number = [_parsed_number(value, table.text_numbers) is not None for value in values]

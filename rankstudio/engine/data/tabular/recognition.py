@@ -113,13 +113,13 @@ def recognise_columns(
         specified = _without_missing_columns(names, specified)
     positions = range(len(names))
     qid = _query_column(location, names, specified, with_sizes)
-    if not has_header and not specified.label:
+    if not has_header and not specified.label:  # the first column of a table without a header
         specified = replace(specified, label=names[0])
     label = _label_column(location, names, specified, qid)
     judges = tuple(_position(location, names, name, "labels") for name in specified.labels)
     part = _position(location, names, specified.part, "part") if specified.part else None
     ignored = set(_positions(location, names, specified.ignore, "ignore"))
-    if specified.ignore:
+    if specified.ignore:  # a name that is ignored also means its repetitions
         left_out = set(specified.ignore)
         ignored |= {i for i, name in enumerate(original_names(names)) if name in left_out}
     features = tuple(_positions(location, names, specified.features, "features"))
@@ -128,6 +128,7 @@ def recognise_columns(
     _check_once(location, names, single, used)
     used.update(i for i in single if i is not None)
     rest = [i for i in positions if i not in used]
+    # Among the columns without a role yet, the part and the comment are recognised by their names.
     if part is None:
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
@@ -151,14 +152,18 @@ def recognise_columns(
     )
     if specified.features:
         return roles
-    _check_repeated(location, names, [*single, part], [i for i in rest if i != comment])
-    return _with_features(location, names, roles, [i for i in rest if i != comment], specified.no_queries)
+    rest = [i for i in rest if i != comment]
+    _check_repeated(location, names, [*single, part], rest)
+    return _with_features(location, names, roles, rest, specified.no_queries)
 
 
 def _query_column(
     location: str, names: Sequence[str], specified: DataColumns, with_sizes: bool
 ) -> int | None:
-    """Return the column of the query; None if a file of sizes determines the queries, or there are none."""
+    """Return the column of the query.
+
+    Return None if a file of sizes determines the queries, or there are none.
+    """
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
     uses_sizes = with_sizes and not specified.qid and usual is None
     if specified.no_queries or uses_sizes:
@@ -167,7 +172,10 @@ def _query_column(
 
 
 def _label_column(location: str, names: Sequence[str], specified: DataColumns, qid: int | None) -> int | None:
-    """Return the column of the label; None only if labels are not needed, and no column has a usual name."""
+    """Return the column of the label.
+
+    Return None only if labels are not needed, and no column has a usual name.
+    """
     if specified.no_labels and not specified.label:
         return _first_common_position(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
     return _required_position(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
@@ -266,7 +274,10 @@ def _required_position(
     common: Sequence[str],
     excluded: int | None = None,
 ) -> int:
-    """Return the position of the named column, or of a column with a common name; raise if there is none."""
+    """Return the position of the named column, or of a column with a common name.
+
+    Raise UnknownColumnsError if there is none.
+    """
     if name:
         return _position(location, names, name, option)
     position = _first_common_position(names, common, [i for i in range(len(names)) if i != excluded])
@@ -285,7 +296,10 @@ def _required_position(
 
 
 def _first_common_position(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
-    """Return the position, among some, of the first common name that a column has; None if there is none."""
+    """Return the position, among some, of the first common name that a column has.
+
+    Return None if there is none.
+    """
     plain_names = _plain_names(tuple(names))
     position_of_name = {plain_names[i]: i for i in reversed(among)}  # the first of equal names
     return next((position_of_name[name] for name in common if name in position_of_name), None)
@@ -300,7 +314,10 @@ def _positions(location: str, names: Sequence[str], specified: Sequence[str], op
 
 
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
-    """Return the position of a column by its exact or its plain name; raise if none or several have it."""
+    """Return the position of a column by its exact or its plain name.
+
+    Raise UnknownColumnsError if no column has it.
+    """
     if name in names:
         return list(names).index(name)
     plain = _plain_names(tuple(names))
@@ -463,7 +480,10 @@ def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
 
 
 def _shared_queries(table: Table) -> tuple[str, ...]:
-    """Return a note on the number of queries with documents in several parts; () if there are none. O(m)."""
+    """Return a note on the number of queries with documents in several parts.
+
+    Return () if there are none. O(m).
+    """
     starts = table.query_ptr[:-1]
     least, greatest = (function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum))
     n = int(np.sum(least != greatest))

@@ -106,7 +106,10 @@ def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 
 
 def _list_length(values: NDArray[Any]) -> int | None:
-    """Return the length of the first list in a column; None for a column of single values."""
+    """Return the length of the first list in a column.
+
+    Return None for a column of single values.
+    """
     if values.ndim > 1:
         return int(values.shape[1])
     if values.dtype.kind != "O":
@@ -136,7 +139,10 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
 
 
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
-    """Return rows as an array of numbers, or of objects if any value is none; the reader reports those."""
+    """Return rows as an array of numbers, or of objects if any value is none.
+
+    The reader reports those.
+    """
     are_arrays = all(isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows)
     try:
         if are_arrays or {type(value) for row in rows for value in row} <= {int, float}:
