@@ -29,9 +29,9 @@ from rankstudio.engine.methods.catalog.registry import refuse_invalid
 from rankstudio.engine.steps import Step
 
 _LEAST_HELP = 10  # characters of a text that explains something
-_SCORES = (
-    1e-6  # of the largest score: what the order of sums over documents may change in ill-conditioned sums
-)
+# Greatest difference of scores, relative to the largest score. The order of documents changes the order of
+# sums, and thereby the rounding, which is large for ill-conditioned sums.
+_SCORE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class MethodCheck:
     method : str
         Key of the method.
     check : str
-        What was checked.
+        Name of the check, such as "texts are complete".
     problem : str
         What is wrong, as a sentence; "" if nothing is.
     """
@@ -70,7 +70,7 @@ def check_method(
     Returns
     -------
     tuple of MethodCheck
-        Results in order. After a check whose failure makes later ones pointless, these are missing.
+        Results in order. If one of the first four checks fails, the later checks are not made.
 
     Notes
     -----
@@ -85,6 +85,7 @@ class _Checks:
     parameters: dict[str, Any]
 
     def results(self, *, processes: bool) -> Iterator[MethodCheck]:
+        """Yield the results of all checks; after a failure of the first checks, end."""
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
             ("texts are complete", self._texts),
@@ -112,6 +113,7 @@ class _Checks:
             yield self._result(name, check)
 
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
+        """Return the result of a check, which is a function that raises an error if the check fails."""
         try:
             check()
         except AssertionError as error:
@@ -137,8 +139,9 @@ class _Checks:
         self.entry.load()
 
     def _plan(self, **changes: Any) -> Plan:
+        """Return a plan of the method with one value of each grid, the middle one of the default."""
         parameters = {
-            **{p.name: p.default[len(p.default) // 2] for p in self.entry.parameters if p.kind is Kind.GRID}
+            p.name: p.default[len(p.default) // 2] for p in self.entry.parameters if p.kind is Kind.GRID
         }
         return Plan("checked", self.entry.key, {**parameters, **self.parameters}, folds=(1,)).changed(
             **changes
@@ -149,7 +152,7 @@ class _Checks:
         return estimator(plan, plan.entry, plan.combinations[0].parameters, part.feature_ids)
 
     def _fitted(self, part: RankingDataset, rows: Ints | slice = slice(None)) -> list[Step]:
-        """Return the steps of a method trained on documents, or on some of them in another order."""
+        """Return the steps of the method trained on documents; `rows` has some of them, in another order."""
         return list(self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows]))
 
     def _steps(self) -> None:
@@ -168,9 +171,10 @@ class _Checks:
 
     def _unchanged(self) -> None:
         part = _data().folds[0].train
-        before = part.X.copy(), part.y.copy()
+        X_before = part.X.copy()
+        y_before = part.y.copy()
         self._fitted(part)
-        equal = np.array_equal(part.X, before[0]) and np.array_equal(part.y, before[1])
+        equal = np.array_equal(part.X, X_before) and np.array_equal(part.y, y_before)
         assert equal, "X or y was changed."
 
     def _query_order(self) -> None:
@@ -184,7 +188,7 @@ class _Checks:
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
-        """Compare the scores of the last models of documents in two orders, and the order of features."""
+        """Train on the documents in two orders; compare the last models' scores and order of features."""
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]
         if self.entry.selects:
@@ -195,7 +199,7 @@ class _Checks:
         reordered: Floats = second.scores(columns)
         largest = max(float(np.abs(scores).max()), np.finfo(np.float64).tiny)
         difference = float(np.abs(scores - reordered).max()) / largest
-        assert difference <= _SCORES, f"The scores differ by {difference:.2g} of the largest score."
+        assert difference <= _SCORE_TOLERANCE, f"The scores differ by {difference:.2g} of the largest score."
 
     def _pickled(self) -> None:
         part = _data().folds[0].train
@@ -218,7 +222,7 @@ class _Checks:
         with tempfile.TemporaryDirectory() as folder, Study.create(Path(folder) / "s.rankstudio") as study:
             events = run_stored(plan, dataset, study)
             next(event for event in events if isinstance(event, UnitFinished))
-            events.close()
+            events.close()  # interrupt the run after its first unit
             finished = [event for event in run_stored(plan, dataset, study) if isinstance(event, RunFinished)]
         assert finished[0].result.average == full.average, "A resumed run has other results."
 
@@ -233,7 +237,7 @@ class _Checks:
     def _growth(self) -> None:
         """Refuse time that grows with more than the fourth power of the number of features."""
         seconds = []
-        for n_noise in (16, 64):
+        for n_noise in (16, 64):  # 20 and 68 features with the informative ones
             sizes: Any = {"n_informative": 4, "n_redundant": 0, "n_noise": n_noise, "n_constant": 0}
             part = make_ranking(25, **sizes, seed=3).folds[0].train
             began = process_time()

@@ -1,4 +1,4 @@
-"""A table of results as a value: runs by measures, folds or datasets; a cell has a mean, a deviation and p."""
+"""A table of results as a value: runs by measures, folds or datasets; cells have mean, deviation and p."""
 
 from __future__ import annotations
 
