@@ -157,7 +157,10 @@ def _run_analysis(
 
 
 def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
-    """Return the text of the tables one below the other; a text ``above`` a table replaces its title."""
+    """Return the text of the tables one below the other.
+
+    A text ``above`` a table replaces its title.
+    """
     parts: list[str] = []
     for table in tables:
         text = table.as_text()

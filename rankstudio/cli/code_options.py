@@ -59,7 +59,10 @@ def _code_replacer(option: str) -> Callable[[str], str]:
 
 
 def _measure_names(text: str) -> str:
-    """Return names of measures; measures of files are added, and replaced by their keys."""
+    """Return names of measures.
+
+    Measures of files are added, and replaced by their keys.
+    """
     if ".py:" not in text:
         return text
     from rankstudio.engine.methods.foreign.measures import file_and_cutoff, names_measure_file
@@ -91,7 +94,10 @@ def _method_key(text: str) -> str:
 
 
 def _may_name_code(text: str) -> bool:
-    """Return whether a word may name code; this quick test loads nothing of the engine."""
+    """Return whether a word may name code.
+
+    This quick test loads nothing of the engine.
+    """
     return "." in text or text.startswith("command:")
 
 

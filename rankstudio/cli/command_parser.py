@@ -1,4 +1,7 @@
-"""The parser of the command line; its error for an unknown word suggests a similar known word."""
+"""The parser of the command line.
+
+Its error for an unknown word suggests a similar known word.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
 
 
 def place_name(text: str) -> str:
-    """Return the name of a file or folder as it was typed; the parser refuses an empty name."""
+    """Return the name of a file or folder as it was typed.
+
+    The parser refuses an empty name.
+    """
     return text
 
 
@@ -153,7 +159,10 @@ class CommandParser(argparse.ArgumentParser):
         return ""
 
     def error(self, message: str) -> NoReturn:
-        """End the process with status 2 and an error of one line; control characters are escaped."""
+        """End the process with status 2 and an error of one line.
+
+        Control characters in the error are escaped.
+        """
         super().error(one_line(message))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:

@@ -100,7 +100,10 @@ class Whole:
         return f"Run {self._n_ended + 1} of {self.total}{remaining}"
 
     def add(self, seconds: float, worked: bool) -> None:
-        """Count a finished run; only runs that were computed count for the estimate of time."""
+        """Count a finished run.
+
+        Only runs that were computed count for the estimate of time.
+        """
         self._n_ended += 1
         if worked:
             self._n_computed += 1
@@ -273,5 +276,8 @@ def last_state(
 def last_share(
     steps: Iterator[Told | None], describe: Callable[[Told], str] | None = None
 ) -> tuple[Told, bool]:
-    """Carry out a work as :func:`last_state` does; each state has the share of the work that is done."""
+    """Carry out a work as :func:`last_state` does.
+
+    Each state has the share of the work that is done.
+    """
     return last_state(steps, lambda update: int(100 * update.share), 100, describe=describe)

@@ -1,4 +1,7 @@
-"""The loop of runs in the terminal, for one run or a comparison; finished folds are kept after a stop."""
+"""The loop of runs in the terminal, for one run or a comparison.
+
+Finished folds are kept after a stop.
+"""
 
 from __future__ import annotations
 

@@ -434,7 +434,10 @@ def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDat
 
 
 def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
-    """Return the costs of features from the file or the text of ``--costs``; None without the option."""
+    """Return the costs of features from the file or the text of ``--costs``.
+
+    The result is None without the option.
+    """
     text: str | None = getattr(args, "costs", None)
     if text is None:
         return None
@@ -475,7 +478,10 @@ def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
-    """Return the plan's entry of the file of preferences that the options name; None if they name none."""
+    """Return the plan's entry of the file of preferences that the options name.
+
+    The result is None if the options name no such file.
+    """
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:
         return None
@@ -484,7 +490,10 @@ def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
 
 
 def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
-    """Return the parameters that were given as options, by name; names of features are replaced by ids."""
+    """Return the parameters that were given as options, by name.
+
+    Names of features are replaced by ids.
+    """
     options = {
         dest.removeprefix(prefix): value for dest, value in vars(args).items() if dest.startswith(prefix)
     }
@@ -499,7 +508,10 @@ def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[]
 
 
 def _refuse_unknown_parameters(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
-    """Raise a PlanError for parameters that a method does not have; the text names their options."""
+    """Raise a PlanError for parameters that a method does not have.
+
+    The text of the error names their options.
+    """
     options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
     if parameters and not key:
         raise PlanError(f"{options[next(iter(parameters))]}: only with --ranker. Omit it.")
@@ -617,7 +629,10 @@ def _split_items(text: str, dividers: str) -> list[str]:
 
 
 def _feature_id(item: str, option: str, names: Names) -> int:
-    """Return the id of a feature from its id or its name; ParameterError if the name is not unique."""
+    """Return the id of a feature from its id or its name.
+
+    ParameterError is raised if the name is not unique.
+    """
     if item.strip().isdecimal():
         return int(item)
     matches = [feature for feature, name in names.items() if _folded(name) == _folded(item)]

@@ -46,7 +46,10 @@ def set_up() -> None:
 
 
 def _reconfigure(stream: io.TextIOWrapper) -> None:
-    """Make a stream escape characters that it cannot encode; it stays usable after an interruption."""
+    """Make a stream escape characters that it cannot encode.
+
+    The stream stays usable after an interruption.
+    """
     try:
         stream.reconfigure(errors="rankstudio")
     except KeyboardInterrupt:  # the stream may be without an encoder: the old one is replaced in two steps
@@ -80,7 +83,10 @@ _INPUT_FILES: list[str] = []
 
 
 def is_standard(path: Path | None) -> bool:
-    """Return whether a path stands for a standard stream; a file called ``-`` is named ``./-``."""
+    """Return whether a path stands for a standard stream.
+
+    A file called ``-`` is named ``./-``.
+    """
     return path is not None and str(path) == str(STANDARD)
 
 

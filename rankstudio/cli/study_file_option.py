@@ -27,7 +27,10 @@ NAME = "study.rankstudio"
 
 
 def study_path(path: Path | None, out: Path | None) -> Path | None:
-    """Return the path of a run's study: `path`, or else in the folder of the results; None without both."""
+    """Return the path of a run's study: `path`, or else in the folder of the results.
+
+    The result is None without both.
+    """
     if path is not None:
         return path
     return out / NAME if out is not None else None

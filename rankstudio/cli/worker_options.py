@@ -72,7 +72,10 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 
 
 def _certificates(args: argparse.Namespace) -> Certificates | None:
-    """Return the certificates that the options name; None without any of the options."""
+    """Return the certificates that the options name.
+
+    The result is None without any of the options.
+    """
     files = {name: getattr(args, f"tls_{name}") for name in _TLS_HELP}
     if all(path is None for path in files.values()):
         return None

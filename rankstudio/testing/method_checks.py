@@ -29,8 +29,8 @@ from rankstudio.engine.methods.catalog.registry import refuse_invalid
 from rankstudio.engine.steps import Step
 
 _LEAST_HELP = 10  # characters of a text that explains something
-# Greatest difference of scores, relative to the largest score. The order of documents changes the order of
-# sums, and thereby the rounding, which is large for ill-conditioned sums.
+# Greatest difference of scores, relative to the largest score.
+# Another order of documents changes the rounding of sums, much if they are ill-conditioned.
 _SCORE_TOLERANCE = 1e-6
 
 
@@ -85,7 +85,10 @@ class _Checks:
     parameters: dict[str, Any]
 
     def results(self, *, processes: bool) -> Iterator[MethodCheck]:
-        """Yield the results of all checks; after a failure of the first checks, end."""
+        """Yield the results of all checks.
+
+        After a failure of one of the first checks, the others are not made.
+        """
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
             ("texts are complete", self._texts),
@@ -113,7 +116,10 @@ class _Checks:
             yield self._result(name, check)
 
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
-        """Return the result of a check, which is a function that raises an error if the check fails."""
+        """Return the result of a check.
+
+        The check is a function that raises an error if it fails.
+        """
         try:
             check()
         except AssertionError as error:
@@ -139,20 +145,25 @@ class _Checks:
         self.entry.load()
 
     def _plan(self, **changes: Any) -> Plan:
-        """Return a plan of the method with one value of each grid, the middle one of the default."""
-        parameters = {
+        """Return a plan of the method with one value of each grid.
+
+        It is the middle value of the default grid, unless the author gave another one.
+        """
+        middle_values = {
             p.name: p.default[len(p.default) // 2] for p in self.entry.parameters if p.kind is Kind.GRID
         }
-        return Plan("checked", self.entry.key, {**parameters, **self.parameters}, folds=(1,)).changed(
-            **changes
-        )
+        parameters = {**middle_values, **self.parameters}
+        return Plan("checked", self.entry.key, parameters, folds=(1,)).changed(**changes)
 
     def _estimator(self, part: RankingDataset) -> Any:
         plan = self._plan()
         return estimator(plan, plan.entry, plan.combinations[0].parameters, part.feature_ids)
 
     def _fitted(self, part: RankingDataset, rows: Ints | slice = slice(None)) -> list[Step]:
-        """Return the steps of the method trained on documents; `rows` has some of them, in another order."""
+        """Return the steps of the method trained on documents.
+
+        The argument `rows` has the documents to train on, in this order; all by default.
+        """
         return list(self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows]))
 
     def _steps(self) -> None:
@@ -188,7 +199,10 @@ class _Checks:
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
-        """Train on the documents in two orders; compare the last models' scores and order of features."""
+        """Train on the documents in two orders.
+
+        Compare the last models' scores and order of features.
+        """
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]
         if self.entry.selects:

@@ -123,7 +123,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_table_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a table for publication; any of them makes the command print such a table."""
+    """Add the options of a table for publication.
+
+    Any of them makes the command print such a table.
+    """
     table = parser.add_argument_group("table for publication")
     table.add_argument(
         "--measures",
@@ -214,7 +217,10 @@ def _data_opener(name: str | None) -> Opener:
 
 
 def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) -> list[RunResult]:
-    """Return the runs on the part that ``--part`` names; by default without sealed test parts."""
+    """Return the runs on the part that ``--part`` names.
+
+    By default, these are runs without sealed test parts.
+    """
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
     for source in sources:
@@ -244,7 +250,10 @@ def _run_on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> R
 
 
 def _compare_runs(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
-    """Compare the runs of each group on each dataset. Runs are numbered from 1 on each dataset."""
+    """Compare the runs of each group on each dataset.
+
+    Runs are numbered from 1 on each dataset.
+    """
     against = int(args.against) if args.against and args.against.isdecimal() else args.against
     _check_dataset(args, [result.data_name for result in runs])
     datasets = grouped(runs, lambda result: result.data_name)

@@ -221,7 +221,10 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
-    """Return the TREC runs of the options ``--run``, by name; None without such an option."""
+    """Return the TREC runs of the options ``--run``, by name.
+
+    The result is None without such an option.
+    """
     from rankstudio.engine.data.formats.trec import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:
@@ -364,7 +367,10 @@ def _selection_of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int 
 
 
 def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
-    """Return the selected features of each fold of a results.json; None for another file in JSON."""
+    """Return the selected features of each fold of a results.json.
+
+    The result is None for another file in JSON.
+    """
     try:
         values = json.loads(read_text(path))
     except OSError as error:

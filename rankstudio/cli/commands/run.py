@@ -173,7 +173,10 @@ class _Task:
 
 
 def _run_all(args: argparse.Namespace, at_hand: Workers, study: Path | None, tasks: Sequence[_Task]) -> int:
-    """Carry out runs one after the other and print their results; in JSON, several runs are a list."""
+    """Carry out runs one after the other and print their results.
+
+    In JSON, several runs are a list.
+    """
     stopped = False
     results: list[RunResult] = []
     for task in tasks:
@@ -269,7 +272,10 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def _labels_note(dataset: FoldedDataset, key: str) -> str:
-    """Return the note that a convention does not suit the labels of the data; "" where it suits them."""
+    """Return the note that a convention does not suit the labels of the data.
+
+    The result is "" if the convention suits the labels.
+    """
     from rankstudio.engine.analysis.measurements.conventions import convention_note
 
     greatest = max(float(fold.train.y.max()) for fold in dataset.folds)
@@ -277,7 +283,10 @@ def _labels_note(dataset: FoldedDataset, key: str) -> str:
 
 
 def _given_plan(plan: Plan, name: str, path: Path, models: bool, dataset: FoldedDataset) -> Plan:
-    """Return the plan of given scores or models; print a note on the folds without scores or models."""
+    """Return the plan of given scores or models.
+
+    Print a note on the folds without scores or models.
+    """
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 
     method = GIVEN_MODEL.key if models else GIVEN_SCORES.key

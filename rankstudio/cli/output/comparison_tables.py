@@ -70,7 +70,10 @@ def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
 
 
 def _both_fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFront | None]:
-    """Return the Pareto fronts by size and by cost; None for runs that are not ranked."""
+    """Return the Pareto fronts by size and by cost.
+
+    The result is None for runs that are not ranked.
+    """
     if compared.group.unranked:
         return None, None
     by_size = pareto_front_of(compared.runs, compared.measure)
@@ -105,7 +108,10 @@ def tests(compared: RunComparison) -> TextTable:
 
 
 def _unfitted_note(compared: RunComparison) -> str:
-    """Return which runs have no cross-fitted values, and why; "" if all runs have them."""
+    """Return which runs have no cross-fitted values, and why.
+
+    The result is "" if all runs have them.
+    """
     group = compared.group
     if not group.key.part.is_estimate:  # the note on the group has the reason
         return ""
@@ -135,7 +141,10 @@ def _test_cells(compared: RunComparison, position: int) -> list[str]:
 
 
 def _group_note(group: ComparableGroup[int]) -> str:
-    """Return why runs are not ranked, or not with the first group on the same dataset; "" if they are."""
+    """Return why runs are not ranked, or not with the first group on the same dataset.
+
+    The result is "" if the runs are ranked.
+    """
     if group.unranked:
         return f"Not ranked: {group.unranked}."
     return f"Not ranked with the runs above: {group.apart}." if group.apart else ""

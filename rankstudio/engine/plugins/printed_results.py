@@ -33,13 +33,19 @@ class PrintedResults:
 
 
 def printed_results() -> list[PrintedResults]:
-    """Return the published averages of built-in plug-ins; entries of other packages only give a warning."""
+    """Return the published averages of built-in plug-ins.
+
+    Entries of other packages only give a warning.
+    """
     exists = tr("Printed results with the key {key} exist already. Choose another key.")
     unusable = tr("Printed results of the plug-in {name} cannot be used: {reason}")
     return [entry for _, entry in entries_of("printed_results", _refuse_invalid, exists, unusable)]
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError: only the built-in published averages have been checked against their papers."""
+    """Raise a PlanError for any entry.
+
+    Only the built-in published averages have been checked against their papers.
+    """
     text = tr("only RankStudio itself has printed results, got {value}.")
     raise PlanError(text.format(value=shown(entry)))

@@ -93,13 +93,19 @@ class RunTableRows:
 
 
 def run_tables() -> list[RunTable]:
-    """Return the tables that abilities add; entries of other packages only give a warning."""
+    """Return the tables that abilities add.
+
+    Entries of other packages only give a warning.
+    """
     exists = tr("A table of runs with the key {key} exists already. Choose another key.")
     unusable = tr("A table of the plug-in {name} cannot be used: {reason}")
     return [entry for _, entry in entries_of("run_tables", _refuse_invalid, exists, unusable)]
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError: the function of a table would see what the window keeps sealed."""
+    """Raise a PlanError for any entry.
+
+    The function of a table would see what the window keeps sealed.
+    """
     text = tr("only RankStudio itself has tables of runs; use a WindowPanel instead of {value}.")
     raise PlanError(text.format(value=shown(entry)))

@@ -33,7 +33,10 @@ class RunView:
 
 
 def run_views() -> list[RunView]:
-    """Return the views that abilities add; entries of other packages only give a warning."""
+    """Return the views that abilities add.
+
+    Entries of other packages only give a warning.
+    """
     exists = tr("A view of runs with the key {key} exists already. Choose another key.")
     unusable = tr("A view of the plug-in {name} cannot be used: {reason}")
     return [entry for _, entry in entries_of("run_views", _refuse_invalid, exists, unusable)]

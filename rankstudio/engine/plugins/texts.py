@@ -52,7 +52,10 @@ def plugin_texts(language: str) -> dict[str, str]:
 
 
 def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
-    """Return the valid translations of a plug-in's own texts; ValueError for a damaged catalog."""
+    """Return the valid translations of a plug-in's own texts.
+
+    ValueError is raised for a damaged catalog.
+    """
     catalog = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
     own_texts = set[str]()
     for field in fields(loaded.plugin):
@@ -144,7 +147,10 @@ def is_translation(text: str, translated: str) -> bool:
 
 
 def _format_fields(text: str) -> set[tuple[str, str, str]] | None:
-    """Return the fields of a text with their formats; None where it cannot be formatted."""
+    """Return the fields of a text with their formats.
+
+    The result is None if the text cannot be formatted.
+    """
     try:
         return {
             (name, form or "", conversion or "")

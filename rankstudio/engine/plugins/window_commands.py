@@ -35,13 +35,19 @@ class WindowCommands:
 
 
 def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
-    """Return the commands that abilities add; entries of other packages only give a warning."""
+    """Return the commands that abilities add.
+
+    Entries of other packages only give a warning.
+    """
     exists = tr("Commands of the window with the key {key} exist already. Choose another key.")
     unusable = tr("A command of the plug-in {name} cannot be used: {reason}")
     return entries_of("window_commands", _refuse_invalid, exists, unusable)
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError: the controller of the commands would see what the window keeps sealed."""
+    """Raise a PlanError for any entry.
+
+    The controller of the commands would see what the window keeps sealed.
+    """
     text = tr("only RankStudio itself has commands of menus; use a WindowPanel instead of {value}.")
     raise PlanError(text.format(value=shown(entry)))

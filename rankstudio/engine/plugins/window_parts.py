@@ -1,4 +1,7 @@
-"""Descriptions of the pages and panels that plug-ins add to the window; nothing of Qt is imported here."""
+"""Descriptions of the pages and panels that plug-ins add to the window.
+
+Nothing of Qt is imported here.
+"""
 
 from __future__ import annotations
 
