@@ -27,7 +27,7 @@ from rankstudio.engine.support import memory
 if TYPE_CHECKING:
     from rankstudio.cli.analysis_command import AnalysisCommand
 
-    CommandSource = str | AnalysisCommand  # the name of its module, or what an analysis makes of itself
+    CommandSource = str | AnalysisCommand  # name of the command's module, or the command of an analysis
 
 CORE_COMMANDS = (
     "run",
@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except BrokenPipeError:
-        streams.silence()  # who read the output has seen enough (``| head``)
+        streams.silence()  # the program that reads the output has ended, as ``| head`` does
         return FAILED
     except OSError as error:
         streams.silence()
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Notes:
-    """Shows warnings of libraries as notes, the first of each kind."""
+    """Printer of the warnings of libraries as notes; only the first warning of each class is printed."""
 
     def __init__(self) -> None:
         self._seen: set[type[Warning]] = set()
@@ -138,11 +138,12 @@ def _core_commands() -> dict[str, CommandSource]:
 
 
 def _is_command(word: str) -> bool:
-    """Return whether a word is a command; plug-ins are searched only for a word that may be theirs."""
+    """Return whether a word is a command; plug-ins are loaded only for a word that may be their command."""
     return word in CORE_COMMANDS or (_COMMAND.fullmatch(word) is not None and word in known_commands())
 
 
 def _dispatch(arguments: list[str]) -> int:
+    """Carry out the command that the arguments begin with; without a command, open the window."""
     arguments = leave_out(arguments)
     if arguments and _is_command(arguments[0]):
         memory.refuse_small_limit()
@@ -156,7 +157,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def command_line(names: Sequence[str]) -> CommandParser:
-    """Return the parser, knowing only some of the commands: the others need not be imported."""
+    """Return the parser with the named commands only, so that the modules of the others are not imported."""
     parser = CommandParser(
         prog="rankstudio",
         usage="rankstudio [FILE | FOLDER …] [--sample] [--run] [--language LANGUAGE]\n"
@@ -184,7 +185,7 @@ def command_line(names: Sequence[str]) -> CommandParser:
         )
         try:
             module.add_options(command)
-        except AnalysisError:  # of a package: the others are listed all the same
+        except AnalysisError:  # an analysis of another package failed: the list has the other commands
             if len(names) == 1:
                 raise
         command.set_defaults(run=module.run, parser=command)
@@ -192,8 +193,12 @@ def command_line(names: Sequence[str]) -> CommandParser:
 
 
 def _loaded_command(name: str) -> Any:
-    """Return a command with HELP, DESCRIPTION, ``add_options`` and ``run``; the core's need no plug-ins."""
-    source = (_core_commands() if name in CORE_COMMANDS else known_commands())[name]
+    """Return a command with HELP, DESCRIPTION, ``add_options`` and ``run``.
+
+    No plug-in is loaded for a command of the core.
+    """
+    commands = _core_commands() if name in CORE_COMMANDS else known_commands()
+    source = commands[name]
     return import_module(source) if isinstance(source, str) else source
 
 
@@ -205,10 +210,11 @@ def _open_window(arguments: list[str]) -> int:
         if word.startswith("-") or arguments[index - 1 : index] == ["--language"]
     ]
     files = [word for word in arguments if word not in options]
-    # The parsers of the commands look texts up and import the engine: the help alone lists them.
-    parser = command_line(tuple(known_commands()) if {"-h", "--help"} & set(options) else ())
+    # Only the help needs the parsers of the commands, which look texts up and import the engine.
+    is_help = bool({"-h", "--help"} & set(options))
+    parser = command_line(tuple(known_commands()) if is_help else ())
     if files[:1] and files[0] in recorded_commands() and not Path(files[0]).exists():
-        parser.error(_no_such_command(files[0]))  # before its options, which the window does not have
+        parser.error(_no_such_command(files[0]))  # first: the window does not know the command's options
     args = parser.parse_args(options)
     for file in files:
         if not Path(file).exists():
@@ -223,7 +229,8 @@ def _open_window(arguments: list[str]) -> int:
         from rankstudio.ui.process.settings import Settings
 
         install(args.language or Settings().language)  # before the window's modules look their texts up
-        gc.disable()  # as in the window later: what modules make stays, and a tenth of their time went there
+        # As later in the window: objects that imports make stay, and collection took a tenth of the time.
+        gc.disable()
         from rankstudio.ui.app import main as open_window
 
         flags = [f"--{name}" for name in ("sample", "run") if getattr(args, name)]
@@ -240,7 +247,7 @@ def _open_window(arguments: list[str]) -> int:
 
 
 def _no_such_command(name: str) -> str:
-    """Return that a word is neither a file nor a command, and which command it may have been meant for."""
+    """Return the error text for a word that is neither a file nor a command, with a similar command."""
     plugin = recorded_commands().get(name)
     for failed in plugins().failed:
         if failed.name == plugin:

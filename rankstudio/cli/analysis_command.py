@@ -1,4 +1,4 @@
-"""The command that an analysis of a plug-in makes of itself."""
+"""The command of the terminal that carries out an analysis of a plug-in."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class AnalysisCommand:
         self._entry = entry
 
     @property
-    def HELP(self) -> str:  # noqa: N802 - as modules of commands have it
+    def HELP(self) -> str:  # noqa: N802 - the name that modules of commands have, too
         """The line in the list of commands."""
         return tr(self._entry.summary)
 
@@ -95,7 +95,7 @@ class AnalysisCommand:
         return status(stopped, "Stopped. The tables have what was finished.")
 
     def _guarded(self, function: Callable[[], Any]) -> Any:
-        """Call a function of the module with the options; AnalysisError if it fails."""
+        """Call a function of the analysis; AnalysisError where the code of another package fails."""
         if self._entry.is_own:
             return function()
         try:
@@ -144,7 +144,7 @@ def _run_analysis(
             for state in analysis_steps(entry, subject, values):
                 if isinstance(state, AnalysisResult):
                     result = state
-                    if stop is None:  # from now on there is something to print
+                    if stop is None:  # from now on a stop prints the result so far
                         stop = stack.enter_context(stopping())
                 elif line.is_due():
                     line.show(f"{state.what}: {percentage(state.share)}")
@@ -152,12 +152,15 @@ def _run_analysis(
             if result is None:
                 raise
         line.show("")
-    assert result is not None  # the last state
+    assert result is not None  # the last state is a result
     return result, result.is_partial
 
 
 def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
-    """Return tables one under the other; a text ``above`` a table replaces its title."""
+    """Return the text of the tables one below the other.
+
+    A text ``above`` a table replaces its title.
+    """
     parts: list[str] = []
     for table in tables:
         text = table.as_text()

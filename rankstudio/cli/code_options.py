@@ -22,7 +22,7 @@ MEASURE_OPTIONS = ("--measure", "--measures", "--select-by")
 
 
 def add_named_code(arguments: Sequence[str]) -> list[str]:
-    """Add the methods that the options name by their code, and return the arguments with their keys.
+    """Add the methods and measures that options name by their code, and return the arguments with their keys.
 
     Typing the name of a file or a library allows its code to run. The options of a method depend on
     its code, so this is done before the command line is read.
@@ -37,25 +37,32 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
     PlanError
         If the code cannot be run, or is no method.
     """
-    read: list[str] = []
-    convert: Callable[[str], str] = str
+    replaced: list[str] = []
+    replace_value: Callable[[str], str] = str  # for a word that is the value of the option before it
     for word in arguments:
         option, equals, value = word.partition("=")
-        of_option = _code_replacer(option)
-        read.append(f"{option}={of_option(value)}" if equals and convert is str else convert(word))
-        convert = of_option if convert is str and not equals else str
-    return read
+        replace_code = _code_replacer(option)
+        is_value = replace_value is not str
+        if equals and not is_value:
+            replaced.append(f"{option}={replace_code(value)}")
+        else:
+            replaced.append(replace_value(word))
+        replace_value = str if is_value or equals else replace_code
+    return replaced
 
 
 def _code_replacer(option: str) -> Callable[[str], str]:
-    """Return the function that replaces code in the value of an option by the key of the added method."""
+    """Return the function that replaces code in the value of an option by the key of a method or measure."""
     if option in OPTIONS:
         return _method_key
     return _measure_names if option in MEASURE_OPTIONS else str
 
 
 def _measure_names(text: str) -> str:
-    """Return names of measures; measures of files are added, and replaced by their keys."""
+    """Return names of measures.
+
+    Measures of files are added, and replaced by their keys.
+    """
     if ".py:" not in text:
         return text
     from rankstudio.engine.methods.foreign.measures import file_and_cutoff, names_measure_file
@@ -63,12 +70,16 @@ def _measure_names(text: str) -> str:
 
     names = []
     for name in text.split(","):
-        source, cutoff = file_and_cutoff(name.strip()) if names_measure_file(name) else (name, "")
-        names.append(f"{add_user_measure(source).key}{cutoff}" if names_measure_file(name) else name)
+        if names_measure_file(name):
+            source, cutoff = file_and_cutoff(name.strip())
+            names.append(f"{add_user_measure(source).key}{cutoff}")
+        else:
+            names.append(name)
     return ",".join(names)
 
 
 def _method_key(text: str) -> str:
+    """Return the key of a method; a method that is named by its code is added."""
     if not _may_name_code(text):
         return text
     from rankstudio.engine.methods.catalog import find_method
@@ -76,25 +87,29 @@ def _method_key(text: str) -> str:
     from rankstudio.engine.methods.foreign.permission import add_by_user
 
     entry = find_method(text)
-    if (entry is not None and entry.key == text) or not names_code(text):
+    is_known_key = entry is not None and entry.key == text
+    if is_known_key or not names_code(text):
         return text
     return add_by_user(text).key
 
 
 def _may_name_code(text: str) -> bool:
-    """Return whether a word may name code, before anything of the engine is loaded."""
+    """Return whether a word may name code.
+
+    This quick test loads nothing of the engine.
+    """
     return "." in text or text.startswith("command:")
 
 
 def leave_out(arguments: Sequence[str]) -> list[str]:
-    """Leave out the plug-ins that the option names, and return the other arguments.
+    """Leave out the plug-ins that ``--without`` names, and return the other arguments.
 
-    Workers inherit it from the environment.
+    The names are stored in an environment variable, which worker processes inherit.
     """
     from rankstudio.engine.plugins.loader import WITHOUT
 
     names: list[str] = []
-    rest: list[str] = []
+    other_arguments: list[str] = []
     words = iter(arguments)
     for word in words:
         if word == "--without":
@@ -105,10 +120,11 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
         elif word.startswith("--without="):
             names.append(word.partition("=")[2])
         else:
-            rest.append(word)
+            other_arguments.append(word)
     if names:
-        os.environ[WITHOUT] = ",".join([*filter(None, [os.environ.get(WITHOUT, "")]), *names])
-    return rest
+        earlier_names = os.environ.get(WITHOUT, "")
+        os.environ[WITHOUT] = ",".join([earlier_names, *names] if earlier_names else names)
+    return other_arguments
 
 
 def settings_from(args: argparse.Namespace) -> dict[str, Any]:
@@ -141,7 +157,7 @@ def allow_named_code(args: argparse.Namespace, path: Path) -> None:
 
 
 def allow_code_of(args: argparse.Namespace, plans: Iterable[Plan], path: Path) -> None:
-    """Add the methods and measures that the plans of a study name by their code, as above."""
+    """Add the methods and measures that the plans of a study name by their code, where the user allows it."""
     from rankstudio.engine.experiment.plan.toml import measure_keys
     from rankstudio.engine.methods.foreign.permission import add_of_plan
 

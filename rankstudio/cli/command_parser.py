@@ -1,4 +1,7 @@
-"""The parser of the command line: what is not understood is answered with what may have been meant."""
+"""The parser of the command line.
+
+Its error for an unknown word suggests a similar known word.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from rankstudio.engine.errors import ParameterError, nearest, one_line
 
 
 def did_you_mean(word: str, known_words: Iterable[str], before: str = "") -> str:
-    """Return "; did you mean X?" where a known word is close, else ""; before it what it follows."""
+    """Return "; did you mean X?" where a known word X is similar, else ""; the text `before` precedes X."""
     close = nearest(word, known_words)
     return f"; did you mean {before}{close}?" if close else ""
 
@@ -36,20 +39,23 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
     """
     for name, smallest in least.items():
         value = getattr(args, name)
-        if value is not None and not value >= smallest:  # NaN, too
+        if value is not None and not value >= smallest:  # not value < smallest: NaN is refused, too
             kind = "a whole number" if isinstance(value, int) else "a number"
             raise ParameterError(f"--{name.replace('_', '-')}", value, f"{kind} from {smallest:g} up")
 
 
 def place_name(text: str) -> str:
-    """Return the name of a file or folder as it was typed; an empty one is refused by the parser."""
+    """Return the name of a file or folder as it was typed.
+
+    The parser refuses an empty name.
+    """
     return text
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that says what may have been meant, and does not hide that its help could not be written.
+    """A parser that suggests similar words, and raises the error where its help cannot be written.
 
-    An option is its whole name: what begins like one may be meant for another method's.
+    Options cannot be abbreviated: an abbreviation may be meant for an option of another method.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -57,12 +63,12 @@ class CommandParser(argparse.ArgumentParser):
         self.by_method = False
         self._typed: list[str] = []
         self.sample_word = ""
-        self._is_mixing = False
+        self._is_mixing = False  # whether parse_known_intermixed_args runs, which calls parse_known_args
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Return the arguments and the unknown words; with a ``sample_word``, --sample stands for DATA.
 
-        The word becomes the first of the line, as DATA is of the words without an option.
+        The ``sample_word`` is put before all other words, because DATA is the first positional argument.
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
@@ -79,9 +85,9 @@ class CommandParser(argparse.ArgumentParser):
             self._is_mixing = False
 
     def _with_data_first(self, words: list[str]) -> list[str]:
-        """Return the words with the value of --data as the first, for a command that has DATA as a word."""
-        is_word = any(action.dest == "data" for action in self._get_positional_actions())
-        if not is_word or "--data" in self._option_string_actions:
+        """Return the words with the value of --data first, for a command with a positional argument DATA."""
+        has_positional_data = any(action.dest == "data" for action in self._get_positional_actions())
+        if not has_positional_data or "--data" in self._option_string_actions:
             return words
         for index, word in enumerate(words):
             if word == "--data" and index + 1 < len(words):
@@ -93,8 +99,7 @@ class CommandParser(argparse.ArgumentParser):
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Return the arguments.
 
-        A word that no option is called by ends the process with status 2 and a sentence, by the parser of the
-        command it was typed behind.
+        An unknown word ends the process with status 2 and an error of the parser of the typed command.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
@@ -108,7 +113,11 @@ class CommandParser(argparse.ArgumentParser):
         return parsed
 
     def format_help(self) -> str:
-        """Return the help; where methods have parameters what all share, with --method NAME all of it."""
+        """Return the help.
+
+        The help of a command with parameters of methods is brief, and has the options that all methods share;
+        with --method NAME or --ranker NAME it is complete.
+        """
         if not self.by_method:
             return super().format_help()
         methods = {option: self._typed_value(option) for option in ("--method", "--ranker")}
@@ -143,14 +152,17 @@ class CommandParser(argparse.ArgumentParser):
                 group.description = text
 
     def _typed_value(self, option: str) -> str:
-        """Return the value of an option as far as it is typed, for the help that is asked beside it."""
+        """Return the typed value of an option, "" without one; the rest of the line may be invalid."""
         for word, following in pairwise((*self._typed, "")):
             if word == option or word.startswith(f"{option}="):
                 return following if word == option else word.partition("=")[2]
         return ""
 
     def error(self, message: str) -> NoReturn:
-        """End the process with status 2 and a sentence of one line, whatever was typed."""
+        """End the process with status 2 and an error of one line.
+
+        Control characters in the error are escaped.
+        """
         super().error(one_line(message))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
@@ -180,13 +192,13 @@ _MORE_HELP = """\
 {prog} --method NAME --help explains all options and the parameters of a method, and with
 --ranker NAME those of the final ranker. rankstudio methods lists both."""
 _SELDOM_OPTIONS = ("tls_", "allow_code", "set")  # options that the brief help leaves out
-_MAX_METAVAR = 8  # letters of an option whose value may be called as it
+_MAX_METAVAR = 8  # letters of an option up to which its value has the name of the option
 _MAX_HELP_LETTERS = 55  # letters that the line of an option has for its help at a width of 80
 _CLAUSE_END = re.compile(r"; |: | \(|, (?:such as|as in)|\. ")
 
 
 def _first_clause(text: str) -> str:
-    """Return a text up to its first division."""
+    """Return the first clause of a text, without what explains it."""
     first = _CLAUSE_END.split(text, maxsplit=1)[0].rstrip(".,")
     return first if len(first) <= _MAX_HELP_LETTERS else first.split(", ")[0]
 

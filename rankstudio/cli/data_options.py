@@ -1,4 +1,4 @@
-"""The options that say what is read: columns of tables, what becomes of values, files by names."""
+"""The options of the data to read: the data or the sample, columns of tables, missing values and scaling."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MISSING: dict[str, Any] = {
     "(refuse)",
 }
 NORMALIZE: dict[str, Any] = {"choices": ("none", "query_minmax"), "help": "scaling within each query"}
-"""Choices and help of the options of these names."""
+"""Choices and help of the option ``--normalize``; ``MISSING`` has those of ``--missing``."""
 
 
 def add_sample_option(parser: Any, effect: str = "use the bundled sample instead of DATA") -> None:
-    """Add the option of the bundled sample."""
+    """Add the option ``--sample``, for the bundled sample; `effect` is its help."""
     parser.add_argument("--sample", action="store_true", help=effect)
 
 
@@ -34,9 +34,10 @@ def add_data(
     sample: str = "use the bundled sample instead of DATA",
     also: Sequence[str] = (),
 ) -> None:
-    """Add DATA, the first of a command's words, or the sample in its place; also another kind of file.
+    """Add DATA, the first positional argument of a command, and --sample for the sample in its place.
 
-    Read it by :func:`data_place` where a plan opens it, and by :func:`data_file` where one file is read.
+    A command reads DATA with :func:`data_place` if a plan opens it, or with :func:`data_file` if it is one
+    file. `also` has further kinds of files for DATA, as in :func:`~rankstudio.cli.word_kinds.kind_of`.
     """
     word = parser.add_argument("data", metavar="DATA", type=Path, help=f"{about}; or --sample")
     word.also = also
@@ -46,12 +47,12 @@ def add_data(
 
 
 def data_place(path: Path) -> str:
-    """Return the name in a plan of the data of a word or of --sample."""
+    """Return the name that a plan has for the typed data, or for --sample."""
     return SAMPLE if path == _SAMPLE_FOLDER else str(path.absolute())
 
 
 def data_file(path: Path) -> Path:
-    """Return the file of a word; of --sample that with the test part of fold 1."""
+    """Return the typed file; for --sample, the file with the test part of fold 1."""
     if path != _SAMPLE_FOLDER:
         return path
     from rankstudio.engine.data.synthetic import sample_files
@@ -60,24 +61,27 @@ def data_file(path: Path) -> Path:
 
 
 def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
-    """Refuse data and the sample together, and neither of them where a command needs some."""
-    if (args.data is not None and args.sample) or not (neither or args.sample or args.data is not None):
+    """Raise a PlanError for both data and --sample, and for neither of them unless `neither` allows it."""
+    has_data = args.data is not None
+    has_both = has_data and args.sample
+    has_neither = not has_data and not args.sample
+    if has_both or (has_neither and not neither):
         raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
 
 
 def add_model(parser: Any) -> None:
-    """Add a JSON model as the last word, or by its option."""
+    """Add a JSON model as the last positional argument, and as an option."""
     parser.add_argument("model", metavar="MODEL", type=Path, nargs="?", help="JSON model")
     parser.add_argument("--model", dest="named_model", metavar="MODEL", type=Path, help="the same")
 
 
 def take_model(args: argparse.Namespace) -> None:
-    """Take the model from the option or from the word.
+    """Set ``args.model`` to the model of the option or of the positional argument.
 
     Raises
     ------
     PlanError
-        Where there are two, or none.
+        If there are two models, or none.
     """
     if (args.model is None) == (args.named_model is None):
         got = "none" if args.model is None else "both"
@@ -156,7 +160,7 @@ def add_column_options(parser: Any) -> None:
 
 
 def add_feature_set_option(parser: Any, use: str) -> None:
-    """Add the option of a search engine's feature set, and what is done with it."""
+    """Add the option of a search engine's feature set; `use` says in the help what a command does with it."""
     parser.add_argument(
         "--feature-set",
         metavar="FILE",
@@ -172,7 +176,7 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
     Raises
     ------
     PlanError
-        If an option names no column.
+        If the value of an option is empty.
     """
     columns: dict[str, Any] = {}
     for name, option in COLUMN_OPTIONS.items():
@@ -200,13 +204,13 @@ def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
     Raises
     ------
     PlanError
-        Where a text is not a name and a place, or a name comes again.
+        If a text is not a name and a place, or if a name is repeated.
     """
     places: dict[str, Path] = {}
     for text in texts:
-        name, apart, path = text.partition("=")
+        name, equals, path = text.partition("=")
         name = " ".join(name.split())
-        if not (apart and name and path):
+        if not (equals and name and path):
             raise PlanError(f"{option}: expected NAME=PLACE, as in {example}, got {text!r}.")
         if name in places:
             raise PlanError(f"{option}: expected each name once, got {name!r} again.")

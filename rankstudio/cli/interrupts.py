@@ -1,4 +1,4 @@
-"""Ctrl+C: once asks to stop after the unit in flight, twice stops at once."""
+"""Handling of Ctrl+C: the first one stops after the current unit, the second one stops at once."""
 
 from __future__ import annotations
 
@@ -32,53 +32,58 @@ _STOP_MESSAGE = b"\nStopping after this unit. Press Ctrl+C again to stop immedia
 
 
 class Stop:
-    """Whether a stop was requested, and whether this is a good moment for stopping.
+    """A request to stop a run, and the choice of the event after which the run stops.
 
     Parameters
     ----------
     then : callable
-        Handles Ctrl+C from the second one on, by an interruption of whatever goes on.
+        Handler of Ctrl+C from the second one on; by default it interrupts the current work.
 
     Attributes
     ----------
     asked : bool
+        Whether a stop was requested.
     """
 
     def __init__(self, then: Callable[[int, FrameType | None], Any] = signal.default_int_handler) -> None:
         self.asked = False
         self._then = then
-        self._settings = self._folds = 1
-        self._finished: Counter[int] = Counter()
+        self._n_combinations = self._n_folds_left = 1
+        self._n_finished_units: Counter[int] = Counter()  # by fold
 
     def ask(self, number: int, frame: FrameType | None) -> None:
         """Handle the first Ctrl+C; the next one interrupts the current work."""
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
-        # Not print: the signal may have come in the middle of one, and a stream is not entered twice.
+        # print() could fail: a signal handler may run inside another print(), and streams are not reentrant.
         os.write(2, _STOP_MESSAGE)
 
     def follow(self, event: Event) -> bool:
         """Process an event; return whether to stop after it.
 
-        That is where no unit is in flight, except that a fold whose units are all done has its model chosen
-        and tested first, and a run whose folds are all done ends: it takes no time.
+        A run stops between two units. After the last unit of a fold, it stops only when the fold's model has
+        been chosen and tested; after the last fold, it ends without a stop. Both take little time.
         """
         match event:
             case RunStarted():
-                self._settings, self._folds = len(event.plan.combinations), len(event.folds)
-                self._finished.clear()
+                self._n_combinations = len(event.plan.combinations)
+                self._n_folds_left = len(event.folds)
+                self._n_finished_units.clear()
             case UnitFinished():
-                self._finished[event.unit.fold] += 1
-                return self.asked and self._finished[event.unit.fold] < self._settings
+                self._n_finished_units[event.unit.fold] += 1
+                return self.asked and self._n_finished_units[event.unit.fold] < self._n_combinations
             case FoldFinished():
-                self._folds -= 1
-                return self.asked and self._folds > 0
+                self._n_folds_left -= 1
+                return self.asked and self._n_folds_left > 0
         return self.asked and isinstance(event, RunStarted | BaselineFound | UnitStarted)
 
 
 @contextmanager
 def stopping() -> Iterator[Stop]:
-    """Listen to Ctrl+C; outside the main thread, where no handler can be set, it is as it was."""
+    """Provide the request to stop that Ctrl+C makes; the handler of Ctrl+C is restored at the end.
+
+    Outside the main thread no handler can be set, and Ctrl+C has its usual effect.
+    """
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():

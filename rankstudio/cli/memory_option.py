@@ -1,4 +1,4 @@
-"""The option that says how much memory a command may take."""
+"""The option ``--memory``, which limits the memory of a command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_memory_option(parser: Any) -> None:
 
 @contextmanager
 def within_memory(args: argparse.Namespace) -> Iterator[None]:
-    """Give a command, its threads and its worker processes the memory that was asked for."""
+    """Limit the memory of a command, its threads and its worker processes as ``--memory`` says."""
     limit = getattr(args, "memory", None)
     if limit is None:
         yield

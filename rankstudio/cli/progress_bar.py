@@ -1,4 +1,4 @@
-"""How far work is: a bar with time left on a terminal, a plain line a fold where output goes to a file."""
+"""Progress of work: on a terminal, a bar with the time left; in a file, a line for each fold."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from rankstudio.engine.support.work import WorkProgress
 
 _BAR_WIDTH = 24
 _REDRAW_SECONDS = 0.1  # seconds
-_MAX_STORED_SECONDS = 0.005  # seconds in which nothing is computed, but a study tells of what it has
+_MAX_STORED_SECONDS = 0.005  # longest time for a unit that a study has already, and that is not computed
 
 
 class LiveLine:
-    """A line of a terminal that changes in place; nothing where output goes to a file.
+    """A line of a terminal that changes in place; it is not shown if the output goes to a file.
 
     Attributes
     ----------
     stream : text stream
-        The error stream by default, so that results stay clean.
+        The error stream by default: the standard output then has only results.
     live : bool
-        Whether it is a terminal that can write a line again; one of ``TERM=dumb`` cannot.
+        Whether the stream is a terminal that can replace a line; a terminal of ``TERM=dumb`` cannot.
     """
 
     def __init__(self, stream: TextIO | None, drawn: float = float("-inf")) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.live = self.stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._drawn = drawn  # at which moment, for the last time
+        self._last_drawn = drawn  # time.monotonic() when the line was last shown
 
     def show(self, text: str) -> None:
         """Replace the line by another text."""
@@ -53,16 +53,16 @@ class LiveLine:
             tell_in_place(text, self.stream)
 
     def is_due(self) -> bool:
-        """Return whether a text that changes all the time is to be written again."""
+        """Return whether enough time has passed to show a text that changes all the time; if so, note it."""
         moment = time.monotonic()
-        due = self.live and moment - self._drawn >= _REDRAW_SECONDS
-        self._drawn = moment if due else self._drawn
+        due = self.live and moment - self._last_drawn >= _REDRAW_SECONDS
+        self._last_drawn = moment if due else self._last_drawn
         return due
 
 
 @contextmanager
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
-    """Print the code being compiled, in a line that changes; in a file, only the first."""
+    """Print which code is being compiled, in a line that changes; in a file, only the first sentence."""
     line, was_announced = LiveLine(stream), False
 
     def announce(sentence: str) -> None:
@@ -81,62 +81,65 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
 
 
 class Whole:
-    """How far several runs together are, and how long what is left may take.
+    """The progress of several runs together, with an estimate of the time left.
 
     Parameters
     ----------
     total : int
-        How many runs there are.
+        Number of runs.
     """
 
     def __init__(self, total: int) -> None:
         self.total = total
-        self._over = 0
-        self._worked = 0
-        self._seconds = 0.0
+        self._n_ended = 0
+        self._n_computed = 0  # ended runs of which not all results were in a study
+        self._computed_seconds = 0.0
 
     def __str__(self) -> str:
-        remaining = f", {clock(self.left())} left" if self._worked else ""
-        return f"Run {self._over + 1} of {self.total}{remaining}"
+        remaining = f", {clock(self.left())} left" if self._n_computed else ""
+        return f"Run {self._n_ended + 1} of {self.total}{remaining}"
 
     def add(self, seconds: float, worked: bool) -> None:
-        """Count a finished run; only runs that were computed count for the estimate of time."""
-        self._over += 1
+        """Count a finished run.
+
+        Only runs that were computed count for the estimate of time.
+        """
+        self._n_ended += 1
         if worked:
-            self._worked += 1
-            self._seconds += seconds
+            self._n_computed += 1
+            self._computed_seconds += seconds
 
     def pass_over(self, runs: int) -> None:
         """Count runs that cannot be run."""
-        self._over += runs
+        self._n_ended += runs
 
     def left(self, seconds: float = 0.0, share: float = 0.0) -> float:
-        """Return the seconds left, if the others take as long as those before them.
+        """Return the seconds left, if the other runs take as long as the runs before them on average.
 
         Parameters
         ----------
         seconds, share : float
-            How long the run under way has worked, and which share of it is done.
+            Seconds that the current run has taken, and the share of it that is done.
         """
-        per_run = (self._seconds + seconds) / (self._worked + share)
-        return per_run * (self.total - self._over - share)
+        per_run = (self._computed_seconds + seconds) / (self._n_computed + share)
+        return per_run * (self.total - self._n_ended - share)
 
 
 class ProgressBar:
-    """Follows the events of a run and shows how far it is, on the error stream so that results stay clean."""
+    """A progress bar that follows the events of a run, on the error stream by default."""
 
     def __init__(self, stream: TextIO | None = None, total_work: Whole | None = None) -> None:
         self._whole = Whole(1) if total_work is None else total_work
-        self._began = self._heard = time.monotonic()
-        self._line = LiveLine(stream, self._began)  # what is done at once has no bar
-        self._done = 0.0
-        self._units = self._known = 0
-        self._computing = False
-        self._total = 1
-        self._steps = 1
+        self._began = self._last_event_time = time.monotonic()
+        self._line = LiveLine(stream, self._began)  # a run that ends at once shows no bar
+        self._n_done = 0.0  # finished units, and the share of the current one
+        self._n_finished_units = self._n_stored_units = 0  # the stored ones were in a study already
+        self._is_computing = False
+        self._n_units = 1
+        self._steps_per_unit = 1
         self._folds: tuple[int, ...] = ()
         self._axes: tuple[Axis, ...] = ()
-        self._said: set[type[Warning]] = set()
+        self._kinds_of_printed_notes: set[type[Warning]] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -144,42 +147,46 @@ class ProgressBar:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._line.show("")
         if kind is None:
-            self._whole.add(time.monotonic() - self._began, self._units > self._known)
+            was_computed = self._n_finished_units > self._n_stored_units
+            self._whole.add(time.monotonic() - self._began, was_computed)
 
     def show(self, event: Event) -> None:
         """Show the progress after an event."""
-        before = self._heard
-        self._heard = time.monotonic()
+        previous_event_time = self._last_event_time
+        self._last_event_time = time.monotonic()
         match event:
             case RunStarted():
-                self._began = self._heard
-                self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
+                self._began = self._last_event_time
+                self._n_units = len(event.units)
+                self._steps_per_unit = event.steps_per_unit
+                self._folds = event.folds
                 self._axes = event.plan.axes
                 if event.memory is not None and event.memory.large:
                     tell(event.memory.sentence, file=self._line.stream, flush=True)
             case StepDone():
-                self._computing = True
-                self._done = self._units + event.step.number / self._steps
+                self._is_computing = True
+                self._n_done = self._n_finished_units + event.step.number / self._steps_per_unit
                 self._draw(event.unit)
             case UnitProgress():
                 self._draw(event.unit, event.working.what)
             case UnitFinished():
-                self._units += 1
-                self._done = self._units
-                is_loaded = event.seconds is None and not self._computing
-                self._known += is_loaded and self._heard - before < _MAX_STORED_SECONDS
-                self._computing = False
-                self._say(event.path)
+                self._n_finished_units += 1
+                self._n_done = self._n_finished_units
+                has_no_work = event.seconds is None and not self._is_computing
+                is_fast = self._last_event_time - previous_event_time < _MAX_STORED_SECONDS
+                self._n_stored_units += has_no_work and is_fast
+                self._is_computing = False
+                self._print_notes(event.path)
                 self._draw(event.unit)
             case FoldFinished() if not self._line.live:
                 text = f"Fold {event.result.fold} of {self._folds[-1]} is done."
                 tell(text, file=self._line.stream, flush=True)
 
-    def _say(self, path: PathResult) -> None:
+    def _print_notes(self, path: PathResult) -> None:
         """Print a method's notes on a path, the first of each kind in a run."""
         for note in path.notes:
-            if note.kind not in self._said:
-                self._said.add(note.kind)
+            if note.kind not in self._kinds_of_printed_notes:
+                self._kinds_of_printed_notes.add(note.kind)
                 self._line.show("")
                 tell(f"Note: {note.what}", file=self._line.stream, flush=True)
 
@@ -187,29 +194,33 @@ class ProgressBar:
         """Draw the bar with fold, combination, share and time left, unless it was drawn just before."""
         if not self._line.is_due():
             return
-        share = self._done / self._total
+        share = self._n_done / self._n_units
         filled = round(share * _BAR_WIDTH)
-        computed = self._done - self._known
-        rest = f"  {self._left(time.monotonic() - self._began, computed)}" if computed > 0 else ""
+        n_computed = self._n_done - self._n_stored_units
+        remaining = ""
+        if n_computed > 0:
+            remaining = f"  {self._remaining_text(time.monotonic() - self._began, n_computed)}"
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
-        text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}{rest}"
+        text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}"
+        text += remaining
         text += f"  {doing}" if doing else ""
         self._line.show(text[: shutil.get_terminal_size().columns - 1])  # a second line would not be cleared
 
-    def _left(self, seconds: float, computed: float) -> str:
-        """Return the time left for this run, and for all of them where there are several."""
-        total = self._whole.left(seconds, computed / (self._total - self._known))
-        in_all = f", {clock(total)} total" if self._whole.total > 1 else ""
-        return f"{clock(seconds / computed * (self._total - self._done))} left{in_all}"
+    def _remaining_text(self, seconds: float, n_computed: float) -> str:
+        """Return the time left for this run, and for all runs if there are several."""
+        seconds_of_all = self._whole.left(seconds, n_computed / (self._n_units - self._n_stored_units))
+        in_all = f", {clock(seconds_of_all)} total" if self._whole.total > 1 else ""
+        seconds_of_run = seconds / n_computed * (self._n_units - self._n_done)
+        return f"{clock(seconds_of_run)} left{in_all}"
 
 
 def clock(seconds: float) -> str:
     """Return a time as "0:07", "12:34" or "1:02:03"."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, second = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+    return f"{hours}:{minutes:02d}:{second:02d}" if hours else f"{minutes}:{second:02d}"
 
 
 State = TypeVar("State")
@@ -223,28 +234,28 @@ def last_state(
     stream: TextIO | None = None,
     describe: Callable[[State], str] | None = None,
 ) -> tuple[State, bool]:
-    """Ask for every step, or for the one in flight where Ctrl+C came, and return the last one.
+    """Carry out a work to its end, or until Ctrl+C, show its progress, and return its last state.
 
     Parameters
     ----------
     steps : iterator
-        Each step has everything so far; there is at least one. None is no step, but a moment to stop at
-        once there was one.
+        States of the work, at least one; each has all results so far. None is not a state: it only lets the
+        work stop there, after the first state.
     n_repeats : callable
-        From a step to how many repetitions it has.
+        Returns the number of repetitions that a state has.
     n_requested : int
-        How many there will be.
+        Number of repetitions at the end.
     stream : text stream, optional
-        Where to count, if it is a terminal; the error stream by default.
+        Terminal on which progress is shown; the error stream by default.
     describe : callable, optional
-        From a step to what is shown of it; by default how many repetitions it has, of how many.
+        Returns the progress text of a state; by default the number of repetitions, of those requested.
 
     Returns
     -------
     state
-        The last step.
+        The last state.
     stopped : bool
-        Whether it was asked to stop before the end.
+        Whether the last state has fewer repetitions than requested, because of a stop.
     """
     line = LiveLine(stream)
     state: State | None = None
@@ -258,12 +269,15 @@ def last_state(
             if stop.asked:
                 break
         line.show("")
-    assert state is not None  # there is at least one
+    assert state is not None  # there is at least one state
     return state, n_repeats(state) < n_requested
 
 
 def last_share(
     steps: Iterator[Told | None], describe: Callable[[Told], str] | None = None
 ) -> tuple[Told, bool]:
-    """Return the last step of a work that tells its share, and whether it was stopped, as `last_state`."""
+    """Carry out a work as :func:`last_state` does.
+
+    Each state has the share of the work that is done.
+    """
     return last_state(steps, lambda update: int(100 * update.share), 100, describe=describe)

@@ -1,4 +1,4 @@
-"""Files that are there already: none is replaced without ``--force``, and none that is read in any case."""
+"""Protection of files: none is replaced without ``--force``, and never a file that the command reads."""
 
 from __future__ import annotations
 
@@ -22,47 +22,47 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.figures.files import FigureFile
 
 TABLES = ("comparison.csv", "comparison.md", "tests.csv")
-_DATA_FIELDS = ("convention", "select_by")  # as the data say, where a comparison does not
+_DATA_FIELDS = ("convention", "select_by")  # fields of a plan that the data decide if a comparison does not
 _INPUT_OPTIONS = (
     *("data", "study", "studies", "model", "models", "scores", "source", "plan", "resume"),
     *("runs", "groups", "preferences", "costs", "judgments", "feature_set"),
 )
-"""Where the parser puts files and folders that commands read."""
+"""Names that the parser has for the files and folders that commands read."""
 
-_NAMED_OPTIONS = ("scores", "models", "runs")  # NAME=PLACE
+_NAMED_OPTIONS = ("scores", "models", "runs")  # options with values NAME=PLACE
 _FIGURE_FILES = ("criterion.png", "validation-*.png")
 
 
 def add_force_option(parser: Any) -> None:
-    """Add the option that lets files be replaced."""
+    """Add the option ``--force``, which allows files to be replaced."""
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
 
 
 def check_outputs(paths: Sequence[Path], args: Namespace, also: Iterable[Path] = ()) -> None:
-    """Refuse to write over what the command reads, and without ``--force`` over anything.
+    """Refuse to replace a file that the command reads, and without ``--force`` any file.
 
     Parameters
     ----------
     paths : sequence of Path
-        That the command will write.
+        Files that the command will write.
     args : Namespace
-        The command's; they say what it reads.
+        Arguments of the command; they name files that the command reads.
     also : iterable of Path
-        What it reads besides.
+        Further files that the command reads.
 
     Raises
     ------
     OutputError
-        The text names the file.
+        If a file would be replaced; the text names the file.
     """
     _refuse_inputs(paths, (*_input_paths(args), *also))
     refuse_existing(paths, args.force)
-    for path in paths:  # before the work, whose results would have no place
+    for path in paths:  # checked before the work, whose results could not be written
         _refuse_files_as_folders(path)
 
 
 def _refuse_files_as_folders(path: Path) -> None:
-    """Refuse a path below something that is no folder."""
+    """Refuse a path of which a parent is a file instead of a folder."""
     ancestor = next((parent for parent in path.parents if parent.exists()), path.parent)
     if ancestor.exists() and not ancestor.is_dir():
         raise OutputError(f"{ancestor}: expected a folder, found a file.")
@@ -71,7 +71,7 @@ def _refuse_files_as_folders(path: Path) -> None:
 def write_new(
     files: Sequence[FigureFile], folder: Path, args: Namespace, also: Iterable[Path] = ()
 ) -> list[Path]:
-    """Write figures, and tables beside them, where :func:`check_outputs` lets them be written."""
+    """Write figures and the files beside them, after :func:`check_outputs` for all of them."""
     from rankstudio.engine.export.figures.files import write_figure_files
 
     check_outputs([path for path, _ in files], args, also)
@@ -112,15 +112,17 @@ def _input_paths(args: Namespace) -> Iterator[Path]:
 
 
 def refuse_existing(paths: Iterable[Path], force: bool, description: str = "the file exists") -> None:
-    """Refuse to replace the first file that is there, by whichever name or link.
+    """Refuse to replace a file or a link that exists.
 
     Raises
     ------
     OutputError
-        The text names the file and the option that replaces it.
+        The text names the first such file, and the option that allows to replace it.
     """
     for path in paths:
-        if not force and not is_standard(path) and not path.is_dir() and (path.is_symlink() or path.exists()):
+        if force or is_standard(path) or path.is_dir():
+            continue
+        if path.is_symlink() or path.exists():  # is_symlink: a link without a target does not "exist"
             raise OutputError(f"{path}: {description}. Choose another place, or use --force to overwrite it.")
 
 
@@ -133,7 +135,9 @@ def refuse_other_run(
     refitted: bool = False,
     study: Path | None = None,
 ) -> None:
-    """Refuse to replace the results of another run, or what is read; the same run is gone on with.
+    """Refuse to replace the results of another run, or files that are read.
+
+    The results of the same run may be replaced: the run is resumed.
 
     Raises
     ------
@@ -151,7 +155,7 @@ def refuse_other_run(
 
 
 def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Path, force: bool) -> None:
-    """Refuse to replace the tables of another comparison, and results of other runs in folders of its own.
+    """Refuse to replace the tables of another comparison, and results of other runs in the runs' folders.
 
     Raises
     ------
@@ -171,8 +175,8 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
 
 
 def _is_one_of(stored: Plan | None, plans: Sequence[Plan], comparison: Comparison) -> bool:
-    """Return whether one of the plans is the stored one, once the data filled in what they say."""
+    """Return whether a stored plan is one of the plans, apart from fields that the data decide."""
     if stored is None:
         return False
-    usual = {name: getattr(stored, name) for name in _DATA_FIELDS if name not in comparison.protocol}
-    return any(plan.changed(**usual) == stored for plan in plans)
+    data_fields = {name: getattr(stored, name) for name in _DATA_FIELDS if name not in comparison.protocol}
+    return any(plan.changed(**data_fields) == stored for plan in plans)

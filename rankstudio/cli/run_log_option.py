@@ -16,13 +16,13 @@ from rankstudio.engine.plugins.run_logs import RunListener, RunLog, run_logs
 
 @dataclass(frozen=True)
 class LogStore:
-    """Where runs are logged.
+    """A program and the place in it where runs are logged.
 
     Attributes
     ----------
     entry : RunLog
     place : str
-        As the entry names it.
+        Location of the log, as ``entry.store`` returned it.
     """
 
     entry: RunLog
@@ -30,7 +30,7 @@ class LogStore:
 
 
 def add_log_option(parser: argparse._ActionsContainer) -> None:
-    """Add the option."""
+    """Add the option ``--log``."""
     programs = "; or to ".join(entry.help for entry in run_logs().values())
     without_programs = "also log the run; no plug-in for it is installed"
     text = f"also log the run to {programs}" if programs else without_programs
@@ -43,7 +43,7 @@ def log_store(target: str | None) -> LogStore | None:
     Raises
     ------
     ParameterError
-        For a program that no plug-in adds, or a place that it refuses.
+        For a program that no plug-in adds, or a place that the program refuses.
     MissingExtraError
         If the program's library is not installed.
     """
@@ -59,7 +59,7 @@ def log_store(target: str | None) -> LogStore | None:
 
 @contextmanager
 def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | None]:
-    """Provide a log, which hears of an error that ends the run; None without a store.
+    """Provide the log of a run, or None without a store; an error that ends the run is logged.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Runs on their way in the terminal, one or those of a comparison: what is finished stays."""
+"""The loop of runs in the terminal, for one run or a comparison.
+
+Finished folds are kept after a stop.
+"""
 
 from __future__ import annotations
 
@@ -43,17 +46,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Going:
-    """A run on its way: what is there should it be interrupted."""
+    """A run in progress, with the folds that are finished, so that they survive an interruption."""
 
     plan: Plan
     dataset: FoldedDataset
-    grouped: dict[int, Any] = field(default_factory=dict)  # what other runs on the data found out, by fold
-    study: Study | None = None  # where finished units go, and from where they come if they are there already
+    grouped: dict[int, Any] = field(default_factory=dict)  # training data by fold, shared with other runs
+    study: Study | None = None  # finished units are read from it and written to it
     workers: Workers = ALONE
-    whole: Whole | None = None  # the runs of which this is one
-    log: RunListener | None = None  # hears of every event
-    folds: list[FoldResult] = field(default_factory=list)  # finished
-    seconds: float = 0.0  # worked
+    whole: Whole | None = None  # progress of all runs of which this is one
+    log: RunListener | None = None  # receives every event
+    folds: list[FoldResult] = field(default_factory=list)  # finished folds
+    seconds: float = 0.0  # working time
 
     def result(self) -> RunResult:
         """Return the result of the finished folds."""
@@ -63,12 +66,12 @@ class Going:
 
 
 def carry_on(going: Going, stop: Stop) -> bool:
-    """Run to the end, or until a stop is requested, showing progress; return whether it stopped."""
+    """Run to the end or until a stop is requested, and show progress; return whether the run was stopped."""
     began = time.perf_counter()
     if going.log is not None and going.study is not None:
         going.log.sealed = is_sealed(going.study.seal_marks, going.dataset)
     try:
-        # The generator is closed at Ctrl+C too: its threads end with it.
+        # The generator is closed after Ctrl+C, too, so that its threads end.
         with (
             preparation(),
             ProgressBar(total_work=going.whole) as progress,
@@ -76,7 +79,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
-                    going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
+                    going.folds.append(event.result)  # before it is shown, so that no interruption loses it
                 if going.log is not None:
                     going.log.follow(event)
                 progress.show(event)
@@ -85,7 +88,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
             else:
                 return False
     except KeyboardInterrupt:
-        pass  # asked twice
+        pass  # the second Ctrl+C: the finished folds are kept
     finally:
         going.seconds = time.perf_counter() - began
     tell(f"Stopped. Completed folds kept: {len(going.folds)}.", file=sys.stderr)
@@ -93,6 +96,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
 
 
 def _run_events(going: Going) -> Generator[Event, None, None]:
+    """Return the events of a run, on the workers that suit its size, and with its study if it has one."""
     folds = going.dataset.folds
     n_units = len(going.plan.folds or folds) * len(going.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
@@ -109,14 +113,15 @@ def _run_events(going: Going) -> Generator[Event, None, None]:
 def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_hand: Workers) -> bool:
     """Run all plans of a comparison, write and print the tables; return whether the user stopped it.
 
-    What cannot be run, for its data, its parameters or for want of a library, is named, and the others go
-    on. Finished units are kept in the study, or in one beside the results; what is there already is not
-    computed again. Results of others are replaced only if forced.
+    A run that is impossible, because of its data, its parameters or a missing library, is left out with a
+    note, and the other runs go on. Finished units are kept in the study, by default beside the results; units
+    that are in the study already are not computed again. Results of other runs are replaced only with
+    ``--force``.
 
     Raises
     ------
     RankStudioError
-        What kept the last one from being run, where none could be.
+        The error of the last run that was left out, if no run was possible.
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
@@ -136,7 +141,7 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
             workers=at_hand,
             store=store,
         )
-        stopped = any(running.on(dataset) for dataset in data)
+        stopped = any(running.run_on(dataset) for dataset in data)
     results = running.results
     if running.left_out is not None and not results and not stopped:
         raise running.left_out
@@ -149,26 +154,26 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
 
 @dataclass
 class _Running:
-    """A comparison on its way."""
+    """A comparison in progress."""
 
     comparison: Comparison
-    out: Path | None  # the folder that every run gets one of its own in
+    out: Path | None  # folder in which each run gets a folder of its own
     study: Study | None
     stop: Stop
-    whole: Whole  # how far all runs together are
+    whole: Whole  # progress of all runs together
     workers: Workers
-    store: LogStore | None  # that runs are logged to
+    store: LogStore | None  # where runs are logged
     results: list[RunResult] = field(default_factory=list)  # of the finished runs
-    left_out: RankStudioError | None = None  # why what was left out last could not be run
+    left_out: RankStudioError | None = None  # error of the last run that was left out
 
-    def on(self, source: str) -> bool:
+    def run_on(self, source: str) -> bool:
         """Run all plans on one dataset; return whether the user stopped it."""
-        # Plans of one judge and protocol share the data: divided, and prepared for methods, only once.
-        divided = groupby(self.comparison.plans(source), key=lambda plan: (plan.protocol, plan.columns))
-        return any(self._on(list(plans)) for _, plans in divided)
+        # Plans with the same judge and protocol share the data, which are divided and prepared only once.
+        plan_groups = groupby(self.comparison.plans(source), key=lambda plan: (plan.protocol, plan.columns))
+        return any(self._run_plans(list(plans)) for _, plans in plan_groups)
 
-    def _on(self, plans: Sequence[Plan]) -> bool:
-        """Run the plans on one dataset, leaving out plans that do not fit; return whether it was stopped."""
+    def _run_plans(self, plans: Sequence[Plan]) -> bool:
+        """Run plans that share their data, without impossible runs; return whether the user stopped it."""
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
         try:
@@ -182,11 +187,11 @@ class _Running:
             if self.stop.asked:
                 return True
             tell(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
-            fitting = usual_choices(plan, dataset, self.comparison.protocol)
+            completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
             try:
                 with logged(self.store, dataset.name) as log:
                     going = Going(
-                        plan=fitting,
+                        plan=completed_plan,
                         dataset=dataset,
                         grouped=grouped,
                         study=self.study,

@@ -1,4 +1,4 @@
-"""The options of ``rankstudio run``, and the plan that they ask for."""
+"""The options of ``rankstudio run``, and the plan that they describe."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.plugins.pair_sources import needed_pair_source, pair_source
 from rankstudio.engine.support.resources import resource
 
-# What data are recognised by where a plan was expected.
+# Endings by which PLAN is recognised as data.
 _DATA_ENDINGS = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
-# Options that go with --resume: where to write, and who works; the study has all others.
+# Options of output and workers, which are allowed with --resume and with the plan of a comparison.
 _WORK_OPTIONS = (
     *("help", "out", "force", "json", "log", "memory"),
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
@@ -86,7 +86,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 def add_preferences(parser: argparse._ActionsContainer) -> None:
     """Add the options of a file of preferences."""
     source = pair_source()
-    if source is None:  # the option then names the missing plug-in
+    if source is None:  # a hidden option, so that using it gives the error about the missing plug-in
         parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
     else:
         imported(source.add_options)(parser)
@@ -104,7 +104,7 @@ def add_costs(parser: Any, effect: str = "They change the selection with --by-co
 
 
 def add_reading(parser: Any) -> None:
-    """Add how the data of a command are read and divided, as a plan has it."""
+    """Add the options of reading and dividing the data, which are fields of a plan."""
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(parser)
     parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
@@ -113,7 +113,7 @@ def add_reading(parser: Any) -> None:
 
 
 def _add_input_and_output(parser: Any) -> None:
-    """Add where the data come from, and where the results go."""
+    """Add the options of the data, and of the results to write."""
     parser.add_argument(
         "--data",
         type=place_name,
@@ -242,9 +242,9 @@ def add_parameters(
     prefix: str = "--",
     about: str = "",
 ) -> None:
-    """Add the options of some methods, each once, with those that have it.
+    """Add the options of the parameters of methods; an option of several methods is added once.
 
-    What most runs leave at its default is a group of its own, as it folds in the window.
+    Advanced parameters, which most runs leave at their defaults, are in a group of their own.
     """
     if isinstance(parser, CommandParser):
         parser.by_method = True
@@ -255,20 +255,21 @@ def add_parameters(
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
     for option, owners in options.items():
-        p = owners[0][1]
-        group = basic if any(owner.basic for _, owner in owners) else advanced
+        _, p = owners[0]  # the name and kind are the same for all owners
+        group = basic if any(parameter.basic for _, parameter in owners) else advanced
         name = option.removeprefix("--")
         text = _option_help(owners).replace("%", "%%")
         names = [f"{prefix}{name}"]
         if p.name == SIZE.name and prefix == "--":
-            names.append("-k")  # as every paper calls it
+            names.append("-k")  # the symbol in papers for the number of features
             group.add_argument("--k", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
         try:
             action: Any = group.add_argument(
                 *names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text
             )
-        except argparse.ArgumentError:  # a plug-in's parameter has the name of an option of the command
-            continue  # --set has it
+        except argparse.ArgumentError:  # a plug-in's parameter has the name of another option of the command
+            continue  # --set can set it
+        # CommandParser.format_help reads these: the option that names the method, and the help by method.
         action.of = "--method" if dest == "parameter_" else "--ranker"
         action.owners = {
             key: _option_help([(key, parameter)], named=False).replace("%", "%%") for key, parameter in owners
@@ -276,7 +277,7 @@ def add_parameters(
 
 
 def _option_help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
-    """Describe an option, once for all methods in which it is the same, and with their names."""
+    """Return the help of an option: each different text once, followed by its methods if `named`."""
     texts: dict[str, list[str]] = {}
     for key, p in owners:
         texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
@@ -298,19 +299,20 @@ METAVARS = {
 
 
 def _bundled_plans() -> list[str]:
-    """Return the names of the plans that are shipped."""
+    """Return the names of the plans that RankStudio contains."""
     return sorted(path.stem for path in resource("plans").glob("*.toml"))
 
 
 def plan_file(args: argparse.Namespace) -> Path | None:
-    """Return the file of the plan that was named: one there is, else a shipped one of that name.
+    """Return the file of the plan that PLAN names, or None if there is no plan.
 
-    Data named in its place become those of ``--data``, and there is no plan; a folder of results has its own.
+    PLAN is a file, the name of a bundled plan, or a folder of results, which has its plan. If PLAN is data,
+    ``args.data`` is set to it, and there is no plan.
 
     Raises
     ------
     PlanError
-        Where data were named twice, or a method in its place; the text says how to name it.
+        If PLAN and an option both name data, or if PLAN is a study, a method, or similar to a bundled plan.
     """
     path: Path | None = args.plan
     if path is None:
@@ -325,7 +327,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
             f"on with its runs, rankstudio plan {path} writes their plans."
         )
     if path.is_dir() and (path / "plan.toml").exists():
-        return path / "plan.toml"  # a folder that --out made: the same run again
+        return path / "plan.toml"  # a folder that --out made: its run is repeated
     if path.is_dir() or path.name.lower().endswith(_DATA_ENDINGS):
         if args.data or args.sample:
             raise PlanError(f"{path}: found data, expected a TOML plan with {_data_option_text(args)}.")
@@ -343,19 +345,19 @@ def _data_option_text(args: argparse.Namespace) -> str:
 
 
 def refuse_beside_resume(args: argparse.Namespace) -> None:
-    """Refuse options that say what to run where a study says it.
+    """Refuse options that say what to run, because the study of ``--resume`` says it.
 
     Raises
     ------
     PlanError
-        The text names the option.
+        If there is such an option; the text names it.
     """
     reason = f"with --resume, which takes all settings from {args.resume}"
     _refuse_others(args, _BESIDE_RESUME, f"{reason}. Omit it, or start a new run with --study.")
 
 
 def refuse_beside_comparison(args: argparse.Namespace) -> None:
-    """Refuse options that say what to run where the plan of a comparison says it, as above."""
+    """Refuse options that say what to run, because the plan of a comparison says it."""
     _refuse_others(args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it.")
 
 
@@ -368,12 +370,12 @@ def _refuse_others(args: argparse.Namespace, allowed: Sequence[str], reason: str
 
 
 def plan_from(args: argparse.Namespace) -> Plan:
-    """Make the plan that the options ask for.
+    """Return the plan that the options describe.
 
     Raises
     ------
     PlanError, ParameterError
-        Where they do not make one.
+        If the options describe no plan.
     """
     if args.plan is None and args.data is None and not args.sample:
         raise PlanError("No data: use --data with a file or folder, --sample, or a plan.")
@@ -381,39 +383,41 @@ def plan_from(args: argparse.Namespace) -> Plan:
         allow_named_code(args, args.plan)
     plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else Plan(data="")
     changes = _data_field(args) | _plan_fields(args)
-    source = {name: changes[name] for name in ("data", "columns") if name in changes}
-    names = _feature_names_reader(plan.changed(**source))
-    costs = costs_from(args, plan.changed(**source))
-    parameters = _stated_parameters(args, "parameter_", names)
-    ranked = _stated_parameters(args, "ranker_parameter_", names)
-    parameters |= settings_from(args)
-    for key, options, dest, prefix in (
-        ("method", parameters, "parameters", "--"),
-        ("ranker", ranked, "ranker_parameters", "--ranker-"),
+    data_changes = {name: changes[name] for name in ("data", "columns") if name in changes}
+    names = _feature_names_reader(plan.changed(**data_changes))
+    costs = costs_from(args, plan.changed(**data_changes))
+    method_parameters = _stated_parameters(args, "parameter_", names)
+    ranker_parameters = _stated_parameters(args, "ranker_parameter_", names)
+    method_parameters |= settings_from(args)
+    for field, stated_parameters, parameters_field, prefix in (
+        ("method", method_parameters, "parameters", "--"),
+        ("ranker", ranker_parameters, "ranker_parameters", "--ranker-"),
     ):
-        method_key = changes.get(key, getattr(plan, key))
-        _refuse_unknown_parameters(method_key, options, prefix)
-        changes[dest] = {**(getattr(plan, dest) if method_key == getattr(plan, key) else {}), **options}
+        method_key = changes.get(field, getattr(plan, field))
+        _refuse_unknown_parameters(method_key, stated_parameters, prefix)
+        is_method_of_plan = method_key == getattr(plan, field)
+        plan_parameters = getattr(plan, parameters_field) if is_method_of_plan else {}
+        changes[parameters_field] = {**plan_parameters, **stated_parameters}
     if costs is not None:
         changes["costs"] = costs.plain()
     return plan.changed(**changes)
 
 
 def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDataset, set[str]]:
-    """Open the data of one fold, by the options of a command that takes no study.
+    """Open the data that the options of a command name, for work on one fold.
 
     Returns
     -------
     plan : Plan
-        With what is known of the costs of features.
+        Plan with the known costs of features.
     dataset : FoldedDataset
-    given : set of str
+    option_names : set of str
         Names of the method's parameters that are set.
 
     Raises
     ------
     ParameterError
-        Where the option names several folds.
+        If the option names several folds.
     """
     from rankstudio.engine.experiment.plan.from_data import with_known_costs
     from rankstudio.engine.experiment.runner import open_data
@@ -430,7 +434,10 @@ def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDat
 
 
 def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
-    """Return the costs of features in the file, or the text, that an option names; None without it."""
+    """Return the costs of features from the file or the text of ``--costs``.
+
+    The result is None without the option.
+    """
     text: str | None = getattr(args, "costs", None)
     if text is None:
         return None
@@ -460,7 +467,7 @@ def _data_field(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the other fields of a plan that the options set, without methods' parameters."""
+    """Return the fields of a plan that the options set, without the data and the parameters of methods."""
     fields = {name: value for name in _FIELD_READERS if (value := getattr(args, name, None)) is not None}
     changes = {name: _FIELD_READERS[name](value) for name, value in fields.items()}
     preferences = _preferences_field(args)
@@ -471,7 +478,10 @@ def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
-    """Return the plan's entry of the file of preferences that the options name; None if they name none."""
+    """Return the plan's entry of the file of preferences that the options name.
+
+    The result is None if the options name no such file.
+    """
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:
         return None
@@ -480,10 +490,16 @@ def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
 
 
 def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
-    """Return the parameters that were given as options, by name, with features as ids."""
-    options = {k.removeprefix(prefix): v for k, v in vars(args).items() if k.startswith(prefix)}
+    """Return the parameters that were given as options, by name.
+
+    Names of features are replaced by ids.
+    """
+    options = {
+        dest.removeprefix(prefix): value for dest, value in vars(args).items() if dest.startswith(prefix)
+    }
     stated = {name: value for name, value in options.items() if value is not None}
-    for p in {p.name: p for entry in methods() for p in entry.parameters if p.name in stated}.values():
+    parameters = {p.name: p for entry in methods() for p in entry.parameters if p.name in stated}
+    for p in parameters.values():
         if p.kind is Kind.FEATURES:
             stated[p.name] = feature_ids(stated[p.name], p.option, names)
         elif p.kind is Kind.COSTS:
@@ -492,7 +508,10 @@ def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[]
 
 
 def _refuse_unknown_parameters(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
-    """Refuse parameters that a method does not have, by the names of their options."""
+    """Raise a PlanError for parameters that a method does not have.
+
+    The text of the error names their options.
+    """
     options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
     if parameters and not key:
         raise PlanError(f"{options[next(iter(parameters))]}: only with --ranker. Omit it.")
@@ -501,7 +520,7 @@ def _refuse_unknown_parameters(key: str, parameters: Mapping[str, Any], prefix: 
     entry = method(key)
     for name in parameters.keys() - {p.name for p in entry.parameters}:
         if name not in options:
-            entry.parameter(name)  # which lists the known ones
+            entry.parameter(name)  # raises an error with the known parameters
         available = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
         raise PlanError(f"{entry.label} has no option {options[name]}. Its options: {available or 'none'}.")
 
@@ -519,9 +538,9 @@ def _feature_names_reader(plan: Plan) -> Callable[[], Names]:
 
 
 def _parsed_groups(text: str) -> Groups:
-    """Read groups of features from the file that a text names, or from the text itself."""
-    named = text.strip() and (":" not in text or Path(text).is_file())
-    return read_groups(Path(text)) if named else parse_groups(text)
+    """Return groups of features from the file that a text names, or from the text itself."""
+    is_file_name = text.strip() and (":" not in text or Path(text).is_file())
+    return read_groups(Path(text)) if is_file_name else parse_groups(text)
 
 
 def _fold_numbers(text: str) -> tuple[int, ...]:
@@ -542,7 +561,7 @@ _FIELD_READERS: dict[str, Callable[[Any], Any]] = {
     "folds": _fold_numbers,
     "groups": _parsed_groups,
 }
-"""Fields of a plan that have options of their names, and how what is typed is read."""
+"""Fields of a plan that have options of the same names, each with the function that reads the typed text."""
 
 
 Names = Mapping[int, str]
@@ -555,17 +574,17 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     Parameters
     ----------
     text : str
-        As it was typed: "25, 39", or "BM25 of title; BM25 of anchor". Semicolons and commas divide; where a
-        name holds a comma, only semicolons do. Lists to try one after the other have "|" between them.
+        Typed list: "25, 39", or "BM25 of title; BM25 of anchor". Items are separated by semicolons, or by
+        commas if there is no semicolon. Lists to try one after the other have "|" between them.
     option : str
-        What the error names: "--pin".
+        Option, for the error: "--pin".
     names : callable
-        Returns the names of the data's features; asked for only where something is no id.
+        Returns the names of the data's features; called only if some item is no id.
 
     Raises
     ------
     ParameterError
-        Where a name is no feature's, or that of several; the text says which were close.
+        If a name belongs to no feature or to several; the text has similar names.
     """
     if re.fullmatch(r"[\d\s,|+-]*", text):
         return text
@@ -581,15 +600,19 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     ParameterError
         As :func:`feature_ids` does.
     """
+    # Each item becomes (feature, ":", cost).
     lists = [[item.rpartition(":") for item in _split_items(part, ";,")] for part in text.split("|")]
-    if all(not colon or feature.strip().isdecimal() for pairs in lists for feature, colon, _ in pairs):
+    has_no_names = all(
+        not colon or feature.strip().isdecimal() for items in lists for feature, colon, _ in items
+    )
+    if has_no_names:
         return text
     names_by_id = names()
-    written = [
-        [f"{_feature_id(feature, option, names_by_id)}:{cost}" for feature, _, cost in pairs]
-        for pairs in lists
+    lists_with_ids = [
+        [f"{_feature_id(feature, option, names_by_id)}:{cost}" for feature, _, cost in items]
+        for items in lists
     ]
-    return " | ".join(", ".join(pairs) for pairs in written)
+    return " | ".join(", ".join(items) for items in lists_with_ids)
 
 
 def _comma_separated_ids(text: str, option: str, names: Names) -> str:
@@ -599,12 +622,17 @@ def _comma_separated_ids(text: str, option: str, names: Names) -> str:
 
 
 def _split_items(text: str, dividers: str) -> list[str]:
+    """Return the items of a text that are separated by any of the dividers, without empty items."""
     for divider in dividers[1:]:
         text = text.replace(divider, dividers[0])
     return [item.strip() for item in text.split(dividers[0]) if item.strip()]
 
 
 def _feature_id(item: str, option: str, names: Names) -> int:
+    """Return the id of a feature from its id or its name.
+
+    ParameterError is raised if the name is not unique.
+    """
     if item.strip().isdecimal():
         return int(item)
     matches = [feature for feature, name in names.items() if _folded(name) == _folded(item)]
@@ -617,10 +645,13 @@ def _feature_id(item: str, option: str, names: Names) -> int:
 
 
 def _close_names_hint(item: str, names: Sequence[str]) -> str:
-    keys = {_folded(name): name for name in names}
-    close = [keys[key] for key in get_close_matches(_folded(item), keys, n=3)]
-    return f", such as {' or '.join(shown(name) for name in close)}" if close else ""
+    names_by_folded_name = {_folded(name): name for name in names}
+    close_names = [
+        names_by_folded_name[folded] for folded in get_close_matches(_folded(item), names_by_folded_name, n=3)
+    ]
+    return f", such as {' or '.join(shown(name) for name in close_names)}" if close_names else ""
 
 
 def _folded(name: str) -> str:
+    """Return a name for comparisons, which ignore case and repeated spaces."""
     return " ".join(name.split()).casefold()

@@ -1,4 +1,4 @@
-"""The streams of the process, and ``-`` as the name of a file: the standard input, or the standard output."""
+"""The streams of the process, and the file name ``-`` for the standard input or the standard output."""
 
 from __future__ import annotations
 
@@ -22,17 +22,21 @@ class _ErrorFile(io.FileIO):
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
-        except OSError:  # full, or its reader is gone
+        except OSError:  # the disk is full, or the program that reads the stream has ended
             return len(data)
 
 
 def set_up() -> None:
-    """Escape characters that an output cannot encode, and discard text where there is no output."""
+    """Set up the output streams.
+
+    Characters that an output cannot encode are escaped. Text is discarded if there is no output, or if the
+    error stream cannot be written.
+    """
     codecs.register_error("rankstudio", _escape)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by who started the program
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end
+        if stream is None:  # the program was started without this stream
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - stays open
         elif isinstance(stream, io.TextIOWrapper):
             _reconfigure(stream)
     stream = sys.stderr
@@ -42,16 +46,19 @@ def set_up() -> None:
 
 
 def _reconfigure(stream: io.TextIOWrapper) -> None:
-    """Have a stream escape characters that it cannot encode; it stays usable after an interruption."""
+    """Make a stream escape characters that it cannot encode.
+
+    The stream stays usable after an interruption.
+    """
     try:
         stream.reconfigure(errors="rankstudio")
-    except KeyboardInterrupt:  # the old encoder was gone and the new one, made by Python code, not there
+    except KeyboardInterrupt:  # the stream may be without an encoder: the old one is replaced in two steps
         stream.reconfigure(errors="rankstudio")
         raise
 
 
 def silence() -> None:
-    """Send the rest of the output's buffer to the null device, as its target is gone."""
+    """Send the buffered rest of the standard output to the null device, because its target is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -59,40 +66,43 @@ _ASCII_REPLACEMENTS = {"─": "-", "–": "-", "−": "-", "█": "#", "░": ".
 
 
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace a character that an output cannot encode: rules and bars by ASCII, others by code points."""
+    """Replace a character that an output cannot encode: lines and bars by ASCII, others by code points."""
     if isinstance(error, UnicodeEncodeError) and error.object[error.start] in _ASCII_REPLACEMENTS:
         return _ASCII_REPLACEMENTS[error.object[error.start]], error.start + 1
     return codecs.backslashreplace_errors(error)
 
 
 STANDARD = Path("-")
-"""Name of the standard input where a file is read, and of the standard output where one is written."""
+"""File name of the standard input for a file to read, and of the standard output for a file to write."""
 
 _INPUT_FILE_STEM = "standard-input"
 _INPUT_NAME = "standard input"
 
 _INPUT_FILES: list[str] = []
-"""The temporary files that hold what was read from the standard input."""
+"""Paths of the temporary files with the contents of the standard input."""
 
 
 def is_standard(path: Path | None) -> bool:
-    """Return whether a path stands for a standard stream; a file of that name is ``./-``."""
+    """Return whether a path stands for a standard stream.
+
+    A file called ``-`` is named ``./-``.
+    """
     return path is not None and str(path) == str(STANDARD)
 
 
 def input_file(path: Path, ending: str = "") -> Path:
-    """Return a file to read: the one named, or a temporary one with the contents of the standard input.
+    """Return a file to read: the file at the path, or a temporary file with the contents of standard input.
 
     Parameters
     ----------
     path : Path
     ending : str
-        Of the name of such a file, where names tell the format.
+        Ending of the name of the temporary file, from which readers know the format.
 
     Raises
     ------
     OutputError
-        Where there is no place for it.
+        If the temporary file cannot be written.
     """
     if not is_standard(path):
         return path
@@ -110,7 +120,7 @@ def input_file(path: Path, ending: str = "") -> Path:
 
 
 def with_input_named(text: str) -> str:
-    """Return a message with "standard input" in place of the temporary file that holds it."""
+    """Return a message with "standard input" in place of the name of its temporary file."""
     for path in _INPUT_FILES:
         text = text.replace(path, _INPUT_NAME)
     return text
@@ -122,12 +132,12 @@ def shown_input(path: Path) -> str:
 
 
 def write_output(path: Path, content: str | bytes) -> None:
-    """Write a file, in a new folder if need be, or write to the standard output.
+    """Write a file, in a new folder if its folder does not exist, or write to the standard output.
 
     Raises
     ------
     OutputError
-        Where it cannot be written, or is no text and would go to a terminal.
+        If the file cannot be written, or if the content is binary and would go to a terminal.
     """
     if is_standard(path):
         _write_to_stdout(content)
@@ -135,7 +145,10 @@ def write_output(path: Path, content: str | bytes) -> None:
     from rankstudio.engine.support.files import make_folder, write_bytes, write_text
 
     make_folder(path.parent)
-    write_text(path, content) if isinstance(content, str) else write_bytes(path, content)
+    if isinstance(content, str):
+        write_text(path, content)
+    else:
+        write_bytes(path, content)
     tell(f"Written: {path}", file=sys.stderr)
 
 
@@ -145,7 +158,7 @@ def print_file(path: Path) -> None:
     Raises
     ------
     OutputError
-        Where it is no text and would go to a terminal.
+        If the file is binary and would go to a terminal.
     """
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None or sys.stdout.isatty():
@@ -160,23 +173,25 @@ def print_file(path: Path) -> None:
 def form_of_output(
     format_key: str | None, out: Path | None, endings: Mapping[str, str], option: str, usual: str
 ) -> str:
-    """Return the key of a format to write in: the one given, else that of the file's ending, else the usual.
+    """Return the key of the format to write: `format_key`, or the format of the file's ending, or `usual`.
 
     Parameters
     ----------
     format_key : str or None
+        Key that the option names.
     out : Path or None
-        The file; none, or the standard output, has no ending.
+        File to write; `usual` is returned for None and for the standard output.
     endings : Mapping of str to str
-        Of the files of each format, by key.
+        Ending of the files of each format, by key.
     option : str
-        Which says the format: "--to".
+        Option of the format, for the error: "--to".
     usual : str
+        Key of the default format.
 
     Raises
     ------
     PlanError
-        Where the file's ending is that of no format.
+        If no format has the ending of the file.
     """
     if format_key is not None or out is None or is_standard(out):
         return format_key or usual
@@ -188,7 +203,7 @@ def form_of_output(
 
 
 def refuse_output_with_json(args: argparse.Namespace) -> None:
-    """Refuse to print a file and JSON about it into one another.
+    """Refuse ``--out -`` with ``--json``, which would mix a file with JSON on the standard output.
 
     Raises
     ------
@@ -208,7 +223,7 @@ def _write_to_stdout(content: str | bytes) -> None:
     """
     if isinstance(content, bytes) and sys.stdout.isatty() and not _is_text(content):
         raise OutputError("Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM.")
-    if sys.stdout.isatty():  # who redirects the output has it byte for byte
+    if sys.stdout.isatty():  # only a terminal needs escapes: a file or program gets the exact bytes
         text = content if isinstance(content, str) else content.decode("utf-8")
         tell(Block(text.replace("\r\n", "\n")), end="")
         return

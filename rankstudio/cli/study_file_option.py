@@ -1,4 +1,4 @@
-"""Studies in the terminal: a run that writes one, and a run that goes on from one."""
+"""Studies in the terminal: the study that a run writes, and the choice of runs of a study."""
 
 from __future__ import annotations
 
@@ -27,18 +27,23 @@ NAME = "study.rankstudio"
 
 
 def study_path(path: Path | None, out: Path | None) -> Path | None:
-    """Return the study of a run: the one named, otherwise one beside the results, otherwise None."""
-    return path if path is not None else out / NAME if out is not None else None
+    """Return the path of a run's study: `path`, or else in the folder of the results.
+
+    The result is None without both.
+    """
+    if path is not None:
+        return path
+    return out / NAME if out is not None else None
 
 
 @contextmanager
 def study_at(path: Path | None) -> Iterator[Study | None]:
-    """Provide the study that a run is written to, made where it is missing; None without a place for it.
+    """Provide the study to which a run is written, and create it if it does not exist; None without a path.
 
     Raises
     ------
     StoreError
-        Where there is something that is no study, or another process has it open.
+        If the file is no study, or if another process has it open.
     """
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -51,12 +56,12 @@ def study_at(path: Path | None) -> Iterator[Study | None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
-    """Provide a study to read from, and its runs; damage to them is reported.
+    """Provide a study to read from, and its runs; damage to the study or its runs is printed.
 
     Raises
     ------
     StoreError
-        Where it cannot be opened.
+        If the study cannot be opened.
     """
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -83,7 +88,7 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
     Raises
     ------
     ParameterError
-        Where they are no numbers.
+        If ``--runs`` has no numbers.
     """
     from rankstudio.engine.analysis.reported_runs import RunChoice
 
@@ -96,7 +101,7 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
 
 
 def tell_others(source: ReportSource, description: str) -> None:
-    """Say which datasets of a study are left out by default."""
+    """Print which datasets of a study are left out by default."""
     if source.other_datasets:
         tell(
             f"Note: {description} the runs on {source.runs[-1].result.data_name}. For those on "
@@ -106,14 +111,14 @@ def tell_others(source: ReportSource, description: str) -> None:
 
 
 def one_run(path: Path, runs: Sequence[RunSummary], number: int | None, option: str) -> RunSummary:
-    """Return the run of a study with a number, or the only one.
+    """Return the run of a study with a number; without a number, the only run.
 
     Raises
     ------
     PlanError
-        Where there is none of that number, or there are several and none is named; the text names the option.
+        If no run has the number, or if there are several runs and no number; the text names the option.
     StoreError
-        Where there is no run at all.
+        If the study has no run.
     """
     if not runs:
         raise StoreError(f"{path}: the study has no run.")
@@ -133,11 +138,11 @@ class OpenedRun:
     key : RunKey
     result : RunResult
     plan : Plan
-        With the data where they are now.
+        Plan with the current path of the data.
     dataset : FoldedDataset
-        As the run had it.
+        Data of the run.
     recorded : list of Path
-        Files of the study's data.
+        Data files that the study records.
     sealed : bool
         Whether the test part of the dataset is sealed.
     """
@@ -160,12 +165,12 @@ class OpenedRun:
 
 
 def opened_run(path: Path, number: int | None) -> OpenedRun:
-    """Return a run of a study with its data, by its number, or the only one.
+    """Return a run of a study with its data, by its number; without a number, the only run.
 
     Raises
     ------
     PlanError
-        Where there is none, or it is not finished, or its data are others now.
+        If there is no such run, or it is not finished, or its data have changed.
     """
     from rankstudio.engine.experiment.storage.study_contents import is_sealed
     from rankstudio.engine.experiment.stored_run import run_with_data
@@ -215,7 +220,7 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     Raises
     ------
     StoreError
-        Where there is no run.
+        If the study has no run.
     """
     from rankstudio.engine.experiment.versions import versions
 
@@ -223,9 +228,9 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     _tell_damage(study, runs)
     if not runs:
         raise StoreError(f"{study.path}: the study has no run to resume.")
-    chosen = [run for run in runs if not run.finished or run.damage] or runs[-1:]
-    for run in chosen:
+    chosen_runs = [run for run in runs if not run.finished or run.damage] or runs[-1:]
+    for run in chosen_runs:
         if dict(run.versions) != versions(run.key.plan.sources):
             title = run.key.plan.title
             tell(f"Note: {title} was started with other versions and is run again.", file=sys.stderr)
-    return [run.key.plan for run in chosen]
+    return [run.key.plan for run in chosen_runs]

@@ -1,8 +1,8 @@
-"""The one way in which commands print.
+"""Safe printing of commands.
 
-Names of files, data, studies, runs and features are other people's. On a terminal an escape sequence in one
-would move the cursor or set the title, a bidirectional override would turn a line around, and a line break
-would make a line of its own. Whatever is printed goes through `tell`, which escapes these characters.
+Names of files, data, studies, runs and features come from other people. On a terminal, an escape sequence in
+a name would move the cursor or set the title, a bidirectional override would reverse a line, and a line break
+would begin a new line. All output goes through `tell`, which escapes these characters.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from rankstudio.engine.errors import one_line
 
 
 class Block(str):
-    """Lines that were put together here: their breaks are their own, all names in them are of one line."""
+    """A text of several lines: :func:`tell` keeps its line breaks, which come from the program itself."""
 
     __slots__ = ()
 
 
 def tell(*lines: str, file: TextIO | None = None, end: str = "\n", flush: bool = False) -> None:
-    """Print lines one under the other, without the characters that a terminal would act on.
+    """Print lines one below the other, with escapes for the characters that control a terminal.
 
     Parameters
     ----------
     lines : str
-        Each is one line, or a `Block` of them.
+        Each text is printed as one line, a `Block` as its lines.
     file : text stream, optional
         The standard output by default.
     end : str

@@ -1,4 +1,4 @@
-"""Kinds of words of the command line: data, a study or a model; and which of them a command takes."""
+"""Kinds of files on the command line (data, study or model), and the check of what a command takes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from pathlib import Path
 from rankstudio.engine.errors import PlanError
 
 _STUDY_MAGIC = b"SQLite format 3\0"
-_N_BYTES_READ = 2_000  # bytes that have the format of a model
+_N_BYTES_READ = 2_000  # bytes at the beginning of a file, in which a model names its format
 _LETOR_DOCUMENT = re.compile(rb"[-+.\de]+\s+(qid:\S|\d+:[-+.\d])", re.IGNORECASE)
 _DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".letor")
 
+# Kind that an argument takes, by its metavar.
 _KINDS_BY_METAVAR = {"DATA": "data", "STUDY": "study", "MODEL": "model"}
 _EXPECTED_TEXTS = {"data": "a data file or folder of folds", "study": "a study file", "model": "a model file"}
 _FOUND_TEXTS = {"data": "data", "study": "a study", "model": "a model", "text": "a text file"}
-_REMEDIES = {
+_REMEDIES = {  # by the kind that a command takes, and the kind that it got
     ("data", "study"): "rankstudio studies {path} lists the data of its runs",
     ("data", "model"): "models are given with --model or as MODEL",
     ("study", "data"): "rankstudio run --data {path} --study FILE makes a study of them",
@@ -58,7 +59,7 @@ def kind_of(path: Path) -> str:
 
 
 def _begins_letor(begin: bytes) -> bool:
-    """Return whether the first line that is no comment is a document of LETOR text."""
+    """Return whether the first line that is not empty and no comment is a document of LETOR text."""
     lines = (line.strip() for line in begin.splitlines())
     first = next((line for line in lines if line and not line.startswith(b"#")), b"")
     return _LETOR_DOCUMENT.match(first) is not None
@@ -77,7 +78,7 @@ def _is_model(begin: bytes) -> bool:
 def _named_places(
     parser: argparse.ArgumentParser, args: argparse.Namespace
 ) -> Iterator[tuple[argparse.Action, Path]]:
-    """Yield the options and words of a command, and of a command within it, with the places they name."""
+    """Yield the arguments of a command and of its subcommand, each with a file or folder that it names."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             yield from _named_places(action.choices[getattr(args, action.dest)], args)
@@ -89,19 +90,20 @@ def _named_places(
 
 
 def refuse_other_kinds(args: argparse.Namespace) -> None:
-    """Refuse a study or a model where a command takes data, and so on, before anything is read.
+    """Refuse a file of another kind than a command takes, such as a study for data, before it is read.
 
     Raises
     ------
     PlanError
-        The text says which the command got, and what to do.
+        If there is such a file; the text says which kind it has, and what to do.
     """
     for action, value in _named_places(args.parser, args):
         needed = _KINDS_BY_METAVAR.get(str(action.metavar))
         kind = kind_of(value) if needed is not None else ""
         if kind == "text" and needed != "study":
             continue  # data and models of other programs are text, too
-        if needed is not None and kind not in ("", needed, *getattr(action, "also", ())):
+        accepted_kinds = ("", needed, *getattr(action, "also", ()))
+        if needed is not None and kind not in accepted_kinds:
             name = action.option_strings[0] if action.option_strings else action.metavar
             remedy = _REMEDIES[needed, kind].format(path=value)
             raise PlanError(

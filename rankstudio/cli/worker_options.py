@@ -1,4 +1,4 @@
-"""Who does the work of a command: the threads of this process, processes, or a cluster."""
+"""The options of the workers of a command: threads of this process, processes, or a cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TLS_HELP = {
 
 
 def add_worker_options(parser: Any) -> None:
-    """Add the options that say who does the work."""
+    """Add the options of the workers."""
     group = parser.add_argument_group("workers; all give identical results")
     group.add_argument(
         "--workers",
@@ -42,19 +42,20 @@ def add_worker_options(parser: Any) -> None:
 
 @contextmanager
 def workers(args: argparse.Namespace) -> Iterator[Workers]:
-    """Provide the workers that the options ask for; at the end they are released.
+    """Provide the workers that the options choose; at the end the workers are released.
 
     Raises
     ------
     PlanError
-        For both options at once, or some certificates without the others.
+        For both options together, or some certificates without the others.
     WorkerError, ParameterError, MissingExtraError
-        Where there are none, or fewer than one is asked for.
+        If there are no such workers, or if ``--workers`` is less than 1.
     """
     if args.scheduler is not None and args.workers is not None:
         raise PlanError("--workers: not allowed with --scheduler, which has its own workers. Omit one.")
     certificates = _certificates(args)
-    if args.workers == 1 or (args.workers is None and args.scheduler is None and threads.available() == 1):
+    is_default = args.workers is None and args.scheduler is None
+    if args.workers == 1 or (is_default and threads.available() == 1):
         yield ALONE
         return
     from rankstudio.engine.experiment.execution import executors
@@ -71,7 +72,10 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 
 
 def _certificates(args: argparse.Namespace) -> Certificates | None:
-    """Return the certificates that the options name, None where they name none."""
+    """Return the certificates that the options name.
+
+    The result is None without any of the options.
+    """
     files = {name: getattr(args, f"tls_{name}") for name in _TLS_HELP}
     if all(path is None for path in files.values()):
         return None

@@ -74,7 +74,7 @@ _HOMES = {
 
 
 def _homes() -> dict[str, str]:
-    """Return in which module each name is: estimators are where the catalog of methods says."""
+    """Return the module of each name; the catalog of methods has the modules of the estimators."""
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - see above
 
     estimators = (entry.estimator.partition(":") for entry in methods() if entry.origin is None)
@@ -82,13 +82,13 @@ def _homes() -> dict[str, str]:
 
 
 def _functions() -> dict[str, str]:
-    """Return in which module each function of an ability is."""
+    """Return the module of each function that a plug-in adds, by name."""
     from rankstudio.engine.plugins.engine_functions import engine_functions  # noqa: PLC0415 - see above
 
     return engine_functions()
 
 
-def __getattr__(name: str) -> Any:  # checkers of types know nothing of abilities
+def __getattr__(name: str) -> Any:  # type checkers do not know the functions of abilities
     if name == "__all__":  # for ``from rankstudio.engine import *``
         return __dir__()
     home = _HOMES.get(name)

@@ -45,9 +45,10 @@ from typing import Any
 
 from rankstudio.engine.language import tr
 
-ALIKE = 0.5  # of the letters of two names; below it the nearest is no help
-_MOST_SHOWN = 120  # characters of what was found: an error stays readable
-# C0 and C1 with their escape sequences, ends of lines and paragraphs, and what turns the direction of text.
+ALIKE = 0.5  # least similarity of two names, from 0 to 1, for one to be suggested in place of the other
+_MOST_SHOWN = 120  # characters of a value in an error: the error stays readable
+# Control characters C0 and C1, with which escape sequences begin; ends of lines and paragraphs; and the
+# characters that change the direction of text.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -61,7 +62,7 @@ def shown(value: object) -> str:
 
 
 def nearest(word: object, candidates: Iterable[str], alike: float = ALIKE) -> str:
-    """Return the known name that is most like a word, ignoring case, or "" where none is at all alike."""
+    """Return the known name that is most like a word, ignoring case; "" where no name is similar enough."""
     by_key = {name.casefold(): name for name in candidates}
     if not isinstance(word, str):
         return ""
@@ -70,17 +71,17 @@ def nearest(word: object, candidates: Iterable[str], alike: float = ALIKE) -> st
 
 
 def did_you_mean(meant: str) -> str:
-    """Return the question whether a value was meant; "" for none."""
+    """Return the question whether a value was meant; "" where `meant` is ""."""
     return tr("Did you mean {value}?").format(value=meant) if meant else ""
 
 
 def one_line(text: str) -> str:
-    """Return a text with escaped control characters, those of direction too: a line, safe for a terminal."""
+    """Return a text as one line, safe for a terminal: its control characters are escaped."""
     return without_controls(text, lambda sign: repr(sign)[1:-1])
 
 
 def without_controls(text: str, escaped: Callable[[str], str]) -> str:
-    """Return a text with something else for each control character."""
+    """Return a text in which `escaped` of a control character replaces it."""
     return _CONTROL.sub(lambda sign: escaped(sign[0]), text)
 
 
@@ -101,7 +102,7 @@ class RankStudioError(Exception):
 
     @property
     def terminal_text(self) -> str:
-        """The message in the terminal, where a remedy may be an option."""
+        """The message for the terminal; its remedy may be an option of the command line."""
         return str(self)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -109,7 +110,7 @@ class RankStudioError(Exception):
 
 
 def _again(kind: type[RankStudioError], args: tuple[object, ...], attributes: dict[str, object]) -> object:
-    """Make an error that was pickled, without the constructor: its text is there already."""
+    """Restore a pickled error. Its constructor is not called: it would make the text a second time."""
     error = kind.__new__(kind, *args)
     vars(error).update(attributes)
     return error
@@ -182,7 +183,7 @@ class ColumnValueError(FormatError):
     cell : str
         The first such cell in a column that has numbers, too; "" if there is none.
     terminal_remedy : str
-        What helps in the terminal, as a sentence; "" for nothing else than the message says.
+        Sentence with the remedy in the terminal; "" where the message suffices.
     """
 
     text_columns: tuple[str, ...] = ()
@@ -225,7 +226,7 @@ class SeveralDatasetsError(DatasetError):
 
 
 class NoJudgmentsError(DatasetError):
-    """Feature logs are without judgments, or it is not clear which ones are theirs."""
+    """Feature logs without judgments, or with several files that may be their judgments."""
 
 
 class UnknownColumnsError(DatasetError):
@@ -236,9 +237,9 @@ class UnknownColumnsError(DatasetError):
     problem : str
         What was found and what was expected.
     remedy : str
-        Which parameters say what the columns are; the window has fields for them.
+        Sentence with the parameters that name the columns; the window has fields for them.
     terminal_remedy : str
-        The same with the terminal's options.
+        The same sentence with the options of the terminal; `remedy` by default.
     """
 
     def __init__(self, problem: str, remedy: str = "", terminal_remedy: str = "") -> None:
@@ -283,7 +284,9 @@ class ParameterError(RankStudioError, ValueError):
 
 
 def between(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return a parameter as an int; ParameterError unless it is a whole number from low up, or to high.
+    """Return a parameter as an int; ParameterError unless it is a whole number from `low` to `high`.
+
+    Without `high`, every whole number from `low` up is valid.
 
     Examples
     --------
@@ -315,11 +318,10 @@ class MissingExtraError(RankStudioError, ImportError):
         self.library = library
         self.extra = extra
         self.reason = reason
-        text = (
-            tr("{needed_by} needs {library}, which is installed but cannot be loaded: {reason}")
-            if reason
-            else tr("{needed_by} needs {library}, which is not installed: pip install {package}.")
-        )
+        if reason:
+            text = tr("{needed_by} needs {library}, which is installed but cannot be loaded: {reason}")
+        else:
+            text = tr("{needed_by} needs {library}, which is not installed: pip install {package}.")
         package = f'"rankstudio[{extra}]"' if extra else library.lower()
         super().__init__(text.format(needed_by=needed_by, library=library, package=package, reason=reason))
 
@@ -329,7 +331,7 @@ class PlanError(RankStudioError):
 
 
 class MethodError(RankStudioError):
-    """A method that is not RankStudio's own and failed; the run ends, and everything else goes on.
+    """A failure of a method that is not RankStudio's own; its run ends, and everything else goes on.
 
     Parameters
     ----------
@@ -346,11 +348,11 @@ class MethodError(RankStudioError):
 
 
 class MeasureError(MethodError):
-    """A measure that is not RankStudio's own and failed; what it was computed for ends, and nothing else."""
+    """A failure of a measure that is not RankStudio's own; only the work that needs the measure ends."""
 
 
 class AnalysisError(MethodError):
-    """An analysis that is not RankStudio's own and failed; it ends, and nothing else."""
+    """A failure of an analysis that is not RankStudio's own; only the analysis ends."""
 
 
 class CodeNotAllowedError(PlanError):
@@ -399,7 +401,7 @@ class StudyInUseError(StoreError):
     """A study that is open in another process."""
 
 
-class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, not an error
+class Cancelled(RankStudioError):  # noqa: N818 - no name ending in Error: the user requested the stop
     """Work that was stopped on request.
 
     Examples

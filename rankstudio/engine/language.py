@@ -1,8 +1,8 @@
-"""Sentences for people: texts are English, and are looked up in a catalog where one was installed.
+"""Translation of texts for users: the texts are English, and are looked up in a catalog if one is installed.
 
-The window installs one; the terminal and worker processes never do. A text is looked up where its sentence
-is made: an error of the engine is in the language of the process that raised it, the terminal's in English.
-What is written for everybody alike, as the report is, is made inside :func:`in_english`.
+The window installs a catalog; the terminal and worker processes never do, so their texts are English. A text
+is looked up where its sentence is made: an error of the engine is in the language of the process that raised
+it. A text that has to be in English in any language, such as a report, is made inside :func:`in_english`.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ _english: ContextVar[bool] = ContextVar("english", default=False)
 
 
 class _Language:
-    """The language of this process, and the catalog its texts are looked up in."""
+    """The language of this process, with the catalog in which its texts are looked up."""
 
     def __init__(self) -> None:
         self.key = SOURCE
         self.catalog = NullTranslations()
-        self.others: Mapping[str, str] = {}
-        self.used = False
+        self.added_texts: Mapping[str, str] = {}  # translations that the catalog lacks, by text
+        self.used = False  # whether a text was looked up already
 
 
 _language = _Language()
 
 
 class _NumberFormatter(Formatter):
-    """Formats as `str.format` does, with the thousands separator of a language."""
+    """Formatter that works as `str.format`, with the thousands separator of a language."""
 
     def __init__(self, separator: str) -> None:
         self._separator = separator
 
     def format_field(self, value: Any, format_spec: str) -> Any:
-        """Return a field; one with the option ``,`` has the separator of the language."""
+        """Return a formatted field, with the language's separator if its format has the option ``,``."""
         text = format(value, format_spec)
         return text.replace(",", self._separator) if "," in format_spec else text
 
@@ -79,18 +79,18 @@ def tr(text: str, context: str = "") -> str:
     >>> tr("found {n} features").format(n=3)
     'found 3 features'
     """
-    if not text or _english.get():
-        return text  # nothing would be the catalog's own heading
+    if not text or _english.get():  # gettext returns the header of the catalog for ""
+        return text
     _language.used = True
     catalog = _language.catalog
     translated = catalog.pgettext(context, text) if context else catalog.gettext(text)
     if translated == text and not context:
-        translated = _language.others.get(text, text)
+        translated = _language.added_texts.get(text, text)
     return translated if _language.key == SOURCE else _Text(translated)
 
 
 def translatable(text: str) -> str:
-    """Return a text unchanged: a mark for the catalogs, for texts translated later by :func:`tr`."""
+    """Return a text unchanged, but mark it for the catalogs: :func:`tr` translates it later."""
     return text
 
 
@@ -127,15 +127,15 @@ def language() -> str:
 def install(key: str, catalog: Path | None = None) -> None:
     """Set the language of this process, before any text is translated.
 
-    Texts translated earlier keep their language. A failure gives a `RuntimeWarning` instead of an error: a
-    window in two languages is better than none.
+    Texts that were translated earlier keep their language. That gives a `RuntimeWarning` and no error: a
+    window in two languages is better than no window.
 
     Parameters
     ----------
     key : str
-        "de".
+        Key of the language, such as "de".
     catalog : Path, optional
-        Compiled catalog of the language; without one texts stay English.
+        Compiled catalog of the language; without a catalog, texts stay English.
     """
     if _language.used and key != _language.key:
         warnings.warn(
@@ -149,12 +149,15 @@ def install(key: str, catalog: Path | None = None) -> None:
 
 def add_texts(translations: Mapping[str, str]) -> None:
     """Add translations of texts that the catalog of the language does not have, such as those of plug-ins."""
-    _language.others = dict(translations)
+    _language.added_texts = dict(translations)
 
 
 @contextmanager
 def in_english(english: bool = True) -> Iterator[None]:
-    """Keep texts in English temporarily, on this thread; or, within that, in the language of the process."""
+    """Keep texts in English on this thread inside a ``with`` block.
+
+    ``in_english(False)`` inside such a block returns to the language of the process.
+    """
     before = _english.set(english)
     try:
         yield

@@ -19,7 +19,7 @@ class Step:
     Attributes
     ----------
     number : int
-        Counted from 1.
+        Number of the step, from 1.
     selected : tuple of int
         0-based columns of the features in use, in the order of selection.
     coef : ndarray of shape (n,)
@@ -37,11 +37,12 @@ class Step:
     linear : bool
         Class attribute: whether ``coef`` is the model. Otherwise ``coef`` is the importance of each feature.
     learned : bool
-        Class attribute: whether it was trained on features, and so can score any documents.
+        Class attribute: whether the model was trained on features, so that it can score any documents.
     narrow : bool
-        Class attribute: whether it takes only the features that it needs out of those of the documents.
+        Class attribute: whether :meth:`scores` reads only the features that the model needs, so that the
+        others need not be copied into C order.
     additive : bool
-        Class attribute: whether its scores are those of the previous step plus some of its own.
+        Class attribute: whether the scores are the scores of the previous step plus those of one new term.
 
     Examples
     --------
@@ -75,16 +76,16 @@ class Step:
 
     @property
     def whole(self) -> bool:
-        """Whether it can score: for nonlinear paths a study stores only one complete model."""
+        """Whether the model can score: of a nonlinear path, a study stores only one complete model."""
         return True
 
     def covers(self, X: Floats) -> bool:
-        """Return whether it can score the documents with these features, shape (m, n)."""
+        """Return whether the model can score documents with these features, shape (m, n)."""
         return self.whole
 
     @property
     def source(self) -> str:
-        """Source, for messages; "" for a model trained here."""
+        """Where the model comes from, for messages; "" for a model trained by RankStudio."""
         return ""
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
@@ -116,7 +117,7 @@ class Step:
         Returns
         -------
         dict
-            "kind", and the definition under its own name, as plain values.
+            "kind", and the definition of the model, as plain values.
         """
         return {}
 
@@ -130,7 +131,7 @@ class Iteration(Step):
     gap : float
         Duality gap: an upper bound of the distance of the criterion from its minimum.
     converged : bool
-        Whether it is small enough for the optimiser to stop.
+        Whether the gap is small enough for the optimiser to stop.
 
     Examples
     --------
@@ -148,7 +149,9 @@ class Iteration(Step):
 def steps_of(
     work: Iterator[Step | WorkProgress], progress_of: Callable[[Step], WorkProgress] | None = None
 ) -> Waiting[list[Step]]:
-    """Return the steps of a work, with its progress events and what a function makes of each step.
+    """Yield the progress of a work, and return the steps of the work.
+
+    The progress consists of the work's own events, and of ``progress_of(step)`` after each step.
 
     Examples
     --------

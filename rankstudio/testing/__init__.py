@@ -1,4 +1,4 @@
-"""Checks for authors of methods: what RankStudio's own tests ask of every method.
+"""Checks for authors of methods, the same that RankStudio's own tests make of every method.
 
 Examples
 --------

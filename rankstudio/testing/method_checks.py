@@ -29,9 +29,9 @@ from rankstudio.engine.methods.catalog.registry import refuse_invalid
 from rankstudio.engine.steps import Step
 
 _LEAST_HELP = 10  # characters of a text that explains something
-_SCORES = (
-    1e-6  # of the largest score: what the order of sums over documents may change in ill-conditioned sums
-)
+# Greatest difference of scores, relative to the largest score.
+# Another order of documents changes the rounding of sums, much if they are ill-conditioned.
+_SCORE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class MethodCheck:
     method : str
         Key of the method.
     check : str
-        What was checked.
+        Name of the check, such as "texts are complete".
     problem : str
         What is wrong, as a sentence; "" if nothing is.
     """
@@ -70,7 +70,7 @@ def check_method(
     Returns
     -------
     tuple of MethodCheck
-        Results in order. After a check whose failure makes later ones pointless, these are missing.
+        Results in order. If one of the first four checks fails, the later checks are not made.
 
     Notes
     -----
@@ -85,6 +85,10 @@ class _Checks:
     parameters: dict[str, Any]
 
     def results(self, *, processes: bool) -> Iterator[MethodCheck]:
+        """Yield the results of all checks.
+
+        After a failure of one of the first checks, the others are not made.
+        """
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
             ("texts are complete", self._texts),
@@ -112,6 +116,10 @@ class _Checks:
             yield self._result(name, check)
 
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
+        """Return the result of a check.
+
+        The check is a function that raises an error if it fails.
+        """
         try:
             check()
         except AssertionError as error:
@@ -137,19 +145,25 @@ class _Checks:
         self.entry.load()
 
     def _plan(self, **changes: Any) -> Plan:
-        parameters = {
-            **{p.name: p.default[len(p.default) // 2] for p in self.entry.parameters if p.kind is Kind.GRID}
+        """Return a plan of the method with one value of each grid.
+
+        It is the middle value of the default grid, unless the author gave another one.
+        """
+        middle_values = {
+            p.name: p.default[len(p.default) // 2] for p in self.entry.parameters if p.kind is Kind.GRID
         }
-        return Plan("checked", self.entry.key, {**parameters, **self.parameters}, folds=(1,)).changed(
-            **changes
-        )
+        parameters = {**middle_values, **self.parameters}
+        return Plan("checked", self.entry.key, parameters, folds=(1,)).changed(**changes)
 
     def _estimator(self, part: RankingDataset) -> Any:
         plan = self._plan()
         return estimator(plan, plan.entry, plan.combinations[0].parameters, part.feature_ids)
 
     def _fitted(self, part: RankingDataset, rows: Ints | slice = slice(None)) -> list[Step]:
-        """Return the steps of a method trained on documents, or on some of them in another order."""
+        """Return the steps of the method trained on documents.
+
+        The argument `rows` has the documents to train on, in this order; all by default.
+        """
         return list(self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows]))
 
     def _steps(self) -> None:
@@ -168,9 +182,10 @@ class _Checks:
 
     def _unchanged(self) -> None:
         part = _data().folds[0].train
-        before = part.X.copy(), part.y.copy()
+        X_before = part.X.copy()
+        y_before = part.y.copy()
         self._fitted(part)
-        equal = np.array_equal(part.X, before[0]) and np.array_equal(part.y, before[1])
+        equal = np.array_equal(part.X, X_before) and np.array_equal(part.y, y_before)
         assert equal, "X or y was changed."
 
     def _query_order(self) -> None:
@@ -184,7 +199,10 @@ class _Checks:
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
-        """Compare the scores of the last models of documents in two orders, and the order of features."""
+        """Train on the documents in two orders.
+
+        Compare the last models' scores and order of features.
+        """
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]
         if self.entry.selects:
@@ -195,7 +213,7 @@ class _Checks:
         reordered: Floats = second.scores(columns)
         largest = max(float(np.abs(scores).max()), np.finfo(np.float64).tiny)
         difference = float(np.abs(scores - reordered).max()) / largest
-        assert difference <= _SCORES, f"The scores differ by {difference:.2g} of the largest score."
+        assert difference <= _SCORE_TOLERANCE, f"The scores differ by {difference:.2g} of the largest score."
 
     def _pickled(self) -> None:
         part = _data().folds[0].train
@@ -218,7 +236,7 @@ class _Checks:
         with tempfile.TemporaryDirectory() as folder, Study.create(Path(folder) / "s.rankstudio") as study:
             events = run_stored(plan, dataset, study)
             next(event for event in events if isinstance(event, UnitFinished))
-            events.close()
+            events.close()  # interrupt the run after its first unit
             finished = [event for event in run_stored(plan, dataset, study) if isinstance(event, RunFinished)]
         assert finished[0].result.average == full.average, "A resumed run has other results."
 
@@ -233,7 +251,7 @@ class _Checks:
     def _growth(self) -> None:
         """Refuse time that grows with more than the fourth power of the number of features."""
         seconds = []
-        for n_noise in (16, 64):
+        for n_noise in (16, 64):  # 20 and 68 features with the informative ones
             sizes: Any = {"n_informative": 4, "n_redundant": 0, "n_noise": n_noise, "n_constant": 0}
             part = make_ranking(25, **sizes, seed=3).folds[0].train
             began = process_time()

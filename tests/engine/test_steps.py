@@ -76,7 +76,7 @@ def test_a_step_that_somebody_has_is_that_step() -> None:
 def test_what_curves_need_makes_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = path()
     kept = packed(steps)
-    monkeypatch.setattr(HeldSteps, "_made", None)
+    monkeypatch.setattr(HeldSteps, "_make_step", None)
     assert kept.numbers.tolist() == [step.number for step in steps]
     assert kept.criteria.tolist() == [step.criterion for step in steps]
     assert kept.sizes.tolist() == [len(step.selected) for step in steps]

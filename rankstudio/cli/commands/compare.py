@@ -123,7 +123,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_table_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a table for print; with any of them it is one."""
+    """Add the options of a table for publication.
+
+    Any of them makes the command print such a table.
+    """
     table = parser.add_argument_group("table for publication")
     table.add_argument(
         "--measures",
@@ -214,7 +217,10 @@ def _data_opener(name: str | None) -> Opener:
 
 
 def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) -> list[RunResult]:
-    """Return the runs on the part that is asked for; by default without the test parts that are sealed."""
+    """Return the runs on the part that ``--part`` names.
+
+    By default, these are runs without sealed test parts.
+    """
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
     for source in sources:
@@ -233,7 +239,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
 
 
 def _run_on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> ReportedRun:
-    """Return a run with or without its test part; by default as its study shows the run."""
+    """Return a run with or without its test part; without a named part, as its study shows the run."""
     match part:
         case "test":
             return run
@@ -244,13 +250,16 @@ def _run_on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> R
 
 
 def _compare_runs(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
-    """Compare the runs of each group on each dataset. Runs count from 1 on each dataset."""
+    """Compare the runs of each group on each dataset.
+
+    Runs are numbered from 1 on each dataset.
+    """
     against = int(args.against) if args.against and args.against.isdecimal() else args.against
     _check_dataset(args, [result.data_name for result in runs])
     datasets = grouped(runs, lambda result: result.data_name)
     chosen = {name: dataset_runs for name, dataset_runs in datasets.items() if args.data in (None, name)}
     if not chosen:
-        compare_groups({})  # says what is missing
+        compare_groups({})  # raises the error that there are no runs to compare
     return [
         comparison
         for dataset_runs in chosen.values()
@@ -267,12 +276,11 @@ def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
 
 
 def _is_table_wanted(args: argparse.Namespace) -> bool:
-    """Return whether a table for print is asked for: by an option, or by a suffix that nothing else has."""
+    """Return whether a table for publication is wanted: by an option, or by a suffix of such tables only."""
     options = (args.measures, args.by, args.bold, args.marks, args.test, args.sd, args.to)
     suffix = args.out.suffix.lower() if args.out and not args.format else ""
-    return (
-        any(options) or args.digits is not None or suffix in set(_SUFFIXES.values()) - set(FORMATS.values())
-    )
+    suffixes_of_tables_only = set(_SUFFIXES.values()) - set(FORMATS.values())
+    return any(options) or args.digits is not None or suffix in suffixes_of_tables_only
 
 
 def _write_table(args: argparse.Namespace) -> int:

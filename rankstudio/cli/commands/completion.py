@@ -36,15 +36,15 @@ def run(args: argparse.Namespace) -> int:
 
     parser = command_line(tuple(known_commands()))
     for action in _all_actions(parser):
-        named_by = action.type is Path or action.dest == "data"
-        if named_by and not action.choices:
+        is_path = action.type is Path or action.dest == "data"
+        if is_path and not action.choices:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     write_output(STANDARD, shtab.complete(parser, args.shell) + "\n")
     return 0
 
 
 def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Go through the arguments of a parser and of its commands."""
+    """Yield the arguments of a parser and of its commands."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):

@@ -1,4 +1,4 @@
-"""``rankstudio convert``: data in any format, written anew in any."""
+"""``rankstudio convert``: read data in one format and write them in another."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _output_format(args: argparse.Namespace) -> DataFormat:
 
 
 def _input_path(args: argparse.Namespace) -> Path:
-    """Return the data to read; of the standard input with the ending of its format."""
+    """Return the path of the data to read; for standard input, of a file with the ending of its format."""
     if args.form and not is_standard(args.data):
         raise PlanError(f"--from: only for standard input (DATA is -), got {args.data}. Omit --from.")
     return input_file(args.data, format_of_key(args.form or "letor").ending)
@@ -221,7 +221,10 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
-    """Return the TREC runs by name that the options give for judgments; None without any."""
+    """Return the TREC runs of the options ``--run``, by name.
+
+    The result is None without such an option.
+    """
     from rankstudio.engine.data.formats.trec import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:
@@ -230,7 +233,7 @@ def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
 
 
 def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
-    """Return judged documents with their scores in runs, in the folds of a plan."""
+    """Return the judged documents with their scores in TREC runs as features, in the folds of a plan."""
     from rankstudio.engine.data.formats.data_file import load_trec
     from rankstudio.engine.data.table import scaling
 
@@ -239,10 +242,11 @@ def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedD
 
 
 def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
-    """Return a dataset whose queries are numbered, where one is a text that LETOR cannot have as its id."""
+    """Return a dataset with query ids for LETOR text: numbers, where an id has a space or the sign "#"."""
     parts = (part for fold in dataset.folds for part in fold.parts.values())
     queries = dict.fromkeys(query for part in parts for query in part.query_ids)
-    if all(len(query.split()) == 1 and "#" not in query for query in queries):
+    are_single_words = all(len(query.split()) == 1 and "#" not in query for query in queries)
+    if are_single_words:
         return dataset
     tell("Note: LETOR text has no queries of several words: they are numbered from 1.", file=sys.stderr)
     numbers = {query: str(number) for number, query in enumerate(queries, start=1)}
@@ -290,12 +294,12 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
 
 
 _MAX_LISTED_FOLDS = 10  # folds in a sentence
-_ID_LIMIT = 1 << 31
+_ID_LIMIT = 1 << 31  # ids are smaller: they are signed numbers of 32 bits
 _EXPECTED_SOURCE = "a study, the results.json of a run, or a model in JSON"
 
 
 def add_selection_options(parser: Any) -> None:
-    """Add the options that say whose features to keep."""
+    """Add the options that name the run or model whose features are kept."""
     parser.add_argument(
         "--selected",
         type=Path,
@@ -323,7 +327,7 @@ def selected_features(path: Path, number: int | None, fold: int | None) -> tuple
     Raises
     ------
     PlanError
-        Where the file is nothing of the kind, or has several runs or folds and none is named.
+        Where the file has no selected features, or has several runs or folds of which none is named.
     DataError, StoreError
         Where a model or a study cannot be read.
     """
@@ -342,9 +346,16 @@ def selected_features(path: Path, number: int | None, fold: int | None) -> tuple
 
 
 def _selection_of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:
-    numbers = ", ".join(map(str, list(folds)[:_MAX_LISTED_FOLDS])) + (
-        " …" if len(folds) > _MAX_LISTED_FOLDS else ""
-    )
+    """Return the feature ids of a fold, by default of the only fold.
+
+    Raises
+    ------
+    PlanError
+        Without such a fold, for a fold without features, or for None where there are several folds.
+    """
+    numbers = ", ".join(map(str, list(folds)[:_MAX_LISTED_FOLDS]))
+    if len(folds) > _MAX_LISTED_FOLDS:
+        numbers += " …"
     if fold is None and len(folds) != 1:
         raise PlanError(f"--selected-fold: {path} has folds {numbers}; expected one of them, got none.")
     ids = folds.get(next(iter(folds)) if fold is None else fold)
@@ -356,7 +367,10 @@ def _selection_of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int 
 
 
 def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
-    """Return the selection of each fold of a results.json; None for another file."""
+    """Return the selected features of each fold of a results.json.
+
+    The result is None for another file in JSON.
+    """
     try:
         values = json.loads(read_text(path))
     except OSError as error:
@@ -370,7 +384,8 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
     folds = {}
     for position, entry in enumerate(entries, start=1):
-        number, ids = (entry.get("fold"), entry.get("selected")) if isinstance(entry, dict) else (None, None)
+        number = entry.get("fold") if isinstance(entry, dict) else None
+        ids = entry.get("selected") if isinstance(entry, dict) else None
         if not _is_id(number) or not _are_ids(ids):
             raise PlanError(
                 f'{path}: entry {position} of "folds" is invalid: expected a "fold" number from 1 up, '
@@ -393,7 +408,7 @@ def _are_ids(values: object) -> TypeGuard[list[int]]:
 
 
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
-    """Return the selection of each fold of a finished run of a study."""
+    """Return the selected features of each fold of a finished run of a study."""
     with reading(path) as (study, runs):
         results = study.finished([one_run(path, runs, number, "--selected-run")])
     if not results:

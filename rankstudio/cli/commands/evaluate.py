@@ -38,8 +38,11 @@ def _epilog() -> str:
     """Return the measures and the conventions with their meanings, from the catalogues."""
     forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
     first = {Cut.NONE: "", Cut.OPTIONAL: "all documents, or the first k", Cut.NEEDED: "the first k documents"}
-    measures = [(forms[f.cut].format(f.name), f.help.format(first=first[f.cut])) for f in FAMILIES]
-    conventions = [(c.key, c.summary) for c in CONVENTIONS.values()]
+    measures = [
+        (forms[family.cut].format(family.name), family.help.format(first=first[family.cut]))
+        for family in FAMILIES
+    ]
+    conventions = [(convention.key, convention.summary) for convention in CONVENTIONS.values()]
     note = "Measures of plug-ins are listed by rankstudio plugins."
     return f"measures:\n{explained(measures)}\n\n{note}\n\nconventions:\n{explained(conventions)}"
 
@@ -157,7 +160,7 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
 
 
 def averages_as_text(result: Evaluation) -> str:
-    """Return the averages: a line for each measure, one column for each cut-off where there are any."""
+    """Return a table of the averages: a row for each measure, and a column for each cut-off, "all" last."""
     labels: dict[str, str] = {}
     values: dict[str, dict[int | None, str]] = {}
     for name, value in result.items():
@@ -174,7 +177,7 @@ def averages_as_text(result: Evaluation) -> str:
 
 
 def queries_as_text(result: Evaluation) -> Block:
-    """Return the measures of every query, a line each."""
+    """Return a table of the measures of each query, with a row for each query."""
     rows = [
         [str(query), *(number(float(values[q])) for values in result.per_query.values())]
         for q, query in enumerate(result.query_ids.tolist())

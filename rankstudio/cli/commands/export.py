@@ -1,4 +1,4 @@
-"""``rankstudio export``: a model in the format of another program, with the proof that it ranks alike."""
+"""``rankstudio export``: write a model in the format of another program, and verify that it ranks alike."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.proof import RankingProof
 
 FEATURE_SET = "feature-set"
-"""Format of no model, but of the definitions of its features."""
+"""Key in ``--to`` for the definitions of the model's features, without the model."""
 
 HELP = "export a model to the format of another program"
 DESCRIPTION = """\
@@ -126,7 +126,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _score_function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tuple[ScoreFunction, str]:
-    """Return the score function with the features of a set, and why a set beside the model is not used."""
+    """Return the score function with the definitions of a feature set, and a note.
+
+    The note says why a feature set beside the data is not used; "" if it is used, or if there is none.
+    """
     function = score_function(model)
     if args.feature_set is not None:
         features = read_feature_set(args.feature_set)
@@ -178,7 +181,7 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
 def _print_outcome(
     args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, data_name: str
 ) -> None:
-    """Print the written files, the changes for the format, and whether it ranks alike."""
+    """Print the written files, the changes for the format, and whether the exported model ranks alike."""
     sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
@@ -198,12 +201,15 @@ def _print_outcome(
 
 
 def _data_paths(model: Model) -> list[Path]:
-    """Return the data that a model's plan names: the proof may read them."""
+    """Return the data that a model's plan names, which the verification may read."""
     return inputs_of_plan(plan_from_dict(model.plan)) if model.plan else []
 
 
 def _trial_documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:
-    """Return documents to try the model on, their description, and why there are none, if none were named."""
+    """Return documents for the verification, their description, and the reason why there are none.
+
+    The reason is "" if there are documents. Where the options name data, an error is raised instead.
+    """
     from rankstudio.engine.experiment.model_data import trial_parts
 
     try:

@@ -1,4 +1,4 @@
-"""``rankstudio figures``: the figures of a study as a paper prints them."""
+"""``rankstudio figures``: write the figures of a study for publication."""
 
 from __future__ import annotations
 
@@ -124,5 +124,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _figure_list(figures: Sequence[StudyFigure]) -> Block:
-    wide = max((len(figure.name) for figure in figures), default=0)
-    return Block("\n".join(one_line(f"{figure.name:<{wide}}  {figure.title}") for figure in figures))
+    width = max((len(figure.name) for figure in figures), default=0)
+    return Block("\n".join(one_line(f"{figure.name:<{width}}  {figure.title}") for figure in figures))

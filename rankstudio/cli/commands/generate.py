@@ -1,4 +1,4 @@
-"""``rankstudio generate``: made-up data of any size."""
+"""``rankstudio generate``: write synthetic data of any size."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _whole_number(text: str) -> int:
     try:
         number = float(text)
     except ValueError:
-        number = 0.5
-    # Up to 2^53, some 9e15, every whole number is a float; a greater one may not be the one that was written.
+        number = 0.5  # not whole, and so refused below
+    # Up to 2^53, about 9e15, a float has the exact value of every whole number; above it may be rounded.
     if not number.is_integer() or number > 1e15:
         raise argparse.ArgumentTypeError(f"expected a whole number such as 31531 or 3.77e6, got {text}")
     return int(number)

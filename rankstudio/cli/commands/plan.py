@@ -1,4 +1,4 @@
-"""``rankstudio plan``: the plan of a run, to be run again: as TOML, a command, a program or a notebook."""
+"""``rankstudio plan``: write the plan of a run as TOML, a command, a program or a notebook, to repeat it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Programs and notebooks need Python with RankStudio installed; the curves of a no
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     source: Any = parser.add_argument("source", type=Path, metavar="STUDY", help="study file, or TOML plan")
-    source.also = ("text",)
+    source.also = ("text",)  # a plan is a text file: refuse_other_kinds accepts it beside a study
     add_run_number(parser, "--run")
     parser.add_argument(
         "--to",
@@ -73,7 +73,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
-    """Return the plan, with data as they are opened from here, and the versions that computed it."""
+    """Return the plan, with the path of its data, and the versions of RankStudio and others that ran it.
+
+    The versions are empty for a plan in TOML.
+    """
     if args.source.suffix.lower() == ".toml":
         allow_named_code(args, args.source)
         return with_data_beside(load_plan(args.source), args.source), {}

@@ -1,4 +1,4 @@
-"""``rankstudio plugins``: what is installed, and what each plug-in adds."""
+"""``rankstudio plugins``: list the plug-ins of this installation and what each adds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     if args.check is not None:
         return _print_checks(args.check, json=args.json)
-    for loaded in plugins().loaded:  # warnings about entries that cannot be used come first
+    for loaded in plugins().loaded:  # so that warnings about invalid entries come before the list
         added_by(loaded)
     registry = plugins()
     rows: list[dict[str, Any]] = [
@@ -56,8 +56,13 @@ def run(args: argparse.Namespace) -> int:
         for loaded in registry.loaded
     ]
     failed = [
-        {"name": f.name, "package": f.package, "version": f.version, "reason": f.reason}
-        for f in registry.failed
+        {
+            "name": plugin.name,
+            "package": plugin.package,
+            "version": plugin.version,
+            "reason": plugin.reason,
+        }
+        for plugin in registry.failed
     ]
     if args.json:
         tell(as_json({"plugins": rows, "failed": failed, "left out": list(registry.left_out)}))
@@ -77,9 +82,9 @@ def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
         tell(f"{row['name']}  –  {row['package']} {row['version']}")
         if row["summary"]:
             tell(f"  {row['summary']}")
-        for kind, called in KINDS.items():
+        for kind, kind_label in KINDS.items():
             if row[kind]:
-                tell(f"  {tr(called)}: {', '.join(row[kind])}")
+                tell(f"  {tr(kind_label)}: {', '.join(row[kind])}")
         if not any(row[kind] for kind in KINDS):
             tell(f"  {tr('adds nothing')}")
 
@@ -93,18 +98,21 @@ def _print_checks(name: str, *, json: bool) -> int:
         tell(as_json([asdict(result) for result in results]))
     else:
         width = max(len(result.method) for result in results)
-        lines = [f"{r.method:<{width}}  {r.check:<47}  {r.problem or tr('passed')}" for r in results]
+        lines = [
+            f"{result.method:<{width}}  {result.check:<47}  {result.problem or tr('passed')}"
+            for result in results
+        ]
         tell(Block("\n".join(lines)))
     return 1 if any(result.problem for result in results) else 0
 
 
 def _entries_named(name: str) -> list[Method]:
-    """Return the methods of a plug-in, or the method of a key or of a file.
+    """Return the methods of the plug-in of a name, or the method that a key, file or import path names.
 
     Raises
     ------
     PlanError
-        If there is none; the text has the nearest name.
+        If there is no such plug-in or method; the text has a similar name.
     """
     from rankstudio.engine.methods.foreign.code import names_code
     from rankstudio.engine.methods.foreign.permission import add_by_user

@@ -1,4 +1,4 @@
-"""``rankstudio predict``: the scores that a model gives to the documents of a file."""
+"""``rankstudio predict``: print or write the scores that a model gives to the documents of a file."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def run(args: argparse.Namespace) -> int:
     scores, data, notes = score_file(args.model, input_file(args.data), columns_from(args))
     for note in (*notes, *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
-    if data.file_rows is not None:
-        in_file = np.empty_like(scores)
-        in_file[data.file_rows] = scores
-        scores = in_file
+    if data.file_rows is not None:  # documents were sorted by query: restore the order of the file
+        scores_in_file_order = np.empty_like(scores)
+        scores_in_file_order[data.file_rows] = scores
+        scores = scores_in_file_order
     text = "".join(f"{score!r}\n" for score in scores.tolist())
     if args.json:
         tell(as_json(scores.tolist()))

@@ -1,4 +1,4 @@
-"""``rankstudio run``: an experiment in the terminal, the same numbers as in the window."""
+"""``rankstudio run``: run an experiment in the terminal, with the same results as in the window."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ stopped run, or use rankstudio run --resume STUDY --out OUT."""
 
 
 def _paths_beside(data: Sequence[str], path: Path) -> list[str]:
-    """Return the data of a comparison as paths beside its file, where they exist there."""
+    """Return the data of a comparison; names of files beside its plan become paths."""
     places = [(path.parent / name).absolute() for name in data]
     return [
         str(location) if is_there(location) else name for location, name in zip(places, data, strict=True)
@@ -96,22 +96,22 @@ def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
         stopped = compare(comparison, data, args, at_hand)
         return _exit_status(args, stopped, study_path(args.study, args.out))
     args.plan = path
-    shows = args.sample and args.out is None and args.study is None
-    out = Path(SAMPLE_FOLDER) if shows else args.out
+    is_sample_study = args.sample and args.out is None and args.study is None
+    out = Path(SAMPLE_FOLDER) if is_sample_study else args.out
     study = study_path(args.study, out)
     if evaluates_given:
         return _run_all(args, at_hand, study, _given_tasks(args, out))
     stated = {name for name in ("select_by", "convention") if path or getattr(args, name) is not None}
-    return _run_all(
-        args,
-        at_hand,
-        study,
-        [_Task(plan=plan_from(args), stated=stated, out=out, figures=args.figures or shows)],
-    )
+    figures = args.figures or is_sample_study
+    task = _Task(plan=plan_from(args), stated=stated, out=out, figures=figures)
+    return _run_all(args, at_hand, study, [task])
 
 
 def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
-    """Return a task for the scores, or the models, of each name; several have own folders in OUT."""
+    """Return a task for the scores, or the models, of each name.
+
+    The results of several tasks go to folders in OUT that are called by the names.
+    """
     scores = by_name(args.scores or (), "--scores", "neural=scores")
     models = by_name(args.models or (), "--models", "former=results/models")
     if repeated := [name for name in models if name in scores]:
@@ -132,7 +132,7 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
 
 
 def _refuse_beside_scores(args: argparse.Namespace) -> None:
-    """Refuse options that say how to learn, where nothing is learned."""
+    """Raise a PlanError for options of training, because given scores and models are not trained."""
     options = [name for name in ("method", "ranker", "rule", "select_by") if getattr(args, name) is not None]
     options += [name for name in ("refit", "preferences") if getattr(args, name)]
     if options:
@@ -143,12 +143,12 @@ def _refuse_beside_scores(args: argparse.Namespace) -> None:
 
 
 def _safe_name(name: str) -> str:
-    """Return the name of scores as that of a folder."""
+    """Return the name of scores or models with the characters that the name of a folder can have."""
     return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "scores"
 
 
 def _resume(args: argparse.Namespace, at_hand: Workers) -> int:
-    """Go on with the runs of a study that are not finished."""
+    """Resume the unfinished runs of a study."""
     from rankstudio.engine.experiment.storage.study import Study
 
     with Study.open(args.resume) as study:
@@ -166,14 +166,17 @@ class _Task:
     """A run to carry out."""
 
     plan: Plan
-    stated: Collection[str]  # of "select_by" and "convention"; the others are taken as is usual for the data
-    out: Path | None
-    figures: bool
-    given: tuple[str, Path, bool] | None = None  # scores, or models, by name and place, in place of a method
+    stated: Collection[str]  # "select_by" and "convention" where the user set them; otherwise the data decide
+    out: Path | None  # folder of the results
+    figures: bool  # whether to draw figures into the folder
+    given: tuple[str, Path, bool] | None = None  # name and place of scores or models, and whether of models
 
 
 def _run_all(args: argparse.Namespace, at_hand: Workers, study: Path | None, tasks: Sequence[_Task]) -> int:
-    """Carry runs out one after the other, and print each; as JSON several are a list."""
+    """Carry out runs one after the other and print their results.
+
+    In JSON, several runs are a list.
+    """
     stopped = False
     results: list[RunResult] = []
     for task in tasks:
@@ -199,11 +202,11 @@ def _exit_status(args: argparse.Namespace, stopped: bool, study: Path | None) ->
 def _run_task(
     task: _Task, args: argparse.Namespace, at_hand: Workers, study: Path | None
 ) -> tuple[RunResult, bool]:
-    """Run a plan, write its results, and return them, with whether it was stopped.
+    """Run a plan, write its results, and return them and whether the run was stopped.
 
-    Results of another run are replaced only if forced. Finished units are kept in the study; what is there
-    already is not computed again. Of a run that was not stopped the final model is trained on all queries,
-    where that is asked for.
+    Results of another run are replaced only with ``--force``. Finished units are kept in the study, and units
+    that are in the study already are not computed again. With ``--refit``, a run that was not stopped also
+    trains the final model on all queries.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
@@ -216,11 +219,11 @@ def _run_task(
     if args.refit and out is None:
         raise PlanError("--refit: expected --out with a folder for the model, got none.")
     if out is not None:
-        make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
+        make_folder(out)  # before the work: a folder that cannot be made ends the command at once
     with preparation():
         dataset = open_data(plan)
     if args.refit:
-        parts_of_every_query(dataset)  # also better heard of now
+        parts_of_every_query(dataset)  # before the work, too: raises an error where a refit is impossible
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:
         tell(
@@ -229,7 +232,7 @@ def _run_task(
         )
     if task.given is not None:
         plan = _given_plan(plan, *task.given, dataset)
-    estimate(plan, dataset)  # what does not fit the data is refused before a study is made
+    estimate(plan, dataset)  # refuses a plan that does not fit the data, before a study is made
     if out is not None:
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
     _print_data_notes(plan, dataset)
@@ -251,7 +254,7 @@ def _run_task(
 
 
 def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
-    """Print notes on preferences, on the data, and on queries and labels by the convention."""
+    """Print the notes on preferences, on the data, and on labels and short queries by the convention."""
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note
     from rankstudio.engine.metrics.short_queries import short_query_note
@@ -269,7 +272,10 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def _labels_note(dataset: FoldedDataset, key: str) -> str:
-    """Return a note on the labels of data and a convention; "" without one."""
+    """Return the note that a convention does not suit the labels of the data.
+
+    The result is "" if the convention suits the labels.
+    """
     from rankstudio.engine.analysis.measurements.conventions import convention_note
 
     greatest = max(float(fold.train.y.max()) for fold in dataset.folds)
@@ -277,7 +283,10 @@ def _labels_note(dataset: FoldedDataset, key: str) -> str:
 
 
 def _given_plan(plan: Plan, name: str, path: Path, models: bool, dataset: FoldedDataset) -> Plan:
-    """Return the plan of scores or of models, saying of which folds there are none."""
+    """Return the plan of given scores or models.
+
+    Print a note on the folds without scores or models.
+    """
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 
     method = GIVEN_MODEL.key if models else GIVEN_SCORES.key
@@ -301,19 +310,19 @@ def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> 
 
 
 def _write_figures(result: RunResult, out: Path) -> list[str]:
-    """Draw the criterion and the validation measures of a run by size as PNG files: a curve a combination.
+    """Draw the criterion and the validation measures of a run by size, as PNG files.
 
-    These are Figures 3 and 4 of the greedy RankRLS paper where that is what was run; nothing is drawn for a
-    method without steps.
+    A figure has one curve for each combination of parameters. For a run of greedy RankRLS, the figures are
+    Figures 3 and 4 of its paper. For a method without steps, nothing is drawn.
     """
     from rankstudio.engine.analysis.figures.run_figures import path_figure
     from rankstudio.engine.export.figures.files import figure_bytes, write_figure_files
     from rankstudio.engine.export.figures.style import style_of
 
     files = []
-    for name in ("", *result.plan.evaluated):
+    for name in ("", *result.plan.evaluated):  # "" is the criterion
         figure = path_figure(result, name)
         if figure is not None and not figure.empty:
-            called = f"validation-{name.replace('@', '-at-')}" if name else "criterion"
-            files.append((out / f"{called}.png", figure_bytes(figure, style_of("page"), "png")))
+            stem = f"validation-{name.replace('@', '-at-')}" if name else "criterion"
+            files.append((out / f"{stem}.png", figure_bytes(figure, style_of("page"), "png")))
     return [str(path) for path in write_figure_files(files)]

@@ -1,4 +1,4 @@
-"""``rankstudio studies``: what is in a study, run by run."""
+"""``rankstudio studies``: list the runs of studies."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def run(args: argparse.Namespace) -> int:
                 {
                     "study": str(path),
                     "run": number,
-                    "method": s.key.plan.title,
-                    "data": s.data_name,
-                    "units_done": s.n_finished,
-                    "units": s.n_units,
-                    "finished": s.finished,
-                    "damage": s.damage,
-                    "begun": s.created,
-                    "seconds": s.seconds,
-                    "version": s.versions.get("rankstudio", ""),
+                    "method": summary.key.plan.title,
+                    "data": summary.data_name,
+                    "units_done": summary.n_finished,
+                    "units": summary.n_units,
+                    "finished": summary.finished,
+                    "damage": summary.damage,
+                    "begun": summary.created,
+                    "seconds": summary.seconds,
+                    "version": summary.versions.get("rankstudio", ""),
                 }
-                for number, s in enumerate(runs, start=1)
+                for number, summary in enumerate(runs, start=1)
             ]
     if args.json:
         tell(as_json(listed))
@@ -53,8 +53,14 @@ def run(args: argparse.Namespace) -> int:
     header = ["study", "run", "method", "data", "state", "started", "seconds", "version"]
     rows = [
         [
-            *(Path(row["study"]).name, str(row["run"]), row["method"], row["data"], _state_text(row)),
-            *(row["begun"], f"{row['seconds']:.1f}", row["version"]),
+            Path(row["study"]).name,
+            str(row["run"]),
+            row["method"],
+            row["data"],
+            _state_text(row),
+            row["begun"],
+            f"{row['seconds']:.1f}",
+            row["version"],
         ]
         for row in listed
     ]

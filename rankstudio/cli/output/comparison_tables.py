@@ -1,4 +1,4 @@
-"""Comparisons of runs as tables to print, as CSV, and as plain values; published numbers beside ours."""
+"""Comparisons of runs as tables to print, as CSV, and as plain values, with published results beside them."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ _TEST_COLUMNS = [
 ]
 _TEST_COLUMNS += ["better/equal/worse"]
 
-# In CSV, by the names that JSON has for what the tests found.
+# Columns of the tests in CSV, with the names that the results of tests have in JSON.
 _CSV_TEST_COLUMNS = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomisation", "p_holm"]
 _CSV_TEST_COLUMNS += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 
 
 def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
-    """Yield the tables of a group of runs: tests, selections, sizes, and pins where there are any."""
+    """Yield the tables of a group of runs: tests, stability of selections, Pareto fronts, effects of pins."""
     yield tests(compared)
-    stable = [
+    runs_with_stability = [
         (number, plan_text(result.plan), result)
         for number, result in compared.group.runs.items()
         if stability_of(result)
     ]
-    if stable:
+    if runs_with_stability:
         title = f"{compared.data}: selection stability over {compared.group.folds_text}"
-        yield stability_table(title, stable)
+        yield stability_table(title, runs_with_stability)
     yield from (_front_table(compared, front) for front in _both_fronts(compared) if front is not None)
     effects = _pin_effects(compared, seed)
     if effects:
@@ -70,7 +70,10 @@ def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
 
 
 def _both_fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFront | None]:
-    """Return the Pareto fronts of size and cost; none for runs that are not ranked."""
+    """Return the Pareto fronts by size and by cost.
+
+    The result is None for runs that are not ranked.
+    """
     if compared.group.unranked:
         return None, None
     by_size = pareto_front_of(compared.runs, compared.measure)
@@ -84,7 +87,7 @@ def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
 def tests(compared: RunComparison) -> TextTable:
     """Return the table of a group: averages, with each run's tests against the reference.
 
-    Beside averages on the test part stand those that are cross-fitted on the validation part.
+    Beside averages on the test part, the table has averages that are cross-fitted on the validation part.
     """
     group = compared.group
     is_test = group.key.part is Part.TEST
@@ -105,9 +108,12 @@ def tests(compared: RunComparison) -> TextTable:
 
 
 def _unfitted_note(compared: RunComparison) -> str:
-    """Return which runs have no cross-fitted values, and why; "" for none."""
+    """Return which runs have no cross-fitted values, and why.
+
+    The result is "" if all runs have them.
+    """
     group = compared.group
-    if not group.key.part.is_estimate:  # its note has the reason
+    if not group.key.part.is_estimate:  # the note on the group has the reason
         return ""
     reasons: dict[Unfitted, list[int]] = {}
     for number, run in group.runs.items():
@@ -135,23 +141,27 @@ def _test_cells(compared: RunComparison, position: int) -> list[str]:
 
 
 def _group_note(group: ComparableGroup[int]) -> str:
-    """Return why runs are not ranked, or not with the first group on the same dataset; "" if they are."""
+    """Return why runs are not ranked, or not with the first group on the same dataset.
+
+    The result is "" if the runs are ranked.
+    """
     if group.unranked:
         return f"Not ranked: {group.unranked}."
     return f"Not ranked with the runs above: {group.apart}." if group.apart else ""
 
 
 def _test_values(tested: CorrectedTest) -> list[str]:
-    t = tested.test
-    interval = f"{t.low:+.4f} … {t.high:+.4f}"
-    uncorrected = t.p_t, t.p_wilcoxon, t.p_randomisation
+    test = tested.test
+    interval = f"{test.low:+.4f} … {test.high:+.4f}"
+    uncorrected = test.p_t, test.p_wilcoxon, test.p_randomisation
     corrected = tested.p_t_holm, tested.p_wilcoxon_holm, tested.p_holm
-    p = [p_text(p_value) for pair in zip(uncorrected, corrected, strict=True) for p_value in pair]
-    return [f"{t.mean_difference:+.4f}", interval, *p, f"{t.wins}/{t.ties}/{t.losses}"]
+    # Each test has two columns: its p, and then its p with Holm's correction.
+    p_texts = [p_text(p_value) for pair in zip(uncorrected, corrected, strict=True) for p_value in pair]
+    return [f"{test.mean_difference:+.4f}", interval, *p_texts, f"{test.wins}/{test.ties}/{test.losses}"]
 
 
 def plan_text(plan: Plan) -> str:
-    """Return a plan's methods with parameters other than by default: "GAS, then RankSVM (loss hinge)"."""
+    """Return a plan's methods with the parameters that are no defaults: "GAS, then RankSVM (loss hinge)"."""
     ranker = plan.ranker_entry
     if plan.entry.given:
         return plan.title
@@ -162,12 +172,12 @@ def plan_text(plan: Plan) -> str:
 
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     """Return a method with its parameters that differ from the defaults, without grids of several values."""
-    fixed = [
+    changed_parameters = [
         f"{p.label} {p.format(value)}"
         for p in entry.parameters
         if (value := parameters[p.name]) != p.default and not (p in entry.grids and p.several(value))
     ]
-    return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
+    return f"{entry.label} ({', '.join(changed_parameters)})" if changed_parameters else entry.label
 
 
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
@@ -175,7 +185,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     rows = []
     for position in front.optimal:
         model = front.models[position]
-        error = f"{model.error:.4f}" if model.error == model.error else ""
+        error = "" if isnan(model.error) else f"{model.error:.4f}"
         plan = compared.runs[model.run].plan
         combination = ", ".join(
             f"{axis.label} {axis.format(value)}" for axis, value in zip(plan.axes, model.values, strict=True)
@@ -216,7 +226,7 @@ def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTa
 
 
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return one row for every run with all digits: header and rows."""
+    """Return the header and the rows of the CSV file: one row for each run, with all digits."""
     header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
@@ -231,22 +241,23 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
         "protocol",
     ]
     header += ["apart", "unranked"]
-    return header, [_csv_row(c, run) for c in compared for run in _runs_as_dicts(c)]
+    rows = [_csv_row(comparison, run) for comparison in compared for run in _runs_as_dicts(comparison)]
+    return header, rows
 
 
 def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
     """Return the row of a run in the CSV file of comparisons."""
     sizes = run["features"]
     test = run["comparison"] or {}
-    stable = run["stability"] or {}
-    nogueira = stable.get("nogueira", {})
+    stability = run["stability"] or {}
+    nogueira = stability.get("nogueira", {})
     group = _group_as_dict(compared)
     folds = " ".join(map(str, group["folds"]))
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
         *(min(sizes, default=""), max(sizes, default=""), run["average"], compared.against),
         *(test.get(name, "") for name in _CSV_TEST_COLUMNS),
-        *(stable.get(name, "") for name in ("jaccard", "kuncheva", "lustgarten")),
+        *(stability.get(name, "") for name in ("jaccard", "kuncheva", "lustgarten")),
         *(nogueira.get(name, "") for name in ("value", "low", "high")),
         *(run["cross_fitted"], run["not_cross_fitted"], group["part"], folds),
         *(group["queries"], group["label"]),
@@ -274,7 +285,7 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 
 
 def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
-    """Return the part, folds and queries of a group's measures, and why it is not ranked with others."""
+    """Return the part, folds and queries of a group's measures, and why its runs are not ranked."""
     group = compared.group
     key = compared.group.key
     return {
@@ -326,10 +337,14 @@ def _front_as_dicts(front: ParetoFront | None, numbers: Sequence[int]) -> list[d
     return rows
 
 
-def _stability_as_dict(s: Stability | None) -> dict[str, Any] | None:
-    if s is None:
+def _stability_as_dict(stability: Stability | None) -> dict[str, Any] | None:
+    if stability is None:
         return None
-    return {"jaccard": s.jaccard, s.index.lower(): s.consistency, "nogueira": s.nogueira._asdict()}
+    return {
+        "jaccard": stability.jaccard,
+        stability.index.lower(): stability.consistency,
+        "nogueira": stability.nogueira._asdict(),
+    }
 
 
 Printed = Mapping[str, tuple[Published, ...]]
@@ -338,12 +353,12 @@ Printed = Mapping[str, tuple[Published, ...]]
 def write(
     comparison: Comparison, results: Sequence[RunResult], out: Path, tested: Sequence[RunComparison] = ()
 ) -> None:
-    """Write the tables into a folder, as Markdown and as CSV; tests where they are made already.
+    """Write the tables into a folder, as Markdown and as CSV; with the tests only if `tested` has them.
 
     Raises
     ------
     OutputError
-        Where something cannot be written.
+        If a file cannot be written.
     """
     save_csv(out / "comparison.csv", *comparison_table(results))
     page = document(_all_tables(results, tested), "markdown")
@@ -372,29 +387,31 @@ def _all_tables(results: Sequence[RunResult], tested: Sequence[RunComparison]) -
 
 
 def averages(group: ComparableGroup[int]) -> TextTable:
-    """Return the table of a group: averages, printed numbers, and the differences.
+    """Return the table of a group: averages, published averages, and the differences between them.
 
-    The best average of each measure has a star, where runs are ranked.
+    The best average of each measure has a star if the runs are ranked.
     """
     runs = list(group.runs.values())
     names = list(dict.fromkeys(name for result in runs for name in result.plan.measures))
     printed = [printed_of(result) for result in runs]
-    compared = [name for name in names if any(of_run.get(name) for of_run in printed)]
+    printed_names = [name for name in names if any(printed_of_run.get(name) for printed_of_run in printed)]
     ranked = [] if group.unranked else runs
     leaders = {name: best_run(ranked, name) for name in names}
     best = {name: leader.average[name] for name, leader in leaders.items() if leader is not None}
     header = ["method", "ranked by", "k", *names]
-    for name in compared:
+    for name in printed_names:
         header += [f"printed {name}", "difference"]
     header.append("source")
     rows = [
         row
-        for result, of_run in zip(runs, printed, strict=True)
-        for row in _printed_rows(result, of_run, names, compared, best)
+        for result, printed_of_run in zip(runs, printed, strict=True)
+        for row in _printed_rows(result, printed_of_run, names, printed_names, best)
     ]
     baseline = runs[0].baseline
+    # The space at the end is below the stars of the runs.
     single = [f"{baseline[name]:.4f} " if name in baseline else f"{NOTHING} " for name in names]
-    rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
+    n_printed_columns = 2 * len(printed_names) + 1
+    rows.append(["best single feature", "", "1", *single, *[""] * n_printed_columns])
     rules = rules_text(group.key.convention, names)
     title = f"{group.key.data_name}: averages, {group.scope}, {rules} convention"
     return TextTable(
@@ -406,10 +423,10 @@ def _printed_rows(
     result: RunResult,
     printed: Printed,
     names: Sequence[str],
-    compared: Sequence[str],
+    printed_names: Sequence[str],
     best: Mapping[str, float],
 ) -> list[list[str]]:
-    """Return one row for each source that printed something about a run; one without any."""
+    """Return one row for each source with published averages of a run; a single row if there is no source."""
     plan = result.plan
     average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]
@@ -424,14 +441,24 @@ def _printed_rows(
         range_text(result.sizes),
         *ours,
     ]
-    sources = {(p.label, p.source) for of_measure in printed.values() for p in of_measure}
+    sources = {
+        (published.label, published.source)
+        for published_averages in printed.values()
+        for published in published_averages
+    }
     if not sources:
-        return [[*head, *[""] * (2 * len(compared) + 1)]]
+        n_printed_columns = 2 * len(printed_names) + 1  # value and difference of each measure, and source
+        return [[*head, *[""] * n_printed_columns]]
     rows: list[list[str]] = []
     for label, source in sorted(sources, key=lambda s: s[1]):
         cells = []
-        for name in compared:
-            numbers = [p.value for p in printed.get(name, ()) if (p.label, p.source) == (label, source)]
-            cells += [f"{numbers[0]:.4f}", f"{average[name] - numbers[0]:+.4f}"] if numbers else ["", ""]
-        rows.append([*(head if not rows else [""] * len(head)), *cells, f"{label}, {source}"])
+        for name in printed_names:
+            values = [
+                published.value
+                for published in printed.get(name, ())
+                if (published.label, published.source) == (label, source)
+            ]
+            cells += [f"{values[0]:.4f}", f"{average[name] - values[0]:+.4f}"] if values else ["", ""]
+        first_cells = head if not rows else [""] * len(head)  # only the first row repeats the run
+        rows.append([*first_cells, *cells, f"{label}, {source}"])
     return rows

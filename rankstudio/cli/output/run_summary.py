@@ -21,18 +21,18 @@ from rankstudio.engine.metrics.names import measure
 
 _MAX_LISTED_IDS = 10  # features of a model
 _MAX_NAMED_FEATURES = 12  # features with their names
-_MAX_FOLD_ROWS = 30  # folds of which each has a row; of more the mean is read, and the files have them all
+_MAX_FOLD_ROWS = 30  # folds up to which each has a row; with more, only the mean is printed
 
 
 def summary(result: RunResult) -> Block:
-    """Return the results as tables, with the convention of the measures named."""
+    """Return the results as a table, with the convention of the measures in its title."""
     plan = result.plan
     part, measures = _described_measures(result)
     settings = [axis.label for axis in plan.axes]
     settings += ["round"] if plan.step_kind is StepKind.ROUNDS else []
     header = ["fold", *settings, "k", *measures, "features"]
-    many = len(result.folds) > _MAX_FOLD_ROWS
-    rows = [] if many else [_fold_row(fold, plan, measures) for fold in result.folds]
+    has_many_folds = len(result.folds) > _MAX_FOLD_ROWS
+    rows = [] if has_many_folds else [_fold_row(fold, plan, measures) for fold in result.folds]
     if len(result.folds) > 1 and measures:
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
@@ -42,18 +42,20 @@ def summary(result: RunResult) -> Block:
         ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
         rows.append(_average_row("best single", len(settings), "1", result.baseline, measures, ids))
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
-    folds += f" ({len(result.folds)} folds)" if many else ""
+    folds += f" ({len(result.folds)} folds)" if has_many_folds else ""
     title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")
     title += f"\nLearned from {one_line(learned_from(preferences_of(plan)))}" if preferences_of(plan) else ""
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
     table = as_text(header, rows, left_columns=(0, len(header) - 1))
-    return Block(f"{title}\n{table}{_feature_names_text(result, many)}\n{result.seconds:.1f} s{notes}")
+    return Block(
+        f"{title}\n{table}{_feature_names_text(result, has_many_folds)}\n{result.seconds:.1f} s{notes}"
+    )
 
 
-def _feature_names_text(result: RunResult, many: bool) -> str:
-    """Return the names of the features that the table lists by id, as far as features have names."""
+def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
+    """Return the names of the features that the table lists by id, without features that have no name."""
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
-    folds = () if many else result.folds
+    folds = () if has_many_folds else result.folds  # the table does not list the features of many folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
     return "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110) if named else ""
@@ -78,12 +80,12 @@ def _average_row(
     measures: Sequence[str],
     ids: tuple[int, ...] = (),
 ) -> list[str]:
-    """Return a row of averages over the folds, which has no settings."""
+    """Return a row of averages over the folds, with empty cells in the columns of the settings."""
     return [name, *[""] * n_settings, size, *(f"{means[m]:.4f}" for m in measures), _ids_text(ids)]
 
 
 def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
-    """Return the chosen model's measures on the test part, otherwise validation, otherwise left-out data."""
+    """Return the chosen model's measures on the test part, or else the validation part, or left-out data."""
     return fold.test or fold.validation or plain(fold.left_out)
 
 
@@ -109,7 +111,7 @@ def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
 def _ids_text(
     selected: tuple[int, ...], groups: Groups | None = None, max_listed: int = _MAX_LISTED_IDS
 ) -> str:
-    """Return the first ids, those of a group in brackets after its name: "5 BM25 (21 22) 7 …"."""
+    """Return the first ids; the ids of a group are in brackets after its name: "5 BM25 (21 22) 7 …"."""
     parts: list[str] = []
     n_shown = 0
     for name, ids in in_groups(selected, groups or {}):

@@ -29,11 +29,11 @@ def as_text(
         Columns aligned to the left; the others hold numbers.
     """
     table = [tuple(map(one_line, row)) for row in (header, *rows)]
-    widths = [max(len(row[c]) for row in table) for c in range(len(header))]
+    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
     lines = [
         "  ".join(
-            cell.ljust(w) if c in left_columns else cell.rjust(w)
-            for c, (cell, w) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if column in left_columns else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         for row in table
     ]
@@ -42,12 +42,12 @@ def as_text(
 
 
 def number(value: float, form: str = ".4f") -> str:
-    """Return a number as it is read in a table; an undefined one is a dash."""
+    """Return a number as a text for a table; a dash for NaN."""
     return NOTHING if math.isnan(value) else f"{value:{form}}"
 
 
 def document(tables: Iterable[TextTable], form: str = "text") -> Block:
-    """Return tables one under the other, as "text", "markdown" or "latex"."""
+    """Return the text of tables one below the other, in the form "text", "markdown" or "latex"."""
     return Block("\n\n".join(_TABLE_WRITERS[form](table) for table in tables))
 
 
@@ -85,9 +85,9 @@ def explained(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def as_json(values: Any) -> Block:
-    """Return plain values as one document; NaN and infinities become null, as JSON has none of them."""
+    """Return plain values as a document in JSON; NaN and infinities become null, as JSON has neither."""
     text = json.dumps(_with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False)
-    # Texts may hold what a terminal would act on; in JSON any character may be its number.
+    # A text may have characters that control a terminal; JSON can write any character as an escape.
     lines = (without_controls(line, lambda sign: f"\\u{ord(sign):04x}") for line in text.split("\n"))
     return Block("\n".join(lines))
 

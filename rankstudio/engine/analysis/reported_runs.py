@@ -190,7 +190,10 @@ class ReportedGroup:
 
     @property
     def title(self) -> str:
-        """Name for titles: the dataset, with part, folds and queries if it has several groups."""
+        """Name of the dataset for titles.
+
+        The name has part, folds and queries if the dataset has several groups.
+        """
         return f"{self.data} ({self.group.scope})" if self.n_groups > 1 else self.data
 
     @property
@@ -210,24 +213,36 @@ class ReportedGroup:
 
     @cached_property
     def tests(self) -> tuple[ComparedRun, ...]:
-        """Paired tests of the runs against the best one; none if they are not ranked."""
+        """Paired tests of the runs against the best one.
+
+        There are none if the runs are not ranked.
+        """
         return tuple(tests_of(self.runs, self.best, self.measure)) if self.is_ranked else ()
 
     @property
     def reason(self) -> str:
-        """Why the runs are not ranked, or not ranked with the groups above, as a sentence; "" if they are."""
+        """Why the runs are not ranked, or not ranked with the groups above, as a sentence.
+
+        It is "" if the runs are ranked.
+        """
         if self.group.unranked:
             return f"Not ranked: {self.group.unranked}."
         return f"Not ranked with the runs above: {self.group.apart}." if self.group.apart else ""
 
 
 def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
-    """Return the measure for comparing runs: as requested, or the first run's selection criterion."""
+    """Return the measure for comparing runs.
+
+    It is the requested measure, or the first run's selection criterion.
+    """
     return comparing_measure(runs[0].plan, name)
 
 
 def best_of(runs: Sequence[ReportedRun], name: str) -> ReportedRun:
-    """Return the run with the best average of a measure; the first run if there is no best one."""
+    """Return the run with the best average of a measure.
+
+    It is the first run if there is no best run.
+    """
     best = best_run([run.result for run in runs], name)
     return next((run for run in runs if run.result is best), runs[0])
 
@@ -258,7 +273,10 @@ class DataOpener:
         self._opened: dict[tuple[str, ...], FoldedDataset | None] = {}
 
     def __call__(self, plan: Plan, recorded: RecordedData) -> FoldedDataset | None:
-        """Return the data of a plan as they were recorded; None if they have changed or cannot be opened."""
+        """Return the data of a plan as they were recorded.
+
+        The result is None if the data have changed or cannot be opened.
+        """
         key = (recorded.checksum, plan.data, plan.missing, plan.normalize, plan.protocol, str(plan.seed))
         if key not in self._opened:
             self._opened[key] = None

@@ -50,7 +50,10 @@ def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
 
 
 def results_as_dict(result: RunResult) -> dict[str, Any]:
-    """Return the results as plain values for JSON. Equal runs give equal values, without times or dates."""
+    """Return the results as plain values for JSON.
+
+    Equal runs give equal values, without times or dates.
+    """
     return {
         "plan": plan_as_dict(result.plan),
         "data": result.data_name,
@@ -221,7 +224,10 @@ def chosen_model(result: RunResult, fold: FoldResult) -> Model:
 
 
 def plan_of_results(folder: Path) -> Plan | None:
-    """Return the plan of the results in a folder, or a plan to run there; None without either."""
+    """Return the plan of the results in a folder, or a plan to run there.
+
+    The result is None without either.
+    """
     results = folder / "results.json"
     if not results.exists():
         return _readable_plan(folder / "plan.toml")

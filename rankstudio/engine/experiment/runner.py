@@ -501,7 +501,10 @@ def _run_fold(
     scheduler: UnitScheduler | None,
     keep: Keeper,
 ) -> Generator[Event, None, FoldResult]:
-    """Yield the events of a fold, and return its result; completed units are not computed again."""
+    """Yield the events of a fold, and return its result.
+
+    Completed units are not computed again.
+    """
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)

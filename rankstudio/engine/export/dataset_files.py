@@ -82,14 +82,20 @@ class DatasetFiles:
 
     @property
     def feature_table(self) -> Path:
-        """Path of the feature table; next to a single file it must not name the features of other files."""
+        """Path of the feature table.
+
+        Next to a single file it must not name the features of other files.
+        """
         if not self.single:
             return self.out / FEATURE_TABLE
         return self.out.with_name(f"{Path(without_ending(self.out.name)).stem}.{FEATURE_TABLE}")
 
     @property
     def _reduced_set(self) -> FeatureSet | None:
-        """The feature set of the kept features; None if the data have no feature set with all of them."""
+        """The feature set of the kept features.
+
+        It is None if the data have no feature set with all of them.
+        """
         feature_set = self.dataset.extension(FeatureSet)
         kept_ids = self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
         if feature_set is None or not self.renumber or not set(kept_ids) <= set(feature_set.ids):

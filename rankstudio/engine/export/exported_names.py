@@ -28,7 +28,10 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
 
 def identifier(text: str) -> str:
-    """Return a text as a name of lower-case letters, digits and ``_``; "feature_" if nothing is left."""
+    """Return a text as a name of lower-case letters, digits and ``_``.
+
+    The name is "feature_" if nothing is left.
+    """
     letters = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
     words = "_".join(re.findall(r"[a-z0-9]+", letters))
     return words if words and not words[0].isdigit() else f"feature_{words}"

@@ -315,7 +315,10 @@ def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
 
 
 def _numbers_text(numbers: list[int]) -> str:
-    """Return numbers as text: all of them, or the first and the last of ten or more."""
+    """Return numbers as text.
+
+    The text has all numbers, or the first and the last of ten or more.
+    """
     return ", ".join(map(str, numbers)) if len(numbers) < 10 else f"{numbers[0]} … {numbers[-1]}"
 
 

@@ -269,7 +269,10 @@ def load_model(path: str | Path) -> Model:
 
 
 def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a JSON object as a dict; ValueError if a field occurs twice."""
+    """Return the fields of a JSON object as a dict.
+
+    ValueError is raised if a field occurs twice.
+    """
     values = dict(pairs)
     if len(values) != len(pairs):
         raise ValueError("a field occurs twice")
@@ -277,7 +280,10 @@ def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, An
 
 
 def _parsed_model(values: Any) -> Model:
-    """Return the model in parsed JSON; ValueError if it is invalid, DataError if its version differs."""
+    """Return the model in parsed JSON.
+
+    ValueError is raised if the model is invalid, DataError if its version differs.
+    """
     form = _checked_field(values, "format", str)
     version = _checked_field(values, "version", int)
     if (form, version) != (FORMAT, VERSION):
@@ -375,7 +381,10 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return a model of sums of features; ValueError if it is invalid."""
+    """Validate and return a model of sums of features.
+
+    ValueError is raised if the model is invalid.
+    """
     columns = _checked_columns(values, ids)
     sums = _checked_field(values, "sums", list)
     rows = [_checked_numbers(row, "a sum", len(columns)) for row in sums]
@@ -390,7 +399,10 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
-    """Return the ids that a model lists as its columns; ValueError unless they are distinct features."""
+    """Return the ids that a model lists as its columns.
+
+    ValueError is raised unless they are distinct features.
+    """
     columns = values.get("columns")
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
         raise ValueError(f"found {shown(columns)} as columns, expected a list of ids of features")
@@ -403,7 +415,10 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 
 
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
-    """Return a field of an object; ValueError if it is missing, of another type or out of range."""
+    """Return a field of an object.
+
+    ValueError is raised if the field is missing, of another type or out of range.
+    """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
     value = values[name]
@@ -482,7 +497,10 @@ def _parsed_kernel(fields: Any) -> Kernel:
 
 
 def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:
-    """Return a list of finite numbers, of a required length if it is not None; ValueError for others."""
+    """Return a list of finite numbers, of a required length if it is not None.
+
+    ValueError is raised for other values.
+    """
     has_length = isinstance(numbers, list) and (length is None or len(numbers) == length)
     if has_length and all(
         type(value) in (int, float) and abs(value) <= sys.float_info.max for value in numbers

@@ -197,7 +197,10 @@ def _value_ranges(function: ScoreFunction, parts: Sequence[RankingDataset]) -> V
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
-    """Yield the documents of parts; a large part is split into shards of whole queries."""
+    """Yield the documents of parts.
+
+    A large part is split into shards of whole queries.
+    """
     for part in parts:
         for shard in shards_of(part.query_ptr):
             yield RankingDataset(
@@ -247,7 +250,10 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
 
 
 def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the columns of a function's inputs; a feature that sparse data leave out is 0."""
+    """Return the columns of a function's inputs.
+
+    A feature that sparse data leave out is 0.
+    """
     columns = {i: column for column, i in enumerate(part.feature_ids.tolist())}
     zeros = np.zeros(part.n_documents)
     rows = [part.X[:, columns[i.id]] if i.id in columns else zeros for i in function.inputs]

@@ -57,7 +57,10 @@ class ModelInput:
 
     @property
     def called(self) -> str:
-        """Name in the other program: that of its feature set, or its identifier."""
+        """Name in the other program.
+
+        It is the name of its feature set, or its identifier.
+        """
         return self.defined or self.identifier
 
 
@@ -192,7 +195,10 @@ def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0
 
 
 def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
-    """Return a function with centred values: similar scores then differ in more digits."""
+    """Return a function with centred values.
+
+    Similar scores then differ in more digits.
+    """
     return shifted(function, [-float(np.float32(mean)) for mean in ranges.mean])
 
 
@@ -251,7 +257,10 @@ def score_function(model: Model) -> ScoreFunction:
 
 
 def _about(model: Model, data: str, size: int) -> str:
-    """Return the origin of a model in one line; the origin in a file may have values of any type."""
+    """Return the origin of a model in one line.
+
+    The origin in a file may have values of any type.
+    """
     fold = model.origin.get("fold", "")
     fold_label = "all queries" if fold == "all" else f"fold {fold}"
     about = f"{model.method} on {data}, {fold_label}, k {size}"

@@ -293,7 +293,10 @@ def _header_and_trees(text: str) -> list[dict[str, str]]:
 def _integers(
     location: str, values: Mapping[str, str], key: str, length: int, allowed: range | set[int]
 ) -> tuple[int, ...]:
-    """Return the whole numbers of a key; DataError for another length or for numbers that are not allowed."""
+    """Return the whole numbers of a key.
+
+    DataError is raised for another length or for numbers that are not allowed.
+    """
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
     has_length = len(words) == length and len(numbers) == length
@@ -307,7 +310,10 @@ def _integers(
 def _numbers(
     location: str, values: Mapping[str, str], key: str, length: int | None = None
 ) -> tuple[str, ...]:
-    """Return the finite numbers of a key as texts; DataError for another count or other texts."""
+    """Return the finite numbers of a key as texts.
+
+    DataError is raised for another count or other texts.
+    """
     words = tuple(values.get(key, "").split())
     are_numbers = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
     if not are_numbers or (length is not None and len(words) != length):
@@ -375,7 +381,10 @@ def _tried_booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any
 
 @lru_cache(maxsize=64)
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Predict with a model's text in a separate process, and return how this failed; "" if it did not."""
+    """Predict with a model's text in a separate process, and return how this failed.
+
+    The result is "" if this did not fail.
+    """
     content = text.encode()
     max_bytes = _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
     arguments = map(str, (_MAX_PROCESSOR_SECONDS, max_bytes, library, n_columns, kind))

@@ -33,7 +33,10 @@ class ClusterEntry:
 
 
 def cluster_entry() -> ClusterEntry | None:
-    """Return the kind of cluster for all addresses: the first that a plug-in adds, None without any."""
+    """Return the kind of cluster for all addresses.
+
+    It is the first kind that a plug-in adds; None without such a plug-in.
+    """
     exists = tr("A cluster with the key {key} exists already. Choose another key.")
     unusable = tr("A cluster of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("clusters", _refuse_invalid, exists, unusable)

@@ -31,7 +31,10 @@ class EngineFunction:
 
 
 def engine_functions() -> dict[str, str]:
-    """Return the modules of the functions by name; functions of packages are refused with a warning."""
+    """Return the modules of the functions by name.
+
+    Functions of packages are refused with a warning.
+    """
     exists = tr("A function {key} exists already. Choose another name.")
     unusable = tr("A function of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("functions", _refuse_invalid, exists, unusable)

@@ -58,7 +58,10 @@ def entries_of(
 
 
 def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
-    """Warn that two plug-ins have an entry with the same key; that of the first plug-in is used."""
+    """Warn that two plug-ins have an entry with the same key.
+
+    The entry of the first plug-in is used.
+    """
     text = tr("{first} and {second} both have {key}; that of {first} is used. Leave one out with --without.")
     names = [f"{loaded.package} {loaded.version}".strip() for loaded in (first, second)]
     warn_once(text, first=names[0], second=names[1], key=shown(key))
@@ -78,7 +81,10 @@ def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
 
 
 def warn_once(text: str, **values: str) -> None:
-    """Warn of a plug-in, with each value on one line; give the same warning only once in a process."""
+    """Warn of a plug-in, with each value on one line.
+
+    The same warning is given only once in a process.
+    """
     sentence = text.format(**{name: one_line(value) for name, value in values.items()})
     if sentence not in _given_warnings:
         _given_warnings.add(sentence)

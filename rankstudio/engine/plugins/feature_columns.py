@@ -63,7 +63,10 @@ class FeatureValue:
 
 
 def feature_columns() -> list[FeatureColumn]:
-    """Return the columns that abilities add; columns of other packages are refused with a warning."""
+    """Return the columns that abilities add.
+
+    Columns of other packages are refused with a warning.
+    """
     exists = tr("A column of features with the key {key} exists already. Choose another key.")
     unusable = tr("A column of the plug-in {name} cannot be used: {reason}")
     return [entry for _, entry in entries_of("feature_columns", _refuse_invalid, exists, unusable)]

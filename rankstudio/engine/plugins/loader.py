@@ -114,7 +114,10 @@ def plugins_with(kind: str) -> PluginSet:
 
 @cache
 def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
-    """Return the named built-in plug-ins and those of packages; one that lacks a needed plug-in is failed."""
+    """Return the named built-in plug-ins and those of packages.
+
+    A plug-in that lacks a needed plug-in is failed.
+    """
     package_plugins = _plugins_of_packages()
     loaded: list[LoadedPlugin] = []
     failed = list(package_plugins.failed)

@@ -67,13 +67,19 @@ class PagePart:
 
 
 def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
-    """Return the parts of pages that abilities add; parts of other packages are refused with a warning."""
+    """Return the parts of pages that abilities add.
+
+    Parts of other packages are refused with a warning.
+    """
     exists = tr("A part of a page with the key {key} exists already. Choose another key.")
     unusable = tr("A page or panel of the plug-in {name} cannot be used: {reason}")
     return entries_of("parts", _refuse_invalid, exists, unusable)
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Refuse every part of a page by a plug-in: its controller would have access to sealed data."""
+    """Refuse every part of a page by a plug-in.
+
+    Its controller would have access to sealed data.
+    """
     text = tr("only RankStudio itself has parts of pages; use a WindowPanel instead of {value}.")
     raise PlanError(text.format(value=shown(entry)))

@@ -48,7 +48,10 @@ class PairSource:
 
 
 def pair_source() -> PairSource | None:
-    """Return the kind of files of pairs that runs learn from: the first of the plug-ins; None without any."""
+    """Return the kind of files of pairs that runs learn from: the first of the plug-ins.
+
+    The result is None without such a plug-in.
+    """
     exists = tr("Files of pairs with the key {key} are read already. Choose another key.")
     unusable = tr("Files of pairs of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("pair_sources", _refuse_invalid, exists, unusable)

@@ -36,8 +36,8 @@ class Plugin:
     data_formats : tuple of DataFormat
         Formats of data files.
     model_formats : tuple of ModelFormat
-        Formats of other programs in which models are written. Of a built-in plug-in, this, `data_formats`
-        and `analyses` may be the place of the tuple, as ``"module:name"``.
+        Formats of other programs in which models are written. In a built-in plug-in, `model_formats`,
+        `data_formats` and `analyses` may also be a reference ``"module:name"`` to the tuple.
     model_readers : tuple of ModelReader
         Readers of models of other programs; only those of built-in plug-ins are asked.
     pages : tuple of WindowPage
@@ -65,7 +65,7 @@ class Plugin:
     analyses : tuple of Analysis
         Analyses of data and of runs.
     clusters : tuple of ClusterEntry
-        Clusters whose workers can do the work of runs.
+        Clusters whose workers can carry out runs.
     pair_sources : tuple of PairSource
         Files of pairs of documents from which runs learn instead of labels.
     functions : tuple of EngineFunction
@@ -73,7 +73,7 @@ class Plugin:
     summary : str
         Description in one sentence.
     needs : tuple of str
-        Names of plug-ins without which this one is left out, because it uses what they have.
+        Names of plug-ins that this one uses; it is left out where one of them is missing.
     texts : str
         ``"package:folder"`` with translations of the texts of the entries: compiled gettext catalogs in
         UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported for them.
@@ -143,7 +143,7 @@ class FailedPlugin:
     reason : str
         Reason, as a sentence.
     built_in : bool
-        Whether it is an ability without what it needs: it was left out on purpose, without a warning.
+        Whether it is a built-in ability that needs an absent plug-in; no warning is given for it.
     """
 
     name: str

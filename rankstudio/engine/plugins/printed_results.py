@@ -1,4 +1,4 @@
-"""Averages that papers print, which plug-ins add, as data."""
+"""Descriptions of the published averages of papers that plug-ins add."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.
 
 @dataclass(frozen=True)
 class PrintedResults:
-    """Published averages, which stand beside those of runs.
+    """Published averages, which are shown beside the averages of runs.
 
     Attributes
     ----------
     key : str
-        Key, unique among these.
+        Key, unique among the printed results.
     label : str
-        What they are of.
+        Name of the published results.
     numbers : str
         ``"module:function"``: returns a tuple of
         :class:`~rankstudio.engine.analysis.comparisons.published.Published`.
@@ -33,13 +33,19 @@ class PrintedResults:
 
 
 def printed_results() -> list[PrintedResults]:
-    """Return the published averages of plug-ins; those of other packages are refused with a warning."""
+    """Return the published averages of built-in plug-ins.
+
+    Entries of other packages only give a warning.
+    """
     exists = tr("Printed results with the key {key} exist already. Choose another key.")
     unusable = tr("Printed results of the plug-in {name} cannot be used: {reason}")
     return [entry for _, entry in entries_of("printed_results", _refuse_invalid, exists, unusable)]
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError: what stands beside results as published has been checked against its source."""
+    """Raise a PlanError for any entry.
+
+    Only the built-in published averages have been checked against their papers.
+    """
     text = tr("only RankStudio itself has printed results, got {value}.")
     raise PlanError(text.format(value=shown(entry)))

@@ -1,4 +1,7 @@
-"""Sections of reports that abilities write, as data; the report itself is an ability, too."""
+"""Descriptions of the sections that abilities write in reports.
+
+The report itself is an ability, too.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +47,19 @@ class ReportPart:
 
 
 def report_parts() -> dict[str, ReportPart]:
-    """Return the sections that abilities write, by their keys; others are refused with a warning."""
+    """Return the sections that abilities write, by key.
+
+    Entries of other packages only give a warning.
+    """
     exists = tr("A section of reports with the key {key} exists already. Choose another key.")
     unusable = tr("A section of reports of the plug-in {name} cannot be used: {reason}")
     return {entry.key: entry for _, entry in entries_of("report_parts", _refuse_invalid, exists, unusable)}
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError: an analysis, which sees nothing that is sealed, has its tables in reports."""
+    """Raise a PlanError for any entry.
+
+    Other packages use an analysis, which never sees a sealed test part.
+    """
     text = tr("only RankStudio itself has sections of reports; use an Analysis instead of {value}.")
     raise PlanError(text.format(value=shown(entry)))

@@ -1,4 +1,4 @@
-"""Logs of runs in other programs that plug-ins add, as data: ``run --log KEY:PLACE``."""
+"""Descriptions of programs in which runs can be logged, for ``run --log KEY:PLACE``; plug-ins add them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class RunLog:
     help : str
         What ``--log KEY`` and ``--log KEY:PLACE`` do, after "also log the run to".
     store : str
-        ``"module:function"``: takes the place, "" without one, and returns where it is; raises a
-        ParameterError or a MissingExtraError where nothing can be logged there.
+        ``"module:function"``: takes the text PLACE, "" without one, and returns the location of the log;
+        raises a ParameterError or a MissingExtraError where nothing can be logged there.
     listener : str
-        ``"module:Class"``, a :class:`RunListener`, called with that, the name of the data, and a function
-        that shows a sentence.
+        ``"module:Class"``, a :class:`RunListener`, called with the location of the log, the name of the
+        data, and a function that shows a sentence.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class RunListener(Protocol):
     Attributes
     ----------
     sealed : bool
-        Whether the test part is sealed: then no number of it may be logged.
+        Whether the test part is sealed: then no result on it may be logged.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def run_logs() -> dict[str, RunLog]:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for a log that cannot be asked for."""
+    """Raise a PlanError for an entry that is no RunLog, or has an invalid key or reference."""
     if not isinstance(entry, RunLog):
         raise PlanError(tr("expected a RunLog, got {value}.").format(value=shown(entry)))
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):

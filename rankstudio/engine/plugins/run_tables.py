@@ -1,4 +1,4 @@
-"""Tables of a finished run that plug-ins add to the folds on the page *Compare*, as data; without Qt."""
+"""Descriptions of tables of a finished run that plug-ins add to the page *Compare*; without Qt."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class RunColumn:
     Attributes
     ----------
     key, label, help : str
-        Key, title, and what its values are.
+        Key, title, and meaning of the values.
     form : str
-        Form of numbers, as of :func:`format`; "" for texts.
+        Format of numbers, as for :func:`format`; "" for texts.
     width : int
         Width in pixels.
     """
@@ -40,9 +40,9 @@ class RunTable:
     key : str
         Key, unique among tables.
     label, help : str
-        What is chosen to see it, and what it shows, without a full stop.
+        Name of the table in the list of tables, and its contents, without a full stop.
     task : str
-        What is done meanwhile, such as "Choosing thresholds".
+        Text that is shown while the table is computed, such as "Choosing thresholds".
     columns : tuple of RunColumn
         Columns after that of the fold.
     compute : str
@@ -60,16 +60,16 @@ class RunTable:
 
 @dataclass(frozen=True)
 class RunTableRow:
-    """A row.
+    """A row of a table of a run: for a fold, or for the mean of the folds.
 
     Attributes
     ----------
     label : str
-        "1", or "mean".
+        Text in the column of the fold: "1", or "mean".
     fold : int or None
-        None for the mean.
+        Number of the fold; None for the mean.
     values : dict of str to float or str
-        By the keys of the columns.
+        Contents of the cells, by the key of the column.
     """
 
     label: str
@@ -79,13 +79,13 @@ class RunTableRow:
 
 @dataclass(frozen=True)
 class RunTableRows:
-    """Contents of a table.
+    """Contents of a table of a run.
 
     Attributes
     ----------
     rows : tuple of RunTableRow
     sentence : str
-        Below the rows.
+        Sentence below the rows.
     """
 
     rows: tuple[RunTableRow, ...]
@@ -93,13 +93,19 @@ class RunTableRows:
 
 
 def run_tables() -> list[RunTable]:
-    """Return the tables that abilities add; those of other packages are refused with a warning."""
+    """Return the tables that abilities add.
+
+    Entries of other packages only give a warning.
+    """
     exists = tr("A table of runs with the key {key} exists already. Choose another key.")
     unusable = tr("A table of the plug-in {name} cannot be used: {reason}")
     return [entry for _, entry in entries_of("run_tables", _refuse_invalid, exists, unusable)]
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError: its function would see what the window keeps sealed."""
+    """Raise a PlanError for any entry.
+
+    The function of a table would see what the window keeps sealed.
+    """
     text = tr("only RankStudio itself has tables of runs; use a WindowPanel instead of {value}.")
     raise PlanError(text.format(value=shown(entry)))

@@ -1,4 +1,4 @@
-"""Commands of the terminal that plug-ins add, as data."""
+"""Descriptions of the commands of the terminal that plug-ins add."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TerminalCommand:
     Attributes
     ----------
     key : str
-        Its name: lower-case letters, digits and hyphens.
+        Name of the command: lower-case letters, digits and hyphens.
     module : str
         Module with ``HELP`` and ``DESCRIPTION``, the function ``add_options(parser)``, and ``run(args)``,
         which returns the exit status. It is imported when the command is used or listed.
@@ -40,7 +40,7 @@ class TerminalCommand:
 
 
 def commands_to_record() -> dict[str, str]:
-    """Return the plug-in of each command that an ability has, to be recorded in the resources."""
+    """Return the plug-in of each command of an ability, for the file that :func:`recorded_commands` reads."""
     return {
         entry.key: loaded.plugin.name
         for kind in ("commands", "analyses")
@@ -50,7 +50,7 @@ def commands_to_record() -> dict[str, str]:
 
 
 def recorded_commands() -> dict[str, str]:
-    """Return the plug-in of each command of abilities, also of those whose folders are absent."""
+    """Return the recorded plug-in of each command of an ability, even where its folder is absent."""
     commands: dict[str, str] = json.loads(resource("abilities", "commands.json").read_text(encoding="utf-8"))
     return commands
 
@@ -93,7 +93,7 @@ def problem_of_command(entry: Any, kind: type, used_keys: Collection[str]) -> st
     entry : object
         Entry of a plug-in.
     kind : type
-        Class that it should be of.
+        Expected class of the entry.
     used_keys : collection of str
         Names of other commands.
     """

@@ -1,7 +1,7 @@
-"""Texts of plug-ins in other languages: what their entries say, from compiled gettext catalogs.
+"""Translations of the texts in the entries of plug-ins, from compiled gettext catalogs.
 
-A plug-in translates its own texts only. A catalog that is damaged, or a translation that a sentence could not
-be made of, leaves the text in English.
+A plug-in translates its own texts only. A text stays in English where the catalog is damaged, or where the
+translation is not one line or has other fields for values than the text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _MAGIC = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
 
 
 def plugin_texts(language: str) -> dict[str, str]:
-    """Return the translations of the texts of all plug-ins, by text; of several the first plug-in's.
+    """Return the translations of the texts of all plug-ins, by text.
+
+    Where several plug-ins translate a text, the translation of the first one counts.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def plugin_texts(language: str) -> dict[str, str]:
         if not loaded.plugin.texts:
             continue
         try:
-            texts = _sound_translations(loaded, language)
+            texts = _valid_translations(loaded, language)
         except (OSError, ValueError, ImportError, AttributeError, struct.error) as error:
             text = tr("The texts of the plug-in {name} stay in English: {reason}.")
             warn_once(text, name=loaded.plugin.name, reason=str(error).rstrip("."))
@@ -49,27 +51,32 @@ def plugin_texts(language: str) -> dict[str, str]:
     return translations
 
 
-def _sound_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
-    """Return the sound translations of a plug-in's own texts; ValueError for a damaged catalog."""
-    read = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
+def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
+    """Return the valid translations of a plug-in's own texts.
+
+    ValueError is raised for a damaged catalog.
+    """
+    catalog = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
     own_texts = set[str]()
     for field in fields(loaded.plugin):
         value = getattr(loaded.plugin, field.name)
         if isinstance(value, tuple | list):  # entries of one kind
             own_texts.update(_texts(value))
-    sound = {text: read[text] for text in own_texts if text in read and is_translation(text, read[text])}
-    refused = sorted(text for text in own_texts if read.get(text) and text not in sound)
-    if refused:
-        text = tr("{n} translations of the plug-in {name} cannot be used, such as that of “{first}”.")
-        warn_once(text, n=str(len(refused)), name=loaded.plugin.name, first=refused[0])
-    braced = {
-        _with_double_braces(text): _with_double_braces(translated) for text, translated in sound.items()
+    valid = {
+        text: catalog[text] for text in own_texts if text in catalog and is_translation(text, catalog[text])
     }
-    return {**braced, **sound}
+    refused_texts = sorted(text for text in own_texts if catalog.get(text) and text not in valid)
+    if refused_texts:
+        text = tr("{n} translations of the plug-in {name} cannot be used, such as that of “{first}”.")
+        warn_once(text, n=str(len(refused_texts)), name=loaded.plugin.name, first=refused_texts[0])
+    with_double_braces = {
+        _with_double_braces(text): _with_double_braces(translated) for text, translated in valid.items()
+    }
+    return {**with_double_braces, **valid}
 
 
 def _with_double_braces(text: str) -> str:
-    """Return a text with its braces doubled, as in measures' sentences that are formatted later."""
+    """Return a text with its braces doubled, as measures have it in sentences that are formatted later."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -87,9 +94,9 @@ def _catalog_path(reference: str, language: str) -> Path:
 
 
 def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield texts and translations of a compiled catalog, without contexts and plurals.
+    """Yield texts and translations of a compiled catalog, without texts that have a context or a plural.
 
-    Its numbers are not trusted: a catalog is small, and each text in it is short.
+    The counts and positions in the file are not trusted: the sizes of the file and of each text are limited.
 
     Parameters
     ----------
@@ -108,19 +115,22 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
     order = _MAGIC.get(content[:4])
     if order is None:
         raise ValueError(tr("{path} is no compiled gettext catalog").format(path=path))
-    count, sources, targets = struct.unpack_from(f"{order}3I", content, 8)
+    # After magic and version: the number of texts, and where the tables of texts and of translations start.
+    count, text_table, translation_table = struct.unpack_from(f"{order}3I", content, 8)
     if count > _MAX_TEXTS:
         raise ValueError(tr("{path} has more than {most} texts").format(path=path, most=_MAX_TEXTS))
     for number in range(count):
-        source, target = (
-            _decoded_text(content, struct.unpack_from(f"{order}2I", content, start + 8 * number), path)
-            for start in (sources, targets)
-        )
-        if source and target and not {"\0", "\4"} & {*source, *target}:
-            yield source, target
+        extent = struct.unpack_from(f"{order}2I", content, text_table + 8 * number)
+        translated_extent = struct.unpack_from(f"{order}2I", content, translation_table + 8 * number)
+        text = _decoded_text(content, extent, path)
+        translated = _decoded_text(content, translated_extent, path)
+        has_plural_or_context = bool({"\0", "\4"} & {*text, *translated})
+        if text and translated and not has_plural_or_context:
+            yield text, translated
 
 
 def _decoded_text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
+    """Return the text at an extent, which is the pair of its length and its start in bytes."""
     length, start = extent
     if length > _MAX_TEXT_LENGTH or start + length > len(content):
         raise ValueError(tr("{path} is damaged").format(path=path))
@@ -137,7 +147,10 @@ def is_translation(text: str, translated: str) -> bool:
 
 
 def _format_fields(text: str) -> set[tuple[str, str, str]] | None:
-    """Return the fields of a text with their formats; None where it cannot be formatted."""
+    """Return the fields of a text with their formats.
+
+    The result is None if the text cannot be formatted.
+    """
     try:
         return {
             (name, form or "", conversion or "")

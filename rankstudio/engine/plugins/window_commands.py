@@ -1,4 +1,4 @@
-"""Controllers over the whole window that plug-ins add, with their commands in menus, as data; without Qt."""
+"""Descriptions of controllers of the window that plug-ins add, with their commands in menus; without Qt."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 @dataclass(frozen=True)
 class WindowCommands:
-    """Commands of menus, and what carries them out.
+    """Commands of menus, with the controller that carries them out.
 
     Attributes
     ----------
     key : str
-        Key, unique among these.
+        Key, unique among the window commands.
     label : str
-        What they are about.
+        Subject of the commands.
     controller : str
         ``"module:Class"`` of a :class:`~rankstudio.ui.page.controller.CommandController`: called with the
         models and the window.
     commands : tuple of PartCommand
-        None for a controller that only has something for the dialog *Export*.
+        Commands in menus; empty for a controller that only adds to the dialog *Export*.
     """
 
     key: str
@@ -35,13 +35,19 @@ class WindowCommands:
 
 
 def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
-    """Return the commands that abilities add; those of other packages are refused with a warning."""
+    """Return the commands that abilities add.
+
+    Entries of other packages only give a warning.
+    """
     exists = tr("Commands of the window with the key {key} exist already. Choose another key.")
     unusable = tr("A command of the plug-in {name} cannot be used: {reason}")
     return entries_of("window_commands", _refuse_invalid, exists, unusable)
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError: their controller would see what the window keeps sealed."""
+    """Raise a PlanError for any entry.
+
+    The controller of the commands would see what the window keeps sealed.
+    """
     text = tr("only RankStudio itself has commands of menus; use a WindowPanel instead of {value}.")
     raise PlanError(text.format(value=shown(entry)))

@@ -1,4 +1,7 @@
-"""Pages and panels that plug-ins add to the window, as data; nothing of Qt is imported here."""
+"""Descriptions of the pages and panels that plug-ins add to the window.
+
+Nothing of Qt is imported here.
+"""
 
 from __future__ import annotations
 
@@ -30,24 +33,26 @@ class WindowPage:
     key : str
         Key, unique among pages: lower-case letters, digits and hyphens.
     label : str
-        Label under its icon, at most 14 characters.
+        Label under the icon, at most 14 characters.
     summary : str
-        What it shows, in one sentence.
+        Contents of the page, in one sentence.
     build : str
-        Function that makes its widget, as ``"module:name"``; it is imported when the page is first shown, and
-        called with a :class:`rankstudio.api.window.WindowContext`. "" for a page of the window itself.
+        Function that makes the page's widget, as ``"module:name"``; it is imported when the page is first
+        shown, and called with a :class:`rankstudio.api.window.WindowContext`. "" for a page with a
+        controller.
     icon : str
         Name of an icon of the program.
     controller : str
         In place of ``build``, for pages of RankStudio itself, ``"module:Class"``: called with the theme, the
-        models and a parent when the page is made. One of the window itself lays its page out when all are
-        made; one of an ability has the ``content`` of the page, and perhaps a ``head`` above it.
+        models and a parent when the page is made. A controller of the window itself lays its page out after
+        all controllers are made; a controller of an ability has the widget ``content`` of the page, and
+        perhaps a widget ``head`` above it.
     shortcut : str
         Keys that show the page, such as "Ctrl+8"; "" for none.
     guide : str
         Place in the guide that F1 opens, such as "estimates.md#the-estimates-page".
     on_rail : bool
-        Whether the page has a button in the rail before it is asked for in *View, Pages*.
+        Whether the page has a button in the rail from the start; otherwise *View, Pages* adds the button.
 
     Examples
     --------
@@ -77,11 +82,11 @@ class WindowPanel:
     label : str
         Title, at most 40 characters.
     summary : str
-        What it shows, in one sentence.
+        Contents of the panel, in one sentence.
     page : str
         Key of its page: "data", "select", "features", "evidence", "compare", "queries" or "report".
     build : str
-        Function that makes its widget, as for a :class:`WindowPage`.
+        Function that makes the panel's widget, as for a :class:`WindowPage`.
 
     Examples
     --------
@@ -111,7 +116,7 @@ class WindowParts:
 
 
 OWN_PAGES = ("data", "select", "features", "evidence", "compare", "queries", "report")
-"""Keys of the pages of the window itself, from top to bottom; abilities have some of them."""
+"""Keys of the pages of the window itself, from top to bottom; some of these pages come from abilities."""
 
 
 @cache
@@ -160,7 +165,7 @@ def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) 
     """Return why a page cannot be used, as a sentence; "" if it can."""
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))
-    if page.controller and not built_in:  # it would see what the window keeps sealed
+    if page.controller and not built_in:  # a controller would see what the window keeps sealed
         text = tr(
             "{key}: a controller is reserved for pages of RankStudio, because it sees what is sealed. "
             "Use build instead."
@@ -179,13 +184,13 @@ def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
     if panel.page not in OWN_PAGES:
         text = tr("{key}: page: expected one of {pages}, got {page}.")
         return text.format(key=shown(panel.key), pages=", ".join(OWN_PAGES), page=shown(panel.page))
-    if panel.page not in {page.key for page in own_pages()}:  # abilities are called as their page
+    if panel.page not in {page.key for page in own_pages()}:  # an ability has the same name as its page
         text = tr("{key}: its page needs the plug-in {plugin}, which is absent or left out.")
         return text.format(key=shown(panel.key), plugin=panel.page)
     return _problem_of_part(panel, _MAX_PANEL_LABEL, used_keys)
 
 
-def _problem_of_part(part: WindowPage | WindowPanel, longest: int, used_keys: Iterable[str]) -> str:
+def _problem_of_part(part: WindowPage | WindowPanel, max_label_length: int, used_keys: Iterable[str]) -> str:
     """Return why a page or panel cannot be used, as a sentence; "" if it can."""
     if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
@@ -197,9 +202,10 @@ def _problem_of_part(part: WindowPage | WindowPanel, longest: int, used_keys: It
     if not isinstance(build, str) or not _BUILDER.fullmatch(build):
         text = tr('{key}: build: expected "module:function", got {build}.')
         return text.format(key=part.key, build=shown(build))
-    for name, max_length in (("label", longest), ("summary", _MAX_SUMMARY_LENGTH)):
+    for name, max_length in (("label", max_label_length), ("summary", _MAX_SUMMARY_LENGTH)):
         value = getattr(part, name)
-        if not isinstance(value, str) or not 0 < len(value.strip()) <= max_length or one_line(value) != value:
+        is_line = isinstance(value, str) and one_line(value) == value
+        if not is_line or not 0 < len(value.strip()) <= max_length:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
             return text.format(key=part.key, field=name, most=max_length, value=shown(value))
     return ""

@@ -77,7 +77,7 @@ def test_own_texts_are_translated(file: Path, monkeypatch: pytest.MonkeyPatch, o
     }
     monkeypatch.setattr(language._language, "key", "de")
     monkeypatch.setattr(language._language, "catalog", NullTranslations())
-    monkeypatch.setattr(language._language, "others", {})
+    monkeypatch.setattr(language._language, "added_texts", {})
     add_texts(found)
     assert tr("Shares") == "Anteile" and tr("Open") == "Open"
     assert tr("Share of {{first}} in %").format(first="x") == "Anteil von {first} in %"

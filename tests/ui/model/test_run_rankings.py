@@ -61,7 +61,7 @@ def test_what_is_offered_is_measured_before_it_is_looked_at(
     def refuse(*_: object) -> None:
         raise AssertionError("it is measured")
 
-    monkeypatch.setattr(remeasurement.Remeasurement, "_fold", refuse)
+    monkeypatch.setattr(remeasurement.Remeasurement, "_measured_fold", refuse)
     show, look_by = window.session.show_measure, window.measurement.look_by
     for look, key in ((look_by, "ranklib"), (look_by, "standard"), (show, "ERR"), (show, "P@5")):
         look(key)

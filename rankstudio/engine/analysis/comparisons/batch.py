@@ -1,4 +1,7 @@
-"""Comparisons of several methods on several datasets: a file with many plans, and the table of their runs."""
+"""Comparisons of several methods on several datasets.
+
+A comparison is a file with many plans; its result is a table of the runs.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,10 @@ class Comparison:
     def _plan(
         self, data: str, run: Mapping[str, Any], label: str, protocol: str, key: str, ranker: str
     ) -> Plan:
-        """Return the plan of one combination of a run: a label, a protocol, the key of a method, a ranker."""
+        """Return the plan of one combination of a run.
+
+        A combination is a label, a protocol, the key of a method and the key of a ranker, or "".
+        """
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {**self.protocol, "data": data, "method": key, "parameters": parameters}
         if ranker:

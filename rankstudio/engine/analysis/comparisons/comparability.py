@@ -160,7 +160,10 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
 
 
 def why_unranked(run: RunResult) -> str:
-    """Return why a complete run is comparable with no other, as part of a sentence; "" if it may be."""
+    """Return why a complete run is comparable with no other, as part of a sentence.
+
+    The result is "" if the run may be comparable.
+    """
     match run.part:
         case Part.CHOSEN_ON:
             reason = run.unfitted.sentence if run.unfitted else ""
@@ -285,7 +288,10 @@ class ComparableGroup(Generic[Name]):
 
 
 _Kind = tuple[ComparisonKey, bool, tuple[int, ...], Unfitted | None]
-"""What the runs of a group share: key, whether complete, queries per fold, why not cross-fitted."""
+"""Properties that the runs of a group share.
+
+They are the key, whether a run is complete, the queries per fold, and why runs are not cross-fitted.
+"""
 
 
 def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:

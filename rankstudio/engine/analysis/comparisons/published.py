@@ -1,4 +1,7 @@
-"""Numbers that papers and LETOR print for the known datasets, next to ours; plug-ins contain the numbers."""
+"""Numbers that papers and LETOR print for the known datasets, next to ours.
+
+Plug-ins contain the numbers.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ class Published:
 
 
 def _is_fulfilled(condition: str, plan: Plan) -> bool:
-    """Return whether a parameter has a value, as in "loss=hinge", or any value above one: "lambda1>0"."""
+    """Return whether a parameter fulfils a condition.
+
+    The condition is a value, as in "loss=hinge", or any value above one: "lambda1>0".
+    """
     name, equal, value = condition.partition("=")
     if not equal:
         name, _, value = condition.partition(">")
@@ -121,7 +127,10 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
-    """Return published numbers for a run's method, by measure; {} unless the run has five test parts."""
+    """Return published numbers for a run's method, by measure.
+
+    The result is {} unless the run has five test parts.
+    """
     plan = run.plan
     is_published = len(run.folds) == _N_FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
     names = plan.measures if is_published else ()

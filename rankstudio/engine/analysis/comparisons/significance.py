@@ -337,7 +337,10 @@ def compared_runs(
 
 
 def _p_values(tested: CorrectedTest | None) -> tuple[float | None, float | None, float | None]:
-    """Return the corrected p of the three tests; None for each if they are not known yet."""
+    """Return the corrected p of the three tests.
+
+    Each is None if it is not known yet.
+    """
     return (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm) if tested else (None, None, None)
 
 
@@ -540,7 +543,10 @@ def is_named(plan: Plan, name: str) -> bool:
 
 
 def _difference_text(run: RunResult, reference: RunResult) -> str:
-    """Describe the differences of two plans; if only pins differ, as the effect of pins."""
+    """Describe the differences of two plans.
+
+    If only pins differ, describe the effect of the pins.
+    """
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     text = " · ".join(differences(run.plan, reference.plan, names))
     if only_pins_differ(run.plan, reference.plan):

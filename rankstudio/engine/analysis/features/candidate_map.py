@@ -1,4 +1,7 @@
-"""The candidates of a path, features or groups, at each step: shares of the best score, ranks and margins."""
+"""The candidates of a path, features or groups, at each step.
+
+The map has shares of the best score, ranks and margins.
+"""
 
 from __future__ import annotations
 
@@ -394,7 +397,10 @@ def _margin_to_rival(
 
 
 def _shown_steps(path: PathResult, max_places: int) -> list[int]:
-    """Return the positions of the steps in a map: the first ones, or evenly spaced iterations and rounds."""
+    """Return the positions of the steps in a map.
+
+    These are the first steps, or evenly spaced iterations and rounds.
+    """
     n = len(path.steps)
     if path.step_kind is StepKind.FEATURES or n <= max_places:
         return list(range(min(n, max_places)))
@@ -411,7 +417,10 @@ def taken_at(path: PathResult, position: int) -> list[int]:
 def _chosen_columns(
     path: PathResult, score: CandidateScore, places: Sequence[int], scores: Floats
 ) -> list[list[int]]:
-    """Return the columns that each step selects; for an iteration or round, that with the largest score."""
+    """Return the columns that each step selects.
+
+    For an iteration or round, it is the column with the largest score.
+    """
     if path.step_kind is StepKind.FEATURES:
         return [taken_at(path, index) for index in places]
     return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(scores)]

@@ -1,4 +1,7 @@
-"""Every feature of a dataset at a glance: the distribution of its values, its ranking alone, its problems."""
+"""Overview of every feature of a dataset.
+
+It has the distribution of a feature's values, its ranking alone, and its problems.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ BINS = 24
 """Number of bins of a histogram."""
 
 MOST_DOCUMENTS = 100_000
-"""Maximum number of documents that are examined: larger data are sampled by evenly spaced whole queries."""
+"""Maximum number of documents that are examined.
+
+Larger data are sampled by evenly spaced whole queries.
+"""
 
 PERFECT = 0.98
 """A feature alone is almost perfect if it comes this share of the way from the worst to the best ranking."""
@@ -231,7 +237,10 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
 
 
 def _histogram_range(values: Floats) -> tuple[float, float]:
-    """Return the range of the values without the tails; of all values if that range is a single point."""
+    """Return the range of the values without the tails.
+
+    If that range is a single point, it is the range of all values.
+    """
     low, high = (float(q) for q in np.quantile(values, _RANGE_QUANTILES, method="nearest"))
     return (low, high) if low < high else (float(values.min()), float(values.max()))
 

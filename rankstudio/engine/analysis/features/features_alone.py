@@ -50,7 +50,10 @@ class FeaturesAlone:
 
     @property
     def order(self) -> Ints:
-        """Positions from the best to the worst on the training part; ties in column order."""
+        """Positions from the best to the worst on the training part.
+
+        Ties are in column order.
+        """
         sign = 1.0 if find_measure(self.measure).higher_is_better else -1.0
         return np.argsort(-sign * self.parts["train"], kind="stable").astype(np.int64)
 

@@ -71,7 +71,10 @@ class SelectionStability:
 
 
 def stability_of(result: RunResult) -> Stability | None:
-    """Return the agreement of the folds' selected features; None without two folds or a selection."""
+    """Return the agreement of the folds' selected features.
+
+    The result is None without two folds or a selection.
+    """
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
     return stability(_selected_columns(result.folds, result.feature_ids), len(result.feature_ids))

@@ -18,7 +18,10 @@ def enough_queries(count: int, least: int, what: str) -> None:
 
 
 def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None = None) -> tuple[int, ...]:
-    """Return the columns of a set of some of n features; raise ParameterError for invalid columns."""
+    """Return the columns of a set of some of n features.
+
+    ParameterError is raised for invalid columns.
+    """
     columns = tuple(int(column) for column in features)
     most = n if most is None else most
     are_valid = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
@@ -46,7 +49,10 @@ def exact_exchange(estimator: LinearRanker, data: TrainingData, what: str) -> Ex
 
 
 def summed_paths(estimator: LinearRanker, data: TrainingData) -> PathsFromSums:
-    """Return the paths of a method from sums over queries; ParameterError if it has none."""
+    """Return the paths of a method from sums over queries.
+
+    ParameterError is raised if the method cannot be computed from sums.
+    """
     add_up = estimator.paths_from_sums(data)
     if add_up is None:
         expected = "GreedyRankRLS with search forward, fitting pre, and without groups"

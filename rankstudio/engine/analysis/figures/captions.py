@@ -36,7 +36,10 @@ def grid_text(plan: Plan) -> str:
 
 
 def chosen_text(run: RunResult) -> str:
-    """Return the selected model: "λ = 2⁻², k = 7" for a single fold, otherwise the numbers of features."""
+    """Return a text on the selected model.
+
+    It is "λ = 2⁻², k = 7" for a single fold, otherwise it has the numbers of features.
+    """
     if run.plan.entry.given:
         return ""
     if len(run.folds) > 1:
@@ -104,7 +107,10 @@ def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> st
 
 
 def versions_text(versions: Mapping[str, str]) -> str:
-    """Return the program version: "RankStudio 0.9"; the report lists the other versions."""
+    """Return the program version: "RankStudio 0.9".
+
+    The report lists the other versions.
+    """
     return f"RankStudio {versions['rankstudio']}" if "rankstudio" in versions else "RankStudio"
 
 

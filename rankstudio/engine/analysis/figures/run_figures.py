@@ -131,7 +131,10 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure by combination and size; None for a single combination."""
+    """Return a map of a validation measure by combination and size.
+
+    The result is None for a single combination.
+    """
     figure = path_figure(run, name)
     if figure is None or len(figure.series) < 2:
         return None
@@ -213,7 +216,10 @@ def fold_features_figure(
 
 
 def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
-    """Return a map of the similarity of the selections of each pair of folds; None for a single fold."""
+    """Return a map of the similarity of the selections of each pair of folds.
+
+    The result is None for a single fold.
+    """
     n = len(stability.folds)
     if n < 2:
         return None
@@ -251,7 +257,10 @@ def _jaccard(a: set[int], b: set[int]) -> float:
 
 
 def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> RowsFigure | None:
-    """Return the candidates of a step of a fold's path, best first; None if the method compares none."""
+    """Return the candidates of a step of a fold's path, best first.
+
+    The result is None if the method compares none.
+    """
     score = run.plan.candidate_score
     path = chosen_path(fold)
     step = next((step for step in path.steps if step.number == number), None)
@@ -292,7 +301,10 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
 
 
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
-    """Return the candidates of a path by step, as shares of the best; None if the method compares none."""
+    """Return the candidates of a path by step, as shares of the best.
+
+    The result is None if the method compares none.
+    """
     score = run.plan.candidate_score
     path = chosen_path(fold)
     if score is None:

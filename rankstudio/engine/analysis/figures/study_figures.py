@@ -1,4 +1,7 @@
-"""All figures of a study, of single runs and of several runs: each has a name, and is made when needed."""
+"""All figures of a study, of single runs and of several runs.
+
+Each figure has a name, and is made when needed.
+"""
 
 from __future__ import annotations
 
@@ -261,7 +264,10 @@ def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
 def differences_figure(
     data: str, reference: Named, tested: Sequence[ComparedRun], called: dict[int, str], name: str, part: str
 ) -> RowsFigure | None:
-    """Return a figure of the differences of runs to one of them, with intervals; None if there are none."""
+    """Return a figure of the differences of runs to one of them, with intervals.
+
+    The result is None if there are no differences.
+    """
     rows = [
         (row.key, row.found)
         for row in tested
@@ -376,7 +382,10 @@ def file_stem(name: str) -> str:
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
-    """Yield the figures of a group of comparable runs; each is drawn only when it is needed."""
+    """Yield the figures of a group of comparable runs.
+
+    Each figure is drawn only when it is needed.
+    """
     runs = group.runs
     name = group.measure
 
@@ -424,7 +433,10 @@ def _figure_with_run_texts(
 
 
 def _shows(figure: Figure, label: str) -> bool:
-    """Return whether a figure shows a run: as a series or row, or as its subject."""
+    """Return whether a figure shows a run.
+
+    A figure shows a run as a series or row, or as its subject.
+    """
     labels = figure.rows if isinstance(figure, RowsFigure) else ()
     if isinstance(figure, CurvesFigure):
         labels = tuple(series.label for series in figure.series)
@@ -496,7 +508,10 @@ test_curves_of = partial(curves_of, part="test")
 def differences_of(
     data: str, runs: Sequence[ReportedRun], name: str, tested: Sequence[ComparedRun] | None = None
 ) -> RowsFigure | None:
-    """Return a figure of the differences of runs to the best run; the tests are computed if not given."""
+    """Return a figure of the differences of runs to the best run.
+
+    The tests are computed if not given.
+    """
     reference = best_of(runs, name)
     called = {run.number: run.title for run in runs}
     tested = tests_of(runs, reference, name) if tested is None else tested
@@ -507,7 +522,10 @@ def differences_of(
 def _front_figure(
     data: str, runs: Sequence[ReportedRun], name: str, by: Literal["size", "cost"] = "size"
 ) -> CurvesFigure | None:
-    """Return the Pareto front of runs; the data are used only if the data of all runs are available."""
+    """Return the Pareto front of runs.
+
+    The data are used only if the data of all runs are available.
+    """
     datasets = [run.data for run in runs if run.data is not None]
     usable_datasets = datasets if len(datasets) == len(runs) else ()
     front = pareto_front_of([run.result for run in runs], name, usable_datasets, by)

@@ -1,4 +1,7 @@
-"""The best single feature of a fold as a model. No compiled code is imported here."""
+"""The best single feature of a fold as a model.
+
+No compiled code is imported here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A measure and a convention for finished runs. No compiled code is imported here."""
+"""A measure and a convention for finished runs.
+
+No compiled code is imported here.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ class Measurement:
     sealed: bool = False
 
     def plan(self, plan: Plan) -> Plan:
-        """Return the plan of a run under these settings; the identical object if nothing changes."""
+        """Return the plan of a run under these settings.
+
+        The result is the identical object if nothing changes.
+        """
         names = plan.measures if self.measure in plan.evaluated else (*plan.measures, self.measure)
         criterion = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
         chosen_by = criterion if self.chooses else plan.select_by

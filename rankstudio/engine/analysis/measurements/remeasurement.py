@@ -85,7 +85,10 @@ def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool
 
 
 def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
-    """Return the values of complete steps, one row each, at their positions; NaN at the others."""
+    """Return the values of complete steps, one row each, at their positions.
+
+    The values at the other positions are NaN.
+    """
     if complete.all():
         return values
     all_values = np.full((complete.size, *values.shape[1:]), np.nan)
@@ -258,7 +261,10 @@ class Remeasurement:
                 yield
 
     def fold(self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement) -> FoldResult:
-        """Return a fold of a run under the current settings; it is cached as long as the fold."""
+        """Return a fold of a run under the current settings.
+
+        The measured fold is cached as long as the fold.
+        """
         if measurement.plan(plan) is plan and not measurement.sealed:
             return result
         cached = self._folds.setdefault(result, {})
@@ -339,7 +345,10 @@ class Remeasurement:
     def _with_choices(
         self, paths: Sequence[PathResult], part: RankingDataset, plan: Plan
     ) -> list[PathResult]:
-        """Return paths with the choices of their plan; a path whose models are not stored has none."""
+        """Return paths with the choices of their plan.
+
+        A path whose models are not stored has none.
+        """
         values = self._query_values(paths, part, Measurement(plan.convention, plan.chosen_by))
         return [
             replace(path, choices=_subset_choices(plan, path, rows, part))
@@ -403,7 +412,10 @@ class Remeasurement:
         return tuple(measured)
 
     def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, measurement: Measurement) -> Baseline:
-        """Return the best single feature of a fold under the current settings; the feature stays the same."""
+        """Return the best single feature of a fold under the current settings.
+
+        The feature stays the same.
+        """
         new_plan = measurement.plan(plan)
         if new_plan is plan:
             return replace(baseline, test=FrozenMapping({})) if measurement.sealed else baseline
@@ -477,7 +489,10 @@ class Remeasurement:
         return sum(rankings.nbytes for stored in self._distinct.values() for rankings in stored.values())
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
-        """Return the different rankings of a part; discard all rankings if they take too much memory."""
+        """Return the different rankings of a part.
+
+        All rankings are discarded if they take too much memory.
+        """
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
             self._distinct.clear()
@@ -489,7 +504,10 @@ class Remeasurement:
     def _mean_measures(
         self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
     ) -> dict[str, float]:
-        """Return the mean measures of a model on a part; {} without a part, or if it cannot be scored."""
+        """Return the mean measures of a model on a part.
+
+        The result is {} without a part, or if the model cannot score the part.
+        """
         if part is None or not step.covers(part.X):
             return {}
         per_query = self._query_measures(
@@ -498,7 +516,10 @@ class Remeasurement:
         return {name: float(average(values)) for name, values in per_query.items()}
 
     def _per_query(self, step: Step, part: RankingDataset | None, plan: Plan) -> dict[str, Floats]:
-        """Return the measures of a model in each query; {} without a part, or if it cannot be scored."""
+        """Return the measures of a model in each query.
+
+        The result is {} without a part, or if the model cannot score the part.
+        """
         if part is None or not step.covers(part.X):
             return {}
         return self._query_measures(self._evaluator(part, plan.convention, plan.evaluated), step, part)
@@ -532,7 +553,10 @@ class Remeasurement:
         return ranking
 
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
-        """Return the order in which a convention reads the documents; None for the order of the file."""
+        """Return the order in which a convention reads the documents.
+
+        The result is None for the order of the file.
+        """
         rules = find_convention(convention)
         if rules.ties is not Ties.DOCUMENT_ID:
             return None

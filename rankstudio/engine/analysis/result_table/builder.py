@@ -131,7 +131,10 @@ def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list
 def _table_run(
     source: ReportSource, run: ReportedRun, visible: ReportedRun, part: str | None, opener: DataOpener
 ) -> TableRun:
-    """Return a run with the measures of a part; by default with those that the seal leaves visible."""
+    """Return a run with the measures of a part.
+
+    By default, these are the measures that the seal leaves visible.
+    """
     if part is None:
         result = visible.result
     elif part == "validation":
@@ -236,7 +239,10 @@ def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
-    """Return rows with different titles: rows of the same title state their settings, or are numbered."""
+    """Return rows with different titles.
+
+    Rows with the same title get their settings, or a number.
+    """
     firsts = [next(iter(row.values())) for row in rows]
     titles = [_title(grouped_run.run) for grouped_run in firsts]
     suffixes = distinctions({index: grouped_run.run.result.plan for index, grouped_run in enumerate(firsts)})
@@ -433,7 +439,10 @@ def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 def _best_row(
     rows: Sequence[RowRuns], indices: Sequence[int], places: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the row with the best mean in the first column of means that has estimates; None without one."""
+    """Return the row with the best mean in the first column of means that has estimates.
+
+    The result is None if there is no such row.
+    """
     for column_content in places:
         cells = {index: _measured_cell(rows[index], column_content) for index in indices}
         sign = 1.0 if column_content.column.higher_is_better else -1.0
@@ -592,7 +601,10 @@ def _mark_note(
 def _family_text(
     rows: Sequence[RowRuns], block: int, reference: int, p: Mapping[tuple[int, _ColumnContent], float]
 ) -> str:
-    """Return the queries and hypotheses of the tests of a block; "" if nothing was tested."""
+    """Return the queries and hypotheses of the tests of a block.
+
+    The result is "" if nothing was tested.
+    """
     counts = Counter(column for index, column in p if rows[index].block == block)
     if not counts:
         return ""

@@ -200,14 +200,20 @@ def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> F
 
 
 def _statistic_or_nan(statistic: Statistic, values: Sequence[float]) -> float:
-    """Return the mean or the deviation over the folds that define a measure; NaN for too few folds."""
+    """Return the mean or the deviation over the folds that define a measure.
+
+    The result is NaN for too few folds.
+    """
     numbers = defined(values)
     least = 2 if statistic is stdev else 1
     return statistic(numbers) if len(numbers) >= least else nan
 
 
 def defined(values: Iterable[float]) -> list[float]:
-    """Return the values without NaN: a measure may be undefined in a test part with a single query."""
+    """Return the values without NaN.
+
+    A measure may be undefined in a test part with a single query.
+    """
     return [value for value in values if not isnan(value)]
 
 

@@ -11,7 +11,10 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 By = Literal["measures", "folds", "datasets"]
 BY: tuple[str, ...] = get_args(By)
-"""What the columns of a table are: its measures, folds or datasets. The others form groups of columns."""
+"""Kinds of columns of a table.
+
+A table has one kind of columns; the other kinds form groups of columns.
+"""
 
 Test = Literal["randomisation", "t", "wilcoxon"]
 TESTS: Mapping[str, str] = FrozenMapping(

@@ -1,4 +1,7 @@
-"""Measures of a run over two of its grids: each cell has the best value over all other parameters."""
+"""Measures of a run over two of its grids.
+
+Each cell has the best value over all other parameters.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ class GridMap:
     best: tuple[int, int] | None
 
     def cell(self, values: Sequence[Any]) -> tuple[int, int] | None:
-        """Return the cell for the values of a row and a column; None for values between the grids."""
+        """Return the cell for the values of a row and a column.
+
+        The result is None for values between the grids.
+        """
         row, column = values
         if row not in self.rows.values or column not in self.columns.values:
             return None

@@ -31,7 +31,10 @@ class RunCosts:
     milliseconds: bool
 
     def of(self, model: TriedModel, ids: Ints) -> float:
-        """Return the cost of a model's features, mean over the folds; NaN if a cost is not known."""
+        """Return the cost of a model's features, mean over the folds.
+
+        The result is NaN if a cost is not known.
+        """
         usual = float("nan") if self.milliseconds else 1.0
         totals = [
             sum(self.prices.get(int(ids[column]), usual) for column in step.selected) for step in model.steps

@@ -236,7 +236,10 @@ def _reference_positions(reference: Floats, x: Floats) -> Ints:
 def _query_values(
     run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str, part: Part
 ) -> list[Floats] | None:
-    """Return the measure of the models in each query, by fold; None if it cannot be computed."""
+    """Return the measure of the models in each query, by fold.
+
+    The result is None if the measure cannot be computed.
+    """
     if not can_measure(run, data, name, part):
         return None
     return values_by_query(run, data, list(zip(*(model.steps for model in models), strict=True)), name, part)
@@ -258,7 +261,10 @@ def _run_curve(
     half: Floats | None = None,
     mean: Floats | None = None,
 ) -> RunCurve:
-    """Return the curve of a run; without a mean, that of the models on the validation part is used."""
+    """Return the curve of a run.
+
+    Without a mean, it is the curve of the models on the validation part.
+    """
     all_nan = np.full(x.size, np.nan)
     sizes = np.array([model.size if model.steps[0].learned else np.nan for model in models])
     return RunCurve(

@@ -65,7 +65,10 @@ class SmallestSet:
 
     @property
     def other(self) -> SetOfPath:
-        """The set to compare with the smallest set: the chosen set, or the best if the smallest is chosen."""
+        """The set to compare with the smallest set.
+
+        It is the chosen set, or the best set if the smallest is chosen.
+        """
         return self.best if self.chosen.size == self.smallest.size else self.chosen
 
     @property

@@ -60,7 +60,10 @@ class TriedModel:
 
     @property
     def error(self) -> float:
-        """Standard error of the mean over the folds: deviation / √folds; NaN for a single fold."""
+        """Standard error of the mean over the folds.
+
+        It is deviation / √folds, and NaN for a single fold.
+        """
         defined = self.values[~np.isnan(self.values)]
         return float(defined.std(ddof=1) / np.sqrt(defined.size)) if defined.size > 1 else float("nan")
 
@@ -236,14 +239,20 @@ def _fold_parts(run: RunResult, data: FoldedDataset, part: Part) -> list[Ranking
 
 
 def _can_score(step: Step, part: RankingDataset | None) -> bool:
-    """Return whether a model can score a part: a study stores all weights, but the trees of few models."""
+    """Return whether a model can score a part.
+
+    A study stores all weights, but the trees of few models.
+    """
     return step.linear or (part is not None and step.covers(part.X))
 
 
 def _values_by_query_of_steps(
     part: RankingDataset, steps: Sequence[Step], convention: str, name: str
 ) -> Floats:
-    """Return a measure of K steps in each query of a part, (K, Q); NaN for steps that cannot score."""
+    """Return a measure of K steps in each query of a part, (K, Q).
+
+    The result is NaN for steps that cannot score.
+    """
     scored = ScoredPart(part)
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for
 

@@ -27,7 +27,10 @@ class FoldSource(Protocol):
     """Source of a run's folds for a worker."""
 
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker; raise Cancelled if the run was given up."""
+        """Receive progress of a unit from a worker.
+
+        Raise Cancelled if the run was given up.
+        """
 
     def key(self, number: int) -> Hashable:
         """Return a key that is equal for folds with the same data."""
@@ -49,7 +52,10 @@ class UnitExecutor(Protocol):
     lost: tuple[type[BaseException], ...]
 
     def ahead(self) -> int:
-        """Return the number of units submitted at a time; a small number makes pauses effective."""
+        """Return the number of units submitted at a time.
+
+        A small number makes pauses effective.
+        """
 
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
@@ -103,7 +109,10 @@ class InMemory:
         return self._latest
 
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker; raise Cancelled if the run was given up."""
+        """Receive progress of a unit from a worker.
+
+        Raise Cancelled if the run was given up.
+        """
         if self._given_up:
             raise Cancelled("The run")
         progress = event if isinstance(event, WorkProgress) else WorkProgress(f"step {event.number}", 0.0)
@@ -135,7 +144,10 @@ class FoldFiles:
     parts: Mapping[int, tuple[str, ...]]
 
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
-        """Do nothing: the caller is in another process, and ends this one if necessary."""
+        """Do nothing.
+
+        The caller is in another process, and ends this one if necessary.
+        """
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -164,7 +164,10 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
 def _start_processes(
     count: int, gently: bool, stack: ExitStack, get_ready: Callable[[], None] | None = None
 ) -> _Processes:
-    """Start worker processes and return their pool; they first load modules, and end with the stack."""
+    """Start worker processes and return their pool.
+
+    The processes first load modules, and end with the stack.
+    """
     context = multiprocessing.get_context("spawn")
     worker_end, owner_end = context.Pipe(duplex=False)
     stack.callback(worker_end.close)
@@ -258,7 +261,10 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 
 
 def _checked_count(count: int | None) -> int:
-    """Return the number of workers, by default that of the available threads; ParameterError if invalid."""
+    """Return the number of workers, by default that of the available threads.
+
+    ParameterError is raised if the number is invalid.
+    """
     if count is None:
         return threads.available()
     if not 1 <= count <= _MAX_WORKERS:

@@ -231,7 +231,10 @@ class UnitScheduler:
             raise _lost_workers_error() from error
 
     def _latest_progress(self) -> tuple[Unit, WorkProgress]:
-        """Return the latest progress of a thread; workers in other processes report none, only "waiting"."""
+        """Return the latest progress of a thread.
+
+        Workers in other processes report none, only "waiting".
+        """
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (next(iter(self._futures.values())), WorkProgress("waiting for the workers", 0.0))
 

@@ -1,4 +1,7 @@
-"""Calls to workers elsewhere for a sum over shards: they keep the states of their shards between calls."""
+"""Calls to workers elsewhere for a sum over shards.
+
+The workers keep the states of their shards between calls.
+"""
 
 from __future__ import annotations
 
@@ -161,11 +164,14 @@ class _WorkerState:
             return self._sessions[call.session]
 
     def _data_of(self, part: PartFile) -> TrainingData:
-        """Return the data of a part, kept with their statistics: the next session may have another λ only."""
+        """Return the data of a part.
+
+        The data are kept with their statistics: the next session may have another λ only.
+        """
         if part.columns is not None:
             if self._column_subset is None or self._column_subset[0] != part:
-                whole = self._data_of(replace(part, columns=None))
-                self._column_subset = part, whole.narrowed(part.columns)
+                data_of_all_columns = self._data_of(replace(part, columns=None))
+                self._column_subset = part, data_of_all_columns.narrowed(part.columns)
             _, data = self._column_subset
             return data
         if part not in self._data:

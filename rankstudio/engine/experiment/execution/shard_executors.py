@@ -61,7 +61,10 @@ class ShardWorkers(Protocol):
         """Approximate number of parallel workers."""
 
     def room(self) -> float | None:
-        """Return the memory limit for states of each worker in bytes; None for its own limit."""
+        """Return the memory limit for states of each worker in bytes.
+
+        The result is None if a worker has its own limit.
+        """
 
     def give(self, part: PartFile) -> None:
         """Make a part available to every worker."""
@@ -184,7 +187,10 @@ class _Session:
         return total.result()
 
     def _settled_answer(self, index: int, pending_answers: dict[int, Answer]) -> Sums | None:
-        """Return a shard's answer, or None if it is still pending; ask again if the answer is lost."""
+        """Return a shard's answer, or None if it is still pending.
+
+        If the answer is lost, ask again.
+        """
         future = pending_answers[index]
         if not wait([future], timeout=_POLL_SECONDS).done:
             if self._workers.stranded(future):

@@ -38,7 +38,10 @@ class Workers:
         return cls(executor, least=2 * count, most=_MAX_NUMBERS // count)
 
     def serve(self, n_units: int, n_numbers: int) -> Executor | None:
-        """Return the executor for a number of units and size of training parts; None for no executor."""
+        """Return the executor for a number of units and size of training parts.
+
+        The result is None for no executor.
+        """
         is_small = n_units < self.least
         is_large = self.most is not None and n_numbers > self.most
         return None if is_small or is_large else self.executor

@@ -237,7 +237,10 @@ def _make_folder_lines(out: str) -> list[str]:
 
 
 def origin(computed_with: Mapping[str, str]) -> str:
-    """Return a sentence on the versions that give the same bits; "" if the versions are not known."""
+    """Return a sentence on the versions that give the same bits.
+
+    The result is "" if the versions are not known.
+    """
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
     return f"The same bits, on the same data, with {names}." if names else ""
 

@@ -69,7 +69,10 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preference_source(plan: Plan) -> dict[str, str]:
-    """Return the file name of a plan's preferences or clicks by its label; {} if it learns from labels."""
+    """Return the file name of a plan's preferences or clicks by its label.
+
+    The result is {} if the plan learns from labels.
+    """
     preferences = preferences_of(plan)
     if not preferences:
         return {}

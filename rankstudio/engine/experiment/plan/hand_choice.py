@@ -53,7 +53,10 @@ class HandChoices:
 
     @classmethod
     def parsed(cls, text: Any) -> Self | None:
-        """Return the choices in a text, see :func:`parse_hand_choices`; None for ""."""
+        """Return the choices in a text, see :func:`parse_hand_choices`.
+
+        The result is None for "".
+        """
         check_field("hand_chosen", text, tr("a text"), isinstance(text, str))
         choices = parse_hand_choices(text)
         return cls(choices) if choices else None

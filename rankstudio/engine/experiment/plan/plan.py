@@ -324,7 +324,10 @@ class Plan:
         return {word: getattr(self, word) for word in WORDS}
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return the plan's extension of a type, such as `FeatureCosts`; None if it has none."""
+        """Return the plan's extension of a type, such as `FeatureCosts`.
+
+        The result is None if the plan has no such extension.
+        """
         return self.extensions.find(kind)
 
     def named(self, word: str) -> Any:
@@ -416,7 +419,10 @@ class Plan:
 
     @property
     def inner(self) -> int:
-        """Number of inner folds that select the model; 0 with a validation part."""
+        """Number of inner folds that select the model.
+
+        It is 0 with a validation part.
+        """
         return parse_protocol(self.protocol).inner
 
     @property
@@ -512,7 +518,10 @@ class Plan:
 
     @cached_property
     def combinations(self) -> tuple[ParameterCombination, ...]:
-        """All combinations of the axes' values, one value per parameter; the last axis varies fastest."""
+        """All combinations of the axes' values, one value per parameter.
+
+        The last axis varies fastest.
+        """
         return tuple(self.combination(values) for values in product(*(axis.values for axis in self.axes)))
 
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
@@ -532,7 +541,10 @@ class Plan:
         return dict(zip((axis.name for axis in self.axes), values, strict=True))
 
     def agrees(self, other: Plan) -> bool:
-        """Return whether two plans are equal; a plan without a convention takes that of the other plan."""
+        """Return whether two plans are equal.
+
+        A plan without a convention takes that of the other plan.
+        """
         if self.convention and other.convention:
             return self == other
         return self.resolved(other.convention) == other.resolved(self.convention)
@@ -766,7 +778,10 @@ def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) 
 
 
 def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
-    """Return the column of a feature's id; ParameterError if the data have no such feature."""
+    """Return the column of a feature's id.
+
+    ParameterError is raised if the data have no such feature.
+    """
     if feature not in columns:
         expected = tr("ids of the dataset's features, {first} to {last}").format(
             first=min(columns), last=max(columns)
@@ -776,7 +791,10 @@ def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
 
 
 def _check_kinds(plan: Plan) -> None:
-    """Raise a PlanError for values of a wrong type: a person may have written the plan."""
+    """Raise a PlanError for values of a wrong type.
+
+    A person may have written the plan.
+    """
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")
     for name in texts:
         value = getattr(plan, name)

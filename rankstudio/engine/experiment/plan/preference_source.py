@@ -59,7 +59,10 @@ class PreferenceSource:
 
 
 def preferences_of(extended: Extended) -> Mapping[str, str]:
-    """Return the settings of a plan's `PreferenceSource`; empty if it learns from labels."""
+    """Return the settings of a plan's `PreferenceSource`.
+
+    The result is empty if the plan learns from labels.
+    """
     source = extended.extension(PreferenceSource)
     return FrozenMapping() if source is None else source.told
 
@@ -89,7 +92,10 @@ def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Metho
 
 
 def learned_from(preferences: Mapping[str, str]) -> str:
-    """Return the source of preferences or clicks, for a title: "clicks: log.csv"; "" for labels."""
+    """Return the source of preferences or clicks, for a title: "clicks: log.csv".
+
+    The result is "" if the plan learns from labels.
+    """
     if not preferences:
         return ""
     text = tr("preferences: {file}")

@@ -74,7 +74,10 @@ class Protocol:
         return has_validation or self.inner > 0
 
     def divided_by(self, seed: int) -> str:
-        """Return the description of these folds in a dataset; "" for those of the files."""
+        """Return the description of these folds in a dataset.
+
+        The result is "" for the folds of the files.
+        """
         seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
         return seedless.get(str(self), f"{self}, seed {seed}")
 

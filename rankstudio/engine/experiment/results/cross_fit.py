@@ -457,5 +457,8 @@ def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -
 
 
 def _mean_or_nan(values: Floats) -> Floats:
-    """Return the means of the last axis; NaN if it is empty, as in inner folds outside of a subset."""
+    """Return the means of the last axis.
+
+    The result is NaN for an empty axis, as in inner folds outside of a subset.
+    """
     return average(values) if values.shape[-1] else np.full(values.shape[:-1], np.nan)

@@ -95,7 +95,10 @@ class PathSteps(Sequence[Step], ABC):
         return step
 
     def position(self, number: int) -> int:
-        """Return the position of the step with a number; ValueError if there is none."""
+        """Return the position of the step with a number.
+
+        ValueError is raised if there is no such step.
+        """
         return list(self.numbers).index(number)
 
     def selected(self, position: int) -> tuple[int, ...]:

@@ -248,7 +248,10 @@ class FoldResult:
     n_validation_queries: int = 0
 
     def measured(self, part: Part) -> Mapping[str, float]:
-        """Return the measures of the fold's model, or the means of cross-fitted ones; empty if unknown."""
+        """Return the measures of the fold's model, or the means of cross-fitted ones.
+
+        The result is empty if the measures are unknown.
+        """
         match part:
             case Part.TEST:
                 return self.test
@@ -344,7 +347,10 @@ class RunResult:
         return self.average_on(self.part)
 
     def average_on(self, part: Part) -> dict[str, float]:
-        """Return the mean over the folds of each measure on a part; empty if unknown."""
+        """Return the mean over the folds of each measure on a part.
+
+        The result is empty if the measure is unknown.
+        """
         return _mean_measures([fold.measured(part) for fold in self.folds])
 
     @property
@@ -654,7 +660,10 @@ def _curve_values(path: PathResult, name: str) -> Floats:
 
 
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
-    """Return the measure to draw; "" for the criterion, if nothing was validated and none is required."""
+    """Return the measure to draw.
+
+    The result is "" for the criterion, if nothing was validated and none is required.
+    """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []
     if name in shared_names:

@@ -36,6 +36,9 @@ class SubsetChoices:
         return np.unique(self.positions[self.positions >= 0])
 
     def measures_at(self, positions: Sequence[int]) -> dict[str, Floats]:
-        """Return the measures of some chosen steps in each query, (D, Q) each; empty if none are kept."""
+        """Return the measures of some chosen steps in each query, (D, Q) each.
+
+        The result is empty if none are kept.
+        """
         rows = np.searchsorted(self.distinct, positions)
         return {name: values[rows] for name, values in self.per_query.items()}

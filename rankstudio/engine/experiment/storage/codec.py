@@ -348,7 +348,10 @@ def _values_by_measure(names: Sequence[str], stored: NDArray[Any], n_steps: int)
 
 
 def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the p-values of a path; {} for a path that an earlier version stored."""
+    """Return the p-values of a path.
+
+    The result is {} for a path that an earlier version stored.
+    """
     if "p_values_of" not in header:
         return {}
     names = sequence(header["p_values_of"], str)
@@ -368,7 +371,10 @@ def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
 
 
 def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
-    """Return a path's choices on subsets; None if validation queries did not choose, or in older studies."""
+    """Return a path's choices on subsets.
+
+    The result is None if validation queries did not choose, or in older studies.
+    """
     if "choices_of" not in header:
         return None
     names = sequence(header["choices_of"], str)
@@ -393,7 +399,10 @@ def _checked_divisor(value: Any) -> float:
 
 
 def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
-    """Return the steps of a path from its header and arrays; ValueError if these are invalid."""
+    """Return the steps of a path from its header and arrays.
+
+    ValueError is raised if the header or the arrays are invalid.
+    """
     selected = _split_rows("selected", arrays, "<i8")
     candidates = _split_rows("candidates", arrays, "<f8")
     used_columns = _split_rows("used", arrays, "<i8")
@@ -471,7 +480,10 @@ def _joined_rows(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[st
 
 
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
-    """Return views of the rows that :func:`_joined_rows` joined; ValueError if their lengths are wrong."""
+    """Return views of the rows that :func:`_joined_rows` joined.
+
+    ValueError is raised if the lengths of the rows are wrong.
+    """
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]
     array(sizes, "<i8", (len(arrays["n"]),))

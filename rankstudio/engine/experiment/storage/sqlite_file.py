@@ -414,7 +414,10 @@ def _owner_file(path: Path) -> Path:
 
 
 def _note_owner(path: Path) -> None:
-    """Note this process as the owner. Without the note, a refused process only reads "another program"."""
+    """Note this process as the owner.
+
+    Without the note, a refused process only reads "another program".
+    """
     note = _owner_file(path)
     try:
         note.write_text(str(os.getpid()), encoding="ascii")

@@ -277,7 +277,10 @@ class Study:
         return self._data(self._run(run.id))
 
     def remove(self, run: RunKey) -> None:
-        """Mark a run as removed: it is neither listed nor resumed, but its results stay."""
+        """Mark a run as removed.
+
+        A removed run is neither listed nor resumed, but its results stay.
+        """
         with self._file.transaction() as db:
             write(db, "removed", run=run.id)
 
@@ -293,7 +296,10 @@ class Study:
             write(db, "label", run=run.id, tags=as_json(list(label.tags)), **values)
 
     def label(self, run: RunKey) -> RunLabel:
-        """Return the label stored by :meth:`set_label`, a long one shortened; empty if missing or damaged."""
+        """Return the label stored by :meth:`set_label`, a long one shortened.
+
+        The result is empty if the label is missing or damaged.
+        """
         for row in self._sound_records("label", "WHERE run = ?", run.id):
             with suppress(*IMPOSSIBLE):
                 tags = tuple(sequence(json.loads(row["tags"]), str))
@@ -395,16 +401,25 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
-        """Return the bytes of :meth:`save_evidence`; None if missing, damaged, or the study is closed."""
+        """Return the bytes of :meth:`save_evidence`.
+
+        The result is None if the evidence is missing or damaged, or if the study is closed.
+        """
         records = self._evidence(run)
         return next((payload for number, name, payload in records if (number, name) == (fold, key)), None)
 
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
-        """Return all evidence of a run with its fold, without damaged entries; [] if the study is closed."""
+        """Return all evidence of a run with its fold, without damaged entries.
+
+        The result is [] if the study is closed.
+        """
         return [(fold, payload) for fold, _, payload in self._evidence(run)]
 
     def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
-        """Return fold, key and bytes of each undamaged evidence of a run; [] if the study is closed."""
+        """Return fold, key and bytes of each undamaged evidence of a run.
+
+        The result is [] if the study is closed.
+        """
         with self._file.kept_open() as is_open:
             if not is_open or not self._has_table("evidence"):
                 return []
@@ -417,7 +432,10 @@ class Study:
         ]
 
     def _feature_set(self, data: str) -> FeatureSet | None:
-        """Return the feature set of some data; None without one, or if it is damaged."""
+        """Return the feature set of some data.
+
+        The result is None if there is no feature set, or if it is damaged.
+        """
         if not self._has_table("feature_set"):
             return None
         for payload, digest in self._file.rows(
@@ -429,11 +447,17 @@ class Study:
         return None
 
     def _has_table(self, name: str) -> bool:
-        """Return whether the file has a table; some tables are made only when they are first needed."""
+        """Return whether the file has a table.
+
+        Some tables are made only when they are first needed.
+        """
         return bool(self._file.rows("SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table'", name))
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
-        """Store a finished unit and its duration in seconds. O(K n) for K steps and n features."""
+        """Store a finished unit and its duration in seconds.
+
+        It takes O(K n) time for K steps and n features.
+        """
         unit = path.unit
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
         values = {"setting": as_json(unit.values), "seconds": seconds, "payload": content}
@@ -655,7 +679,10 @@ class Study:
                 raise ChangedDataError(text.format(changed=change_text, path=self.path))
 
     def _read_run(self, row: Row) -> tuple[Row, Plan, RecordedData]:
-        """Return a run with its plan and its data; StoreError if they cannot be read."""
+        """Return a run with its plan and its data.
+
+        StoreError is raised if the plan or the data cannot be read.
+        """
         run = self._run(row.id)
         data = self._data(row)
         try:
@@ -701,7 +728,10 @@ class Study:
                         MEASURES.remember(entry)
 
     def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
-        """Return the units and the folds of a run; those that its plan does not have count as damaged."""
+        """Return the units and the folds of a run.
+
+        Units and folds that the plan of the run does not have count as damaged.
+        """
         numbers = plan.folds or data.folds
         n_combinations = _n_combinations(plan)
         row_lists = (self._file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
@@ -725,7 +755,10 @@ class Study:
         return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
 
     def _summary(self, row: Row) -> RunSummary:
-        """Return a run as a list shows it; StoreError if its plan or its data cannot be read."""
+        """Return a run as a list shows it.
+
+        StoreError is raised if its plan or its data cannot be read.
+        """
         run, plan, data = self._read_run(row)
         units, folds = self._parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
@@ -792,7 +825,10 @@ def write_data(
 
 
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
-    """Describe the methods of a run that are not RankStudio's own; a reader may not have them."""
+    """Describe the methods of a run that are not RankStudio's own.
+
+    A reader may not have them.
+    """
     descriptions = [
         description_of(entry)
         for entry in plan.entries
@@ -806,7 +842,10 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
 
 
 def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
-    """Describe the measures of a run that are not RankStudio's own; a reader may not have them."""
+    """Describe the measures of a run that are not RankStudio's own.
+
+    A reader may not have them.
+    """
     descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
     if descriptions:
         db.execute(MEASURE)
@@ -866,14 +905,20 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
 
 
 def _recorded_files(row: Row) -> dict[str, list[str]]:
-    """Return the checksums of a run's own files as recorded; {} if the record is of another version."""
+    """Return the checksums of a run's own files as recorded.
+
+    The result is {} if the record is of another version.
+    """
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["same"]).get("own_files", {}))
     return {}
 
 
 def _columns_of(row: Row) -> dict[str, Any] | None:
-    """Return the columns of the plan of a run as recorded; None if its record is damaged."""
+    """Return the columns of the plan of a run as recorded.
+
+    The result is None if the record of the run is damaged.
+    """
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["plan"]).get("columns", {}))
     return None
@@ -889,7 +934,10 @@ def _sound_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 def _short_text(cell: Any) -> str:
-    """Return the short text of a cell for a sentence; a damaged cell may hold anything."""
+    """Return the short text of a cell for a sentence.
+
+    A damaged cell may hold anything.
+    """
     text = str(cell)
     is_short = text.isprintable() and len(text) < _MAX_CELL_LENGTH
     return text if is_short else textwrap.shorten(ascii(cell), _MAX_CELL_LENGTH, placeholder="…")
@@ -955,10 +1003,16 @@ def _damaged_row_texts(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
 
 
 def as_json(values: Any) -> str:
-    """Return plain values as JSON; mappings keep their order, and floats their bits."""
+    """Return plain values as JSON.
+
+    Mappings keep their order, and floats their bits.
+    """
     return json.dumps(values, ensure_ascii=False)
 
 
 def _position_from_one(position: Any) -> str:
-    """Return the text of a position, counted from 1; a damaged position that is no number stays as it is."""
+    """Return the text of a position, counted from 1.
+
+    A damaged position that is no number stays as it is.
+    """
     return _short_text(position + 1 if isinstance(position, int) else position)

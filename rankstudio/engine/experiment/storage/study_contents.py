@@ -140,7 +140,10 @@ class RecordedData:
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 
     def difference(self, dataset: FoldedDataset) -> str:
-        """Return the reason why a dataset differs from the recorded one, as a sentence; "" if it does not."""
+        """Return the reason why a dataset differs from the recorded one, as a sentence.
+
+        The result is "" if the dataset does not differ.
+        """
         data_fingerprint = fingerprint(dataset)
         if data_fingerprint.checksum == self.checksum:
             return ""
@@ -264,7 +267,10 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 
 
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
-    """Return the state for a report: "test part sealed", "test part shown twice"; "" if never sealed."""
+    """Return the state for a report: "test part sealed", "test part shown twice".
+
+    The result is "" if the dataset was never sealed.
+    """
     looks = n_looks(marks, data)
     looks_text = f"shown {_TIMES_TEXTS.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks, data):

@@ -100,7 +100,10 @@ def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
 
 
 def add_columns(db: sqlite3.Connection) -> None:
-    """Add the columns that a study lacks. They are empty, which changes no digest."""
+    """Add the columns that a study lacks.
+
+    The new columns are empty, which changes no digest.
+    """
     for table in _ADDED_COLUMNS:
         for column in absent_columns(db, table):
             db.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
@@ -145,7 +148,10 @@ def as_text(raw: bytes) -> str:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    """Return the digest of the cells of a row. Empty cells are left out: a new column changes no digest."""
+    """Return the digest of the cells of a row.
+
+    Empty cells are left out: a new column changes no digest.
+    """
     digest = blake2b(digest_size=16)
     for name in sorted(name for name, value in values.items() if value is not None):
         value = values[name]

@@ -145,7 +145,10 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
 
 
 def make_fold_context(plan: Plan, fold: Fold, train: TrainingData | None = None) -> FoldContext:
-    """Prepare a fold for any number of units of a plan; its training part may be shared with others."""
+    """Prepare a fold for any number of units of a plan.
+
+    Its training part may be shared with others.
+    """
     context_class = NestedFold if plan.inner else FoldContext
     return context_class(plan, fold, group_training(fold) if train is None else train)
 
@@ -532,7 +535,10 @@ class FoldContext:
         return {} if selection is None else {"candidates": selection.comparison_rows}
 
     def _selection_key(self, unit: Unit) -> str:
-        """Return the key of a unit's selection: all parameters of the method, except those of its ranking."""
+        """Return the key of a unit's selection.
+
+        These are all parameters of the method, except those of its ranking.
+        """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking_names])
 
@@ -670,7 +676,10 @@ class NestedFold(FoldContext):
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
-        """Find the baseline; its validation is the mean over the baselines of the inner folds."""
+        """Find the baseline.
+
+        The validation of the baseline is the mean over the baselines of the inner folds.
+        """
         for fold in self._inner_contexts:
             yield from fold.find_baseline()
         yield from super()._find_baseline()
@@ -755,7 +764,10 @@ def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
 
 
 def _last_index_within(x_values: Ints, x_value: int) -> int | None:
-    """Return the index of the last step whose x-value is at most this one; None before the first."""
+    """Return the index of the last step whose x-value is at most this one.
+
+    The result is None before the first step.
+    """
     indices = np.flatnonzero(x_values <= x_value)
     return int(indices[-1]) if indices.size else None
 
@@ -763,7 +775,10 @@ def _last_index_within(x_values: Ints, x_value: int) -> int | None:
 def _inner_fold_measures(
     fold: FoldContext, path: PathResult, steps: Sequence[int | None]
 ) -> dict[str, Floats]:
-    """Return the measures of D steps of an inner fold in its validation queries, (D, Q); NaN for None."""
+    """Return the measures of D steps of an inner fold in its validation queries, (D, Q).
+
+    The measures of a step that is None are NaN.
+    """
     # The step -1 is the last step.
     positions = sorted({step % len(path.steps) for step in steps if step is not None})
     if not positions:

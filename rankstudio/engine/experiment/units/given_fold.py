@@ -208,7 +208,10 @@ def _check_preprocessing(models: Iterable[Model], plan: Plan, dataset: FoldedDat
 
 
 def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
-    """Return a model as the only step of a path; features that the dataset does not have are left out."""
+    """Return a model as the only step of a path.
+
+    Features that the dataset does not have are left out.
+    """
     ids = tuple(dataset.feature_ids.tolist())
     column_of = {feature: column for column, feature in enumerate(ids)}
     present_features = [feature for feature in model.features if feature.id in column_of]

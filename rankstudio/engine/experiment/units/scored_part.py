@@ -43,7 +43,10 @@ class ScoredPart:
         return step.linear or step.covers(self._data.X)
 
     def scores(self, step: Step, previous_scores: Floats | None = None) -> Floats:
-        """Return a model's scores, shape (m,); ``previous_scores`` are those of the previous step."""
+        """Return a model's scores, shape (m,).
+
+        ``previous_scores`` are those of the previous step.
+        """
         if not step.learned:  # given scores are found by the content of the whole part
             return step.scores(self._data.X.T)
         if self._is_sparse and not step.linear:

@@ -1,1 +1,4 @@
-"""Figures as values, and as files: PDF, SVG, PNG and CSV of the same drawing. Knows neither runs nor Qt."""
+"""Figures as values, and as files: PDF, SVG, PNG and CSV of the same drawing.
+
+The modules know neither runs nor Qt.
+"""

@@ -106,7 +106,10 @@ class FigurePage:
         return beginnings[max(bisect(beginnings, width, key=self.width) - 1, 0)]
 
     def wrapped(self, text: str, width: float) -> str:
-        """Return a text as one line, or as two of similar length if it is too long; cut if necessary."""
+        """Return a text as one line, or as two of similar length if it is too long.
+
+        Such a text is cut if necessary.
+        """
         words = one_line(text).split()
         if len(words) < 2 or self.width(" ".join(words)) <= width:
             return self.elided(text, width)
@@ -250,7 +253,10 @@ class FigurePage:
         return FontProperties(family=["Inter", "sans-serif"], size=self.style.em, fname=path)
 
     def _legends(self) -> list[Legend]:
-        """Return the legends, one for each row of names: columns of a single legend would be equally wide."""
+        """Return the legends, one for each row of names.
+
+        Columns of a single legend would be equally wide.
+        """
         em = self.style.em
         style = self.style
         has_strip = any(isinstance(artist, tuple) and len(artist) > 2 for artist, _ in self.entries)
@@ -368,7 +374,10 @@ def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
 
 
 def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple[float, float]:
-    """Return the visible range of an axis: all values and the minimum range, padded at both ends."""
+    """Return the visible range of an axis.
+
+    The range contains all values and the minimum range, and is padded at both ends.
+    """
     low, high = known_range(axis, values)
     if axis.logarithmic:
         ratio = max(high / low, 1.1) ** room

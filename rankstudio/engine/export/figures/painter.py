@@ -110,7 +110,10 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
 
 @contextmanager
 def painting() -> Iterator[None]:
-    """Apply the settings of figures; one thread at a time, because matplotlib's settings are global."""
+    """Apply the settings of figures.
+
+    One thread at a time does this, because matplotlib's settings are global.
+    """
     with _one_at_a_time, looks.context(["default", _SETTINGS]), warnings.catch_warnings():
         # A character that the font lacks is painted as a box, but is part of the text of a PDF or SVG.
         warnings.filterwarnings("ignore", r"Glyph \d+")
@@ -162,7 +165,10 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
 
 
 def _curves_height(figure: CurvesFigure, style: FigureStyle, area_width: float) -> float:
-    """Return the height of the area of curves: a wider page has a relatively lower area."""
+    """Return the height of the area of curves.
+
+    A wider page has a relatively lower area.
+    """
     if figure.square:
         return min(area_width, 40 * style.em)
     page_width = style.width / style.em  # in sizes of the text
@@ -244,7 +250,10 @@ class _SeriesPainter:
         return Patch(color=self._color, linewidth=0)
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
-        """Paint the intervals: a band around a line, and whiskers around points or a single interval."""
+        """Paint the intervals.
+
+        A line has a band around it; points and single intervals have whiskers.
+        """
         series = self._series
         low = _with_gaps(series.low, self._figure.y)
         high = _with_gaps(series.high, self._figure.y)
@@ -307,7 +316,10 @@ class _SeriesPainter:
         return self._page.marker(self._number, self._color, 0.64)
 
     def _dashes(self) -> tuple[float, ...]:
-        """Return the lengths of strokes and gaps; ordered series have gaps only in figures of few series."""
+        """Return the lengths of strokes and gaps.
+
+        Ordered series have gaps only in figures of few series.
+        """
         if self._series.dashes is not None:
             return self._series.dashes
         if self._series.kind == "steps" or (self._series.order is not None and not self._is_one_of_few):
@@ -336,7 +348,10 @@ def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
 
 
 def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
-    """Paint a ring around each marked point; rings have different sizes, because points may coincide."""
+    """Paint a ring around each marked point.
+
+    The rings have different sizes, because points may coincide.
+    """
     em = page.style.em
     look: Look = {"marker": "o", "linestyle": "None", "markerfacecolor": "None"}
     look |= {"markeredgecolor": page.style.text, "markeredgewidth": _RING_WIDTH * em}
@@ -448,7 +463,10 @@ def _axis_values(figure: RowsFigure) -> list[float]:
 
 
 def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: int) -> None:
-    """Paint the bars of a series; the bars of all series share the height of a row."""
+    """Paint the bars of a series.
+
+    The bars of all series share the height of a row.
+    """
     style = page.style
     height = _BARS_HEIGHT / len(figure.series)
     pale_color = "#b4b4b4" if style.print else "#a9b6c9"
@@ -468,7 +486,10 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
 
 
 def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
-    """Paint the points of a series over their intervals: in the middle of a row, or at a histogram's foot."""
+    """Paint the points of a series over their intervals.
+
+    The points are in the middle of a row, or at the foot of a histogram.
+    """
     style = page.style
     foot = _HISTOGRAM_FOOT if figure.histograms is not None else 0.0
     for row, value in enumerate(series.values):
@@ -542,7 +563,10 @@ def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
 
 
 def _map_height(figure: MapFigure, style: FigureStyle) -> float:
-    """Return the height of all rows: that of their names, or less if the rows are ordered and many."""
+    """Return the height of all rows.
+
+    It is the height of the names, or less if the rows are ordered and many.
+    """
     n = max(1, len(figure.rows))
     usual = (2.0 if figure.written else ROW) * style.em
     if figure.short_rows and not figure.row_title:
@@ -612,7 +636,10 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
-    """Paint outlines of the marked cells: black in the middle of white, to be visible on any colour."""
+    """Paint outlines of the marked cells.
+
+    The outlines are black in the middle of white, to be visible on any colour.
+    """
     em = page.style.em
     outlines = []
     for row, column in figure.marked:
@@ -655,7 +682,10 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
-    """Return the rows whose names are written: all, or every i-th if the rows are ordered and low."""
+    """Return the rows whose names are written.
+
+    These are all rows, or every i-th row if the rows are ordered and low.
+    """
     n = len(figure.rows)
     step = max(1, math.ceil(1.15 * page.style.em * n / height)) if figure.row_title else 1
     return range(0, n, step)
@@ -680,7 +710,10 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
 
 
 def _color_bar_ticks(figure: MapFigure) -> Ticks:
-    """Return the values of the colour bar and their texts; "≤" or "≥" at an end if values lie outside."""
+    """Return the values of the colour bar and their texts.
+
+    The text at an end has "≤" or "≥" if values lie outside.
+    """
     if figure.ends:
         return figure.ends
     low, high = color_range(figure)
@@ -702,7 +735,10 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
 
 
 def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> None:
-    """Paint the bar of colours with its numbers and title; the first rank is at its top."""
+    """Paint the bar of colours with its numbers and title.
+
+    The first rank is at the top of the bar.
+    """
     em = page.style.em
     style = page.style
     bar = page.area.inset_axes((0, 0, 1, 1))
@@ -718,7 +754,10 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
         bar.invert_yaxis()
 
     def bounds(length: float) -> Bbox:
-        """Return the position of the bar on the page: next to the area, from the top of the area."""
+        """Return the position of the bar on the page.
+
+        The bar is next to the area, and begins at the top of the area.
+        """
         area = page.area.get_position()
         page_width, page_height = 72 * page.paper.get_size_inches()
         return Bbox.from_bounds(

@@ -102,20 +102,32 @@ class FigureStyle:
         return self.font
 
     def category(self, number: int) -> str:
-        """Return the colour of a style number, from 0; colours repeat after seven."""
+        """Return the colour of a style number, from 0.
+
+        The colours repeat after seven.
+        """
         palette = _PRINT_PALETTE if self.print else CATEGORIES
         return palette[number % len(palette)]
 
     def ordered(self, share: float) -> str:
-        """Return the colour of a line at a position in an order: dark for 0, light for 1, both visible."""
+        """Return the colour of a line at a position in an order.
+
+        The colour is dark for 0 and light for 1; both are visible.
+        """
         return _mixed_color(_GREYS, share * 0.72) if self.print else _mixed_color(_VIRIDIS, share * 0.68)
 
     def series(self, number: int, order: float | None) -> str:
-        """Return the colour of a series: that of its style, or of its position in an order."""
+        """Return the colour of a series.
+
+        It is the colour of its style, or of its position in an order.
+        """
         return self.category(number) if order is None else self.ordered(order)
 
     def heat(self, share: float, *, first_dark: bool = False) -> str:
-        """Return the colour of a cell at a position in the range; for print, larger values are darker."""
+        """Return the colour of a cell at a position in the range.
+
+        For print, larger values are darker.
+        """
         if not self.print:
             return _mixed_color(_VIRIDIS, share)
         return _mixed_color(_GREYS, share if first_dark else 1 - share)
@@ -174,7 +186,10 @@ def style_of(
 
 
 def _millimetres(name: str, text: str) -> float:
-    """Return a length with its unit in millimetres; ParameterError, with the option's name, if invalid."""
+    """Return a length with its unit in millimetres.
+
+    ParameterError, with the option's name, is raised if the length is invalid.
+    """
     match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
     value = float(match[1]) * _MILLIMETRES_BY_UNIT[match[2]] if match else 0.0
     if not _WIDTH_RANGE[0] <= value <= _WIDTH_RANGE[1]:

@@ -56,7 +56,10 @@ class ParsedModel:
 
 
 class UnreadableModelError(DataError):
-    """A file of another program cannot be read; the message does not name the file."""
+    """A file of another program cannot be read.
+
+    The message does not name the file.
+    """
 
 
 def unreadable(program: str, expected: str) -> UnreadableModelError:
@@ -174,7 +177,10 @@ def nearest_float(value: float) -> np.float32:
 
 
 def finite(program: str, value: object) -> float:
-    """Return a number of a file, which may be a text; UnreadableModelError for anything else."""
+    """Return a number of a file, which may be a text.
+
+    UnreadableModelError is raised for anything else.
+    """
     try:
         number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -185,7 +191,10 @@ def finite(program: str, value: object) -> float:
 
 
 def whole(program: str, value: object, least: int = 0) -> int:
-    """Return a whole number of a file, which may be a text; UnreadableModelError for anything else."""
+    """Return a whole number of a file, which may be a text.
+
+    UnreadableModelError is raised for anything else.
+    """
     try:
         number = -1 if isinstance(value, bool | float) else int(str(value))
     except ValueError:

@@ -164,7 +164,10 @@ class ModelFormat:
         return files
 
     def paths(self, path: Path) -> dict[str, Path]:
-        """Return the paths of files by their endings: the given path, and others next to it."""
+        """Return the paths of files by their endings.
+
+        These are the given path, and others next to it.
+        """
         endings = filter(None, [self.beside, ABOUT if self.told_beside else ""])
         return {"": path, **{ending: path.with_name(f"{path.stem}{ending}") for ending in endings}}
 

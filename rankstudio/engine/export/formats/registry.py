@@ -28,7 +28,10 @@ def model_formats() -> Mapping[str, ModelFormat]:
 
 
 def absent_plugin_of(key: str) -> str:
-    """Return why a format of an ability cannot be used, as a sentence; "" for any other key."""
+    """Return why a format of an ability cannot be used, as a sentence.
+
+    The result is "" for any other key.
+    """
     text = resource("abilities", "model_formats.json").read_text(encoding="utf-8")
     name = json.loads(text).get(key, "")
     if not name or key in model_formats():

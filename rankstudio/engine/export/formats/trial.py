@@ -1,4 +1,7 @@
-"""Reading written models back: formulas are evaluated in this process, code runs in separate processes."""
+"""Reading written models back.
+
+Formulas are evaluated in this process, code runs in separate processes.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,10 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _group_lines(table: ResultTable) -> list[str]:
-    """Return the line of groups, and the rules below groups with a name; [] without groups."""
+    """Return the line of groups, and the rules below groups with a name.
+
+    The result is [] without groups.
+    """
     groups = table.groups()
     if not groups:
         return []
@@ -75,7 +78,10 @@ def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> s
 
 
 def markdown_table(table: ResultTable, style: TableStyle) -> str:
-    """Return a table with caption above and notes below; groups precede the titles."""
+    """Return a table with caption above and notes below.
+
+    The groups precede the titles.
+    """
     head = [markdown_escaped(table.corner), *(markdown_escaped(column.name) for column in table.columns)]
     parts = [f"**{markdown_escaped(table.caption)}**"]
     for caption, rows in table.styled_blocks(style):

@@ -1,4 +1,4 @@
-"""A table of results as a value: runs by measures, folds or datasets; a cell has a mean, a deviation and p."""
+"""A table of results as a value: runs by measures, folds or datasets; cells have mean, deviation and p."""
 
 from __future__ import annotations
 
@@ -128,7 +128,10 @@ class TableStyle:
         return NOTHING if isnan(value) else f"{value:.{self.shown_digits}f}"
 
     def deviation(self, cell: ResultCell) -> str:
-        """Return the standard deviation of a cell as displayed after its mean; "" if it is not shown."""
+        """Return the standard deviation of a cell as displayed after its mean.
+
+        The result is "" if the deviation is not shown.
+        """
         return self.number(cell.sd) if self.sd and not isnan(cell.sd) else ""
 
 
@@ -160,7 +163,10 @@ class ResultTable:
     block_captions: tuple[str, ...] = ()
 
     def groups(self) -> list[tuple[str, int]]:
-        """Return the group titles above the columns, with their widths; empty if there are none."""
+        """Return the group titles above the columns, with their widths.
+
+        The result is empty if there are no groups.
+        """
         group_widths = [
             (group, len(list(members))) for group, members in groupby(c.group for c in self.columns)
         ]
@@ -245,7 +251,10 @@ def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None
 
 
 def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
-    """Return which values are the best and the second, with ties; no value is if all are equal."""
+    """Return which values are the best and the second, with ties.
+
+    If all values are equal, no value is the best.
+    """
     levels = sorted({value for value in values if not isnan(value)}, reverse=higher_is_better)
     rank_of_level: dict[float, Rank] = (
         dict(zip(levels, ("best", "second"), strict=False)) if len(levels) > 1 else {}

@@ -164,7 +164,7 @@ def test_rankings_that_are_prepared_are_all_there_are(
     monkeypatch.setattr(remeasurement, "rank", None)  # nothing is ranked any more
     for _ in prepared.measure_models(first, data, [wanted]):
         pass
-    monkeypatch.setattr(Remeasurement, "_fold", None)  # nor measured
+    monkeypatch.setattr(Remeasurement, "_measured_fold", None)  # nor measured
     again = prepared.run(first, data, wanted)
     assert again.average == expected.average
     for mine, its in zip(again.folds, expected.folds, strict=True):

@@ -125,7 +125,7 @@ def test_the_bar_says_which_values_are_tried() -> None:
     stream = Terminal()
     progress = ProgressBar(stream)
     for event in run(LOSSES.changed(folds=(1,)), dataset()):
-        progress._line._drawn = 0.0
+        progress._line._last_drawn = 0.0
         progress.show(event)
     assert "C 2^-2, loss squared hinge" in stream.getvalue()
 
