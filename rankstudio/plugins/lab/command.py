@@ -80,19 +80,19 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
     names = {option_of(kind, quantity): values for quantity, values in VARIED[kind].items()}
     help_text = f"quantity to vary: {', '.join(names)}; none by default"
     varied.add_argument("--vary", metavar="NAME", choices=list(names), help=help_text)
-    usual = "; ".join(f"{p.format(p.default)} for {name}" for name, p in names.items())
-    varied.add_argument("--values", metavar="GRID", help=f"values to use; by default {usual}")
+    defaults = "; ".join(f"{p.format(p.default)} for {name}" for name, p in names.items())
+    varied.add_argument("--values", metavar="GRID", help=f"values to use; by default {defaults}")
     varied.add_argument(EACH[kind].option, dest="each", metavar="R", help=_option_help(EACH[kind]))
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
 def _option_help(p: Parameter) -> str:
-    usual = p.written(p.default) or p.none_label
+    default = p.written(p.default) or p.none_label
     only = ""
     if p.only_with:
-        with_these = ", ".join(p.only_with[1])
-        only = f" Only with {p.only_with[0]} {with_these}."
-    return f"{p.label}: {p.expected}; default: {usual}. {p.help}{only}".replace("%", "%%")
+        name, values = p.only_with
+        only = f" Only with {name} {', '.join(values)}."
+    return f"{p.label}: {p.expected}; default: {default}. {p.help}{only}".replace("%", "%%")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -135,11 +135,13 @@ def _simulation(
     values = {p.name: _single_value(p, getattr(args, p.name)) for p in PARAMETERS[kind]}
     _refuse_unused_options(kind, args, values)
     quantity = {option_of(kind, name): name for name in VARIED[kind]}.get(args.vary, "")
-    tried: tuple[float, ...] = ()
+    varied_values: tuple[float, ...] = ()
     if quantity:
-        listed = VARIED[kind][quantity]
-        tried = listed.default if args.values is None else listed.validate(args.values)
-        if not listed.counts(values):
+        values_parameter = VARIED[kind][quantity]
+        varied_values = (
+            values_parameter.default if args.values is None else values_parameter.validate(args.values)
+        )
+        if not values_parameter.counts(values):
             raise ParameterError("--vary", args.vary, f"a quantity used with --kernel {values['kernel']}")
     elif args.values is not None:
         raise ParameterError("--values", args.values, "--vary with the name of a quantity")
@@ -154,7 +156,7 @@ def _simulation(
         data = {"data": opened.name}
         values["convention"] = args.convention or opened.convention
         dataset = without_test(opened) if args.no_test else opened
-    simulation = Simulation(kind, values, quantity, tried, n_each)
+    simulation = Simulation(kind, values, quantity=quantity, values=varied_values, each=n_each)
     try:
         simulation.check(dataset)
     except ParameterError as error:
@@ -167,7 +169,7 @@ def _simulation(
 
 
 def _data_plan(args: argparse.Namespace) -> Plan:
-    """Return the plan that says which data are opened, and how."""
+    """Return a plan that determines which data are opened, and how."""
     refuse_both(args)
     options = {name: getattr(args, name) for name in ("missing", "normalize", "protocol")}
     options |= {"seed": args.protocol_seed, "columns": columns_from(args) or None}
@@ -210,12 +212,12 @@ def _single_value(p: Parameter, text: str | None) -> Any:
 
 
 def _summary_table(summary: DeviationSummary) -> Block:
-    scatter = summary.standard_error, summary.sd, summary.unconditional_sd
+    columns = summary.standard_error, summary.sd, summary.unconditional_sd
     rows = [
         [
             name,
             f"{summary.bias[index]:.4f}",
-            *(f"{values[index]:.4f}" if summary.counts[index] > 1 else "–" for values in scatter),
+            *(f"{values[index]:.4f}" if summary.counts[index] > 1 else "–" for values in columns),
         ]
         for index, name in enumerate(summary.estimators)
     ]
@@ -223,7 +225,7 @@ def _summary_table(summary: DeviationSummary) -> Block:
 
 
 def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> Block:
-    """Return bias and standard deviation of the estimators, a column a value."""
+    """Return tables of the estimators' bias and standard deviation, with a column per value."""
     name = option_of(simulation.kind, varied.quantity)
     header = ["estimator", *(format_number(value) for value in varied.values)]
     parts = []

@@ -1,7 +1,7 @@
-"""Papers: their averages beside ours, their tables and figures made again, and decisions by thresholds.
+"""Papers: their printed averages, reproductions of their tables and figures, and decisions by thresholds.
 
 For users who check the program against the literature, or compare a method of their own with printed
-numbers. The thesis is made again with the simulations of the lab.
+numbers. The experiments of the thesis (Airola 2011) use the simulations of the lab.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Numbers of Airola 2011 beside ours, for all experiments with available data."""
+"""Experiments of Airola 2011 with available data: the printed numbers next to ours."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from rankstudio.plugins.lab.simulation.learners import (
 from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 
 P_VALUE = "p"
-"""How a column of p-values is written."""
+"""Number format of a column of p values."""
 
 
 class ExperimentColumn(NamedTuple):
-    """A column: title, name in plain values, and number format."""
+    """A column of a table: title, key in plain values, and number format."""
 
     title: str
     key: str
@@ -104,6 +104,7 @@ def _cell_text(value: Any, form: str) -> str:
     return str(value) if isinstance(value, str) else format(value, form)
 
 
+# The four inputs of Paper I, Figure 2, with their scores and objects.
 X = np.array([[0.0], [1.0], [2.0], [3.0]])
 SCORES = np.array([2.0, 1.0, 4.0, 3.0])
 OBJECTS = np.array([1, 1, 2, 2])
@@ -119,9 +120,10 @@ _PAIR_COLUMNS = (
 
 
 def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
-    """Train on the four inputs of Figure 2: x = 0, 1 of one object and x = 2, 3 of another.
+    """Train RankRLS on the four inputs of Paper I, Figure 2, with relevant pairs only and with all pairs.
 
-    The scores 2, 1 and 4, 3 fall within the objects and rise between them.
+    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2, 1 and 4, 3 fall within the
+    objects and rise between them.
     """
     weights = {
         equation: (
@@ -130,10 +132,10 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
         )
         for equation, cost in COSTS.items()
     }
-    turned = all(relevant < 0 < all_pairs for relevant, all_pairs in weights.values())
+    all_reversed = all(relevant < 0 < all_pairs for relevant, all_pairs in weights.values())
     note = (
         "With only the relevant pairs, the weight is negative and both pairs are ordered correctly. The four "
-        f"irrelevant pairs reverse its sign{'' if turned else ' with some costs only'}, as printed."
+        f"irrelevant pairs reverse its sign{'' if all_reversed else ' with some costs only'}, as printed."
     )
     return PrintedExperiment(
         "Paper I, Figure 2",
@@ -150,10 +152,11 @@ def _learned_weight(regularization: float, cost: str, pairs: str) -> float:
 
 
 SIZES = (200, 500, 750, 1000, 1500)
-_N_FEATURES = 20  # of the positive documents as in the set acq
-_SHARE_OF_POSITIVES = 94 / 500
-_SHIFT = 0.5
-_MIN_DOCUMENTS = 750  # documents, below which what does not grow takes a part of the time
+"""Numbers of documents for which training is timed."""
+_N_FEATURES = 20
+_SHARE_OF_POSITIVES = 94 / 500  # as in the data set acq
+_SHIFT = 0.5  # of the positive documents, in each feature
+_MIN_DOCUMENTS = 750  # with fewer documents, a part of the time does not depend on their number
 
 _GROWTH_COLUMNS = (
     ExperimentColumn("documents", "documents", ","),
@@ -177,14 +180,21 @@ def training_growth(
         Numbers of documents.
     seed : int, default 0
     """
-    old = {name: dict(zip(printed["inputs"], printed[name], strict=False)) for name in ("RankRLS", "RankSVM")}
-    ours: dict[str, dict[float, float]] = {name: {} for name in old}
-    for m in (50, *sizes):  # the first compiles
+    printed_seconds = {
+        name: dict(zip(printed["inputs"], printed[name], strict=False)) for name in ("RankRLS", "RankSVM")
+    }
+    seconds: dict[str, dict[float, float]] = {name: {} for name in printed_seconds}
+    for m in (50, *sizes):  # the first size is for compilation
         for name, estimator in _estimators().items():
-            ours[name][m] = _training_seconds(*_drawn_documents(m, seed), estimator)
-    rows = tuple((m, *(value for name in old for value in (ours[name][m], old[name].get(m)))) for m in sizes)
+            features, labels = _drawn_documents(m, seed)
+            seconds[name][m] = _training_seconds(features, labels, estimator)
+    rows = tuple(
+        (m, *(value for name in seconds for value in (seconds[name][m], printed_seconds[name].get(m))))
+        for m in sizes
+    )
     growth = [
-        f"{name} {_exponent_text(ours[name])} here, {_exponent_text(old[name])} as printed" for name in old
+        f"{name} {_exponent_text(seconds[name])} here, {_exponent_text(printed_seconds[name])} as printed"
+        for name in seconds
     ]
     notes = (
         "The Reuters data set acq is not available. Documents are simulated from two normal classes with the "
@@ -207,6 +217,7 @@ def _estimators() -> dict[str, Any]:
 
 
 def _drawn_documents(m: int, seed: int) -> tuple[Floats, Floats]:
+    """Draw features and labels of documents of two normal classes, the positive ones first."""
     rng = np.random.default_rng([seed, m])
     y = (np.arange(m) < round(m * _SHARE_OF_POSITIVES)).astype(np.float64)
     X: Floats = rng.standard_normal((m, _N_FEATURES))
@@ -221,12 +232,12 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
 
 
 def _exponent_text(seconds: Mapping[float, float]) -> str:
-    """Return the slope of log seconds over log documents, of those large enough."""
-    # A clock too coarse tells 0 seconds, of which there is no logarithm.
+    """Return the slope of log seconds over log documents, for sizes that are large enough."""
+    # A coarse clock may measure 0 seconds, whose logarithm is undefined.
     large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _MIN_DOCUMENTS}
     if len(large) < 2:
         return "too few sizes"
-    slope = np.polyfit(np.log(list(large)), np.log(list(large.values())), 1)[0]
+    slope, _ = np.polyfit(np.log(list(large)), np.log(list(large.values())), 1)
     return f"{slope:.1f}"
 
 
@@ -234,9 +245,9 @@ MEASURE = "Disagreement"
 _STRICT_MEASURE = "StrictDisagreement"
 REFERENCE = "RankRLS (21)"
 ALL_PAIRS = " All pairs"
-"""Ending of the names of rows that learn from pairs of different queries too."""
+"""Ending of the names of rows whose models also learn from pairs of different queries."""
 
-_LETOR2_FEATURES = 25  # of OHSUMED in LETOR 2.0, which Table 3 is of
+_LETOR2_FEATURES = 25  # features of OHSUMED in LETOR 2.0, the data of Table 3
 
 _COST_COLUMNS = (
     ExperimentColumn("method", "method"),
@@ -258,7 +269,7 @@ _OHSUMED_COLUMNS = (
 def cost_rows(
     results: Mapping[str, RunResult], printed: Mapping[str, Mapping[str, float]]
 ) -> PrintedExperiment:
-    """Compare the rows of Tables 2 and 6 with runs on graded labels.
+    """Return Tables 2 and 6 of Paper I with the results of runs on other data with graded labels.
 
     Parameters
     ----------
@@ -278,8 +289,8 @@ def cost_rows(
         compared: tuple[float | None, ...] = (None,) * 3
         if test is not None:
             compared = test.test.mean_difference, test.test.p_wilcoxon, test.p_wilcoxon_holm
-        old = [printed[data].get(name) for data in ("BioInfer", "Jester")]
-        rows.append((name, *old, result.average[MEASURE], *compared))
+        printed_errors = [printed[data].get(name) for data in ("BioInfer", "Jester")]
+        rows.append((name, *printed_errors, result.average[MEASURE], *compared))
     return PrintedExperiment(
         "Paper I, Tables 2 and 6",
         f"disagreement error on {reference.data_name}, graded, mean over {len(reference.folds)} folds",
@@ -291,11 +302,11 @@ def cost_rows(
 
 def _cost_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
     """Yield the notes on the table of costs: missing data, tests, and the effect of pooled pairs."""
-    n = int((~np.isnan(results[REFERENCE].per_query(MEASURE))).sum())
+    n_queries = int((~np.isnan(results[REFERENCE].per_query(MEASURE))).sum())
     yield (
         "BioInfer and Jester are not available: the printed numbers are from other data, so only the order "
-        f"of the rows can be compared. p: Wilcoxon signed-rank test against {REFERENCE} over {n:,} test "
-        "queries that have a pair, with Holm correction for the other rows."
+        f"of the rows can be compared. p: Wilcoxon signed-rank test against {REFERENCE} over {n_queries:,} "
+        "test queries that have a pair, with Holm correction for the other rows."
     )
     pairs = [(name, name.removesuffix(ALL_PAIRS)) for name in results if name.endswith(ALL_PAIRS)]
     tested = family([compare_with(results[pooled], results[base], MEASURE) for pooled, base in pairs])
@@ -303,18 +314,18 @@ def _cost_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
         f"{base.removeprefix('RankRLS ')} {test.test.mean_difference:+.4f} (p {p_text(test.p_wilcoxon_holm)})"
         for (_, base), test in zip(pairs, tested, strict=True)
     ]
-    harmful = sum(test.test.mean_difference > 0 and test.p_wilcoxon_holm < ALPHA for test in tested)
+    n_harmful = sum(test.test.mean_difference > 0 and test.p_wilcoxon_holm < ALPHA for test in tested)
     yield (
         f"Pairs across queries change the error by {', '.join(changes)} (Wilcoxon with Holm correction for "
-        f"{len(pairs)}): significantly more error in {harmful} of {len(pairs)}. In the printed parse ranking "
-        "they are harmful with each cost."
+        f"{len(pairs)}): significantly more error in {n_harmful} of {len(pairs)}. In the printed parse "
+        "ranking they are harmful with each cost."
     )
 
 
 def ohsumed_rows(
     results: Mapping[str, RunResult], dataset: FoldedDataset, printed: Mapping[str, float]
 ) -> PrintedExperiment:
-    """Compare the rows of Table 3 on OHSUMED with the same models, tested on label 2 against 0 and 1.
+    """Return Table 3 of Paper I on OHSUMED with the results of runs, tested on label 2 against 0 and 1.
 
     Parameters
     ----------
@@ -322,7 +333,7 @@ def ohsumed_rows(
         Results by the paper's names in Tables 2 and 6.
     dataset : FoldedDataset
     printed : mapping of str to float
-        Printed values by the paper's names in Table 3; a row without a run has no value of ours.
+        Printed values by the paper's names in Table 3. Our value is missing in a row without a run.
     """
     is_letor2 = dataset.n_features == _LETOR2_FEATURES
     rows = []
@@ -362,6 +373,7 @@ def ohsumed_rows(
 
 
 def _round_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
+    """Yield the note on the number of RankBoost's rounds, if there is such a run."""
     boosted = results.get("RankBoost")
     if boosted is not None:
         rounds = ", ".join(str(fold.chosen.step.number) for fold in boosted.folds)
@@ -373,15 +385,15 @@ def _round_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
 
 
 def _run_name(name: str) -> str:
-    """Return the name of the run of a row of Table 3: relevant pairs alone are a row of Table 2, too."""
+    """Return the name of the run of a row of Table 3; "RankRLS" has another name in Table 2."""
     return REFERENCE if name == "RankRLS" else name
 
 
 def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float = 2.0) -> float:
-    """Return the disagreement error of a run's models for one label against all lower ones.
+    """Return the disagreement error of a run's models for documents with at least a label against all others.
 
-    Mean over the folds of the mean over the test queries that have both kinds of documents; equal scores
-    count as errors (Paper I, (1)).
+    It is the mean over the folds of the mean over the test queries that have both kinds of documents. Equal
+    scores count as errors, as in equation (1) of Paper I.
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
@@ -396,11 +408,15 @@ def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float =
 
 
 GRID = tuple(10.0**e for e in range(-9, 10))
+"""Values of λ."""
 GAMMA = 4.0
-"""Width of the Gaussian kernel: documents of a query are alike, as parses of a sentence are, others less."""
+"""Parameter γ of the Gaussian kernel.
+
+With this γ, documents of the same query are more similar than others, as parses of the same sentence are.
+"""
 
 _N_FOLDS = 10
-_N_TIMED_QUERIES = 3  # held out one after the other to be timed, of all
+_N_TIMED_QUERIES = 3  # hold-outs that are timed; the time of all is extrapolated
 
 _ERROR_COLUMNS = (
     ExperimentColumn("λ", "regularization", ".0e"),
@@ -444,32 +460,34 @@ def held_out_errors(
 
 
 def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
-    """Return the sum of squared errors on held-out documents for each λ."""
+    """Return the sum of squared errors of least squares on held-out documents for each λ of the grid.
+
+    With X'X = V diag(d) V', the weights for λ are V diag(1 / (d + λ)) V'X'y.
+    """
     train: Floats = features[~held_out]
-    values, vectors = np.linalg.eigh(train.T @ train)
-    along = vectors.T @ (train.T @ y[~held_out])
-    weights = along[:, None] / (np.maximum(values, 0.0)[:, None] + np.array(GRID))
+    eigenvalues, vectors = np.linalg.eigh(train.T @ train)
+    products = vectors.T @ (train.T @ y[~held_out])
+    weights = products[:, None] / (np.maximum(eigenvalues, 0.0)[:, None] + np.array(GRID))  # (features, λ)
     residuals = (features[held_out] @ vectors) @ weights - y[held_out][:, None]
     return np.asarray(np.sum(residuals**2, axis=0))
 
 
 def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> PrintedExperiment:
-    """Compare estimates with and without the basis vectors of held-out queries (Figure 1)."""
+    """Compare estimates with and without the basis vectors of held-out queries (Paper III, Figure 1)."""
     errors = held_out_errors(data, per_query)
     removed = errors["removed"]
     basis_kept = errors["kept"]
-    rows = tuple(
-        zip(GRID, removed.tolist(), basis_kept.tolist(), (basis_kept / removed).tolist(), strict=True)
-    )
     ratio = basis_kept / removed
-    chosen = [f"1e{np.argmin(curve) - 9:+d}" for curve in (removed, basis_kept)]
+    rows = tuple(zip(GRID, removed.tolist(), basis_kept.tolist(), ratio.tolist(), strict=True))
+    # The first exponent of the grid is -9.
+    best_removed, best_kept = (f"1e{np.argmin(curve) - 9:+d}" for curve in (removed, basis_kept))
     notes = (
         f"The parses of Paper III are not available. Queries of {name} replace its sentences, and a Gaussian "
         f"kernel with γ = {GAMMA:g} replaces its graph kernel; {per_query} basis vectors per query, 10 folds "
         "of queries.",
         f"With basis vectors kept, the estimate is {ratio[0]:,.3g} times the correct one at the smallest λ "
         f"and {ratio[-1]:,.3g} times at the greatest (printed: almost four times, no difference). The lowest "
-        f"error is at λ = {chosen[0]} with basis vectors removed and at {chosen[1]} with them kept.",
+        f"error is at λ = {best_removed} with basis vectors removed and at {best_kept} with them kept.",
     )
     return PrintedExperiment(
         "Paper III, Figure 1",
@@ -486,7 +504,7 @@ def removal_time(
     printed: Mapping[str, Mapping[str, Sequence[float]]],
     sizes: Sequence[int] = (1, 2, 3, 4),
 ) -> list[PrintedExperiment]:
-    """Compare the time to remove basis vectors with that of a new mapping (Tables 1 and 2).
+    """Compare the time to remove basis vectors with that of a new mapping (Paper III, Tables 1 and 2).
 
     Parameters
     ----------
@@ -505,37 +523,35 @@ def removal_time(
     """
     kernel = Kernel("rbf", GAMMA)
     query = data.query_index
-    ways = {"leave-query-out": np.arange(data.n_queries), "10 folds of queries": _fold_of_each_query(data, 0)}
-    rows: dict[str, list[tuple[float | int | None, ...]]] = {way: [] for way in ways}
+    fold_of_query = {
+        "leave-query-out": np.arange(data.n_queries),
+        "10 folds of queries": _fold_of_each_query(data, 0),
+    }
+    rows: dict[str, list[tuple[float | int | None, ...]]] = {splitting: [] for splitting in fold_of_query}
     for index, per_query in enumerate(sizes):
         began = process_time()
         mapped = _mapped_documents(kernel, data, per_query, 0)
         initial = process_time() - began
-        for way, fold in ways.items():
+        map_without = partial(_mapped_without_held_out, kernel, data, mapped.basis)
+        for splitting, fold in fold_of_query.items():
             count = int(fold.max()) + 1
             parts = [np.flatnonzero(fold[query] == number) for number in range(count)][:_N_TIMED_QUERIES]
-            efficient = _work_seconds(mapped.without, parts) * count / len(parts)
-            anew = (
-                _work_seconds(
-                    lambda part: _mapped_without_held_out(kernel, data, mapped.basis, part),  # noqa: B023
-                    parts,
-                )
-                * count
-                / len(parts)
-            )
-            old = printed[way]["efficient"][index], printed[way]["baseline"][index]
-            rows[way].append(
-                (per_query, mapped.basis.size, initial, efficient, anew, anew / efficient, old[1] / old[0])
+            removal = _work_seconds(mapped.without, parts) * count / len(parts)
+            new_mapping = _work_seconds(map_without, parts) * count / len(parts)
+            printed_ratio = printed[splitting]["baseline"][index] / printed[splitting]["efficient"][index]
+            ratio = new_mapping / removal
+            rows[splitting].append(
+                (per_query, mapped.basis.size, initial, removal, new_mapping, ratio, printed_ratio)
             )
     return [
         PrintedExperiment(
             f"Paper III, Table {number}",
-            f"processor time in seconds, {way} on {name}",
+            f"processor time in seconds, {splitting} on {name}",
             _TIME_COLUMNS,
-            tuple(rows[way]),
-            _time_sentences(ways[way]),
+            tuple(rows[splitting]),
+            _time_sentences(fold),
         )
-        for number, way in enumerate(ways, start=1)
+        for number, (splitting, fold) in enumerate(fold_of_query.items(), start=1)
     ]
 
 
@@ -551,6 +567,7 @@ _TIME_COLUMNS = (
 
 
 def _time_sentences(fold: Ints) -> tuple[str, ...]:
+    """Return the note on the timed hold-outs, given the fold of each query."""
     count = int(fold.max()) + 1
     timed = min(count, _N_TIMED_QUERIES)
     return (
@@ -589,8 +606,9 @@ ONE = "leave-one-out, pooled"
 POOLED = "10-fold, pooled"
 AVERAGED = "10-fold, averaged"
 NEARLY_UNBIASED = 0.02
+"""Mean deviation up to which an estimate is nearly unbiased."""
 ALIKE = 0.01
-"""Up to which mean deviation an estimate is nearly unbiased, and up to which difference two sd are alike."""
+"""Difference up to which two standard deviations are alike."""
 
 
 @dataclass(frozen=True)
@@ -650,8 +668,8 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
         "measured from the AUC of the individual model (conditional performance). The thesis lists Paper IV "
         "by title only, so its conclusions in section 5.4 are checked, not its figures.",
         *(
-            f"{'Holds' if holds else 'Does not hold'} here: {text}."
-            for text, holds in _conclusions(deviations)
+            f"{'Holds' if is_confirmed else 'Does not hold'} here: {text}."
+            for text, is_confirmed in _conclusions(deviations)
         ),
     )
     return PrintedExperiment(
@@ -660,19 +678,24 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
 
 
 def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
-    """Return each conclusion with its numbers, and whether it holds."""
-    none, signal, few_positives, hundred, many = deviations.values()
-    worst = max(abs(_estimate(deviation.bias, PAIRS)) for deviation in (none, signal))
+    """Return each conclusion of section 5.4 with its numbers, and whether it holds.
+
+    The deviations are those of :data:`SIMULATIONS`, in their order.
+    """
+    no_signal, signal, few_positives, with_100, with_400 = deviations.values()
+    worst = max(abs(_estimate(deviation.bias, PAIRS)) for deviation in (no_signal, signal))
     sd = {name: _estimate(few_positives.conditional_sd, name) for name in (PAIRS, AVERAGED)}
-    apart = {n: abs(_estimate(deviation.conditional_sd, AVERAGED)
-                    - _estimate(deviation.conditional_sd, PAIRS))
-             for n, deviation in ((100, hundred), (400, many))}  # fmt: skip
+    sd_difference = {
+        n: abs(_estimate(deviation.conditional_sd, AVERAGED) - _estimate(deviation.conditional_sd, PAIRS))
+        for n, deviation in ((100, with_100), (400, with_400))
+    }
     least = min(_estimate(few_positives.conditional_sd, name) for name in ESTIMATORS)
     return [
         (
-            f"pooling has a clear negative bias (without signal: {ONE} {_estimate(none.bias, ONE):+.3f}, "
-            f"{POOLED} {_estimate(none.bias, POOLED):+.3f})",
-            _estimate(none.bias, ONE) < -NEARLY_UNBIASED,
+            "pooling has a clear negative bias (without signal: "
+            f"{ONE} {_estimate(no_signal.bias, ONE):+.3f}, "
+            f"{POOLED} {_estimate(no_signal.bias, POOLED):+.3f})",
+            _estimate(no_signal.bias, ONE) < -NEARLY_UNBIASED,
         ),
         (
             f"{PAIRS} is nearly unbiased, with and without signal (bias at most {worst:.3f})",
@@ -689,9 +712,9 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
             sd[PAIRS] <= least + ALIKE,
         ),
         (
-            f"with several hundred examples averaging is as reliable (difference in sd {apart[100]:.4f} "
-            f"with 100 examples, {apart[400]:.4f} with 400)",
-            apart[400] <= ALIKE,
+            "with several hundred examples averaging is as reliable (difference in sd "
+            f"{sd_difference[100]:.4f} with 100 examples, {sd_difference[400]:.4f} with 400)",
+            sd_difference[400] <= ALIKE,
         ),
     ]
 
@@ -700,15 +723,16 @@ def _estimate(values: Any, estimator: str) -> float:
     return float(values[ESTIMATORS.index(estimator)])
 
 
-_MEASURE = "AUC"  # basis vectors of a query
-_BASIS = 10
+_MEASURE = "AUC"
+_BASIS = 10  # basis vectors per query
 _N_FIFTHS = 5
 
 
 def folds_of_queries_in_fifths(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
-    """Score documents by folds of queries, and rank a random fifth of the documents separately.
+    """Score documents by folds of queries, and rank each random fifth of the documents separately.
 
-    Folds of documents are measured this way: each model ranks only the documents of its fold.
+    Folds of documents are measured in the same way, because each of their models ranks only the documents of
+    its fold.
     """
     scores, _ = yield from folds_of_queries(learner, data, rng, _N_FIFTHS)
     return HeldOutScores(scores, rng.permutation(np.arange(data.y.size) % _N_FIFTHS))
@@ -826,16 +850,16 @@ def experiments(
         Results of the plans of :class:`~rankstudio.engine.analysis.comparisons.published.Reproduction` for
         the data.
     dataset : FoldedDataset
-        Folds with a test part; experiments that need only training data use that of the first fold.
+        Folds with a test part; experiments that need only training data use the training part of the first.
     effort : Effort, optional
     """
-    how = effort or Effort()
+    extent = effort or Effort()
     printed = _published_values()["printed"]
     train = dataset.folds[0].train
     costs = {name: result for name, result in results.items() if name in printed["BioInfer"]}
     by_name: dict[str, Experiment] = {
         "Paper I, Figure 2": lambda: [irrelevant_pairs()],
-        "Paper I, Table 1": lambda: [training_growth(printed["growth"], how.sizes)],
+        "Paper I, Table 1": lambda: [training_growth(printed["growth"], extent.sizes)],
         "Paper I, Tables 2 and 6": lambda: [cost_rows(costs, printed)],
     }
     if dataset.name.lower().startswith(_OHSUMED):
@@ -843,10 +867,10 @@ def experiments(
     by_name |= {
         "Paper III, Figure 1": lambda: [removal_error(train, dataset.name)],
         "Paper III, Tables 1 and 2": lambda: removal_time(
-            train, dataset.name, printed["removal"], how.per_query
+            train, dataset.name, printed["removal"], extent.per_query
         ),
-        "Section 5.4": lambda: [auc_estimates(how.share)],
-        "Section 5.5": lambda: [split_queries(dataset, repetitions=how.repetitions)],
+        "Section 5.4": lambda: [auc_estimates(extent.share)],
+        "Section 5.5": lambda: [split_queries(dataset, repetitions=extent.repetitions)],
     }
     return {name: partial(_results_on_one_processor, work) for name, work in by_name.items()}
 
@@ -861,6 +885,6 @@ def _published_values() -> dict[str, Any]:
 
 
 def _results_on_one_processor(work: Experiment) -> Sequence[PrintedExperiment]:
-    """Carry an experiment out on one processor, so that its seconds and its last bits are its own."""
+    """Run an experiment on one processor, so that its seconds and its last bits do not depend on others."""
     with STEADY:
         return work()

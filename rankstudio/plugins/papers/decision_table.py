@@ -1,4 +1,4 @@
-"""The decisions of a run by thresholds: as the tables of an analysis, and as a table beside its folds."""
+"""The decisions of a run by thresholds, as tables of an analysis and as a table on the run's folds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTabl
     Raises
     ------
     PlanError
-        If there are none.
+        If the run has no decisions, as :func:`run_decisions` states.
     """
     decisions = run_decisions(run, data, sealed=sealed)
     return RunTableRows(tuple(map(_decision_row, decision_rows(decisions))), _auc_sentence(decisions))
@@ -32,13 +32,14 @@ def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
     Raises
     ------
     PlanError
-        If there are none.
+        If the run has no decisions, as :func:`run_decisions` states.
     """
-    decided = run_decisions(run, data)
-    tables = [_decisions_table(run, decided)]
-    if not isnan(decided.mean_auc_interval[0]):
-        tables.append(_auc_table(decided))
-    return AnalysisResult(tuple(tables), asdict(decided))
+    fold_decisions = run_decisions(run, data)
+    tables = [_decisions_table(run, fold_decisions)]
+    low, _ = fold_decisions.mean_auc_interval
+    if not isnan(low):
+        tables.append(_auc_table(fold_decisions))
+    return AnalysisResult(tuple(tables), asdict(fold_decisions))
 
 
 def _decisions_table(run: RunResult, fold_decisions: Decisions) -> AnalysisTable:
@@ -70,6 +71,7 @@ def _decision_cells(row: DecisionRow) -> tuple[Cell, ...]:
 
 
 def _auc_table(fold_decisions: Decisions) -> AnalysisTable:
+    """Return the table of the AUC of each fold and its mean, with intervals."""
     areas = [(str(fold.fold), fold.auc, fold.auc_interval) for fold in fold_decisions.folds]
     if len(areas) > 1:
         areas.append((tr("mean"), fold_decisions.mean_auc, fold_decisions.mean_auc_interval))
@@ -94,6 +96,7 @@ def _decision_row(row: DecisionRow) -> RunTableRow:
 
 
 def _auc_sentence(decisions: Decisions) -> str:
+    """Return the sentence on the mean AUC, or on pooled documents if the parts are no single rankings."""
     low, high = decisions.mean_auc_interval
     text = tr("Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)")
     if isnan(low):

@@ -1,7 +1,8 @@
 """Decisions by a threshold on the scores: precision, recall and F of a run's models (Airola 2011, Paper V).
 
-A threshold makes a classifier of a ranking. It is chosen on the training part, never on the documents that
-are judged; the greatest F of any threshold on these stands beside it, as in the paper's Tables 3 to 5.
+A threshold turns a ranking into a classifier. It is chosen on the training part, never on the documents on
+which it is judged. For comparison, each decision has the greatest F that any threshold reaches on the judged
+documents, as in the paper's Tables 3 to 5.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ class Decision:
     Attributes
     ----------
     threshold : float
-        Score of the last document that is taken; infinite where none is.
+        Score of the last document that is taken; infinity if no document is taken.
     precision, recall, f : float
-        0 where nothing is taken, or nothing is relevant.
+        0 if no relevant document is taken.
     """
 
     threshold: float
@@ -45,20 +46,20 @@ class Decision:
 
 @dataclass(frozen=True)
 class FoldDecisions:
-    """Decisions of the model of a fold, all documents of a part pooled.
+    """Decisions of the model of a fold on the pooled documents of a part.
 
     Attributes
     ----------
     fold : int
     best, share : Decision
-        By the training threshold with the greatest F, and by the one that takes as many training documents as
-        are relevant.
+        Decisions by two thresholds of the training part: the threshold with the greatest F, and the threshold
+        that takes as many documents as are relevant.
     greatest : Decision
-        By the threshold with the greatest F on the judged documents themselves: no threshold does better.
+        Decision by the threshold with the greatest F on the judged documents: no threshold has a greater F.
     auc : float
-        AUC of the part; NaN with documents of one kind only.
+        AUC of the part; NaN if all or none of its documents are relevant.
     auc_interval : (float, float)
-        DeLong's 95 % interval, if the part is one ranking; else NaN.
+        DeLong's 95 % interval if the part is one ranking, otherwise NaN.
     """
 
     fold: int
@@ -76,13 +77,13 @@ class Decisions:
     Attributes
     ----------
     part : {"test", "validation"}
-        Part on which they are judged.
+        Part on which the decisions are judged.
     folds : tuple of FoldDecisions
     mean_auc : float
-        Mean over the folds.
+        Mean AUC over the folds.
     mean_auc_interval : (float, float)
-        DeLong's 95 % interval of the mean, if each part is one ranking; else NaN. The models are taken as
-        they are, and the parts have no document in common.
+        DeLong's 95 % interval of the mean if each part is one ranking, otherwise NaN. It holds for these
+        models, and assumes that the parts have no document in common.
     """
 
     part: str
@@ -92,7 +93,7 @@ class Decisions:
 
 
 def best_threshold(scores: Floats, relevant: Bools) -> Decision:
-    """Return the decision with the greatest F; of equal ones that with the fewest documents.
+    """Return the decision with the greatest F; among equal ones, the one that takes the fewest documents.
 
     Parameters
     ----------
@@ -104,34 +105,42 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
     O(m log m). Documents with equal scores are taken together.
     """
     order = np.argsort(-scores, kind="stable")
-    ends = np.flatnonzero(np.append(np.diff(scores[order]) < 0, True))
+    ends = np.flatnonzero(np.append(np.diff(scores[order]) < 0, True))  # last document of each distinct score
     n_found = np.cumsum(relevant[order])[ends]
     f = 2.0 * n_found / (ends + 1 + max(1, relevant.sum()))
-    threshold = scores[order[ends[int(np.argmax(f))]]] if f.max() > 0 else np.inf
+    best_end = ends[int(np.argmax(f))]
+    threshold = scores[order[best_end]] if f.max() > 0 else np.inf
     return decide(scores, relevant, float(threshold))
 
 
 def share_threshold(scores: Floats, relevant: Bools) -> Decision:
-    """Return the decision that takes as many documents as are relevant, or the next fewer that part no tie.
+    """Return the decision that takes as many documents as are relevant.
 
-    See `best_threshold` for the parameters.
+    If this would divide documents with equal scores, all of these are left out. See `best_threshold` for the
+    parameters.
     """
-    n_relevant = int(relevant.sum())
-    falling = -np.sort(-scores)
-    if n_relevant < scores.size and n_relevant and falling[n_relevant] == falling[n_relevant - 1]:
-        n_relevant = int(np.searchsorted(-falling, -falling[n_relevant]))  # all that are above the tie
-    return decide(scores, relevant, float(falling[n_relevant - 1]) if n_relevant else np.inf)
+    n_taken = int(relevant.sum())
+    descending = -np.sort(-scores)
+    if n_taken and n_taken < scores.size and descending[n_taken] == descending[n_taken - 1]:
+        n_taken = int(np.searchsorted(-descending, -descending[n_taken]))  # documents above the tie
+    threshold = float(descending[n_taken - 1]) if n_taken else np.inf
+    return decide(scores, relevant, threshold)
 
 
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
     """Return the decision that takes all documents with scores of at least the threshold."""
     is_taken = scores >= threshold
-    right = int(np.count_nonzero(is_taken & relevant))
-    total = int(np.count_nonzero(is_taken))
+    n_found = int(np.count_nonzero(is_taken & relevant))
+    n_taken = int(np.count_nonzero(is_taken))
     n_relevant = int(np.count_nonzero(relevant))
-    if not right:
-        return Decision(threshold, 0.0, 0.0, 0.0)
-    return Decision(threshold, right / total, right / n_relevant, 2.0 * right / (total + n_relevant))
+    if not n_found:
+        return Decision(threshold, precision=0.0, recall=0.0, f=0.0)
+    return Decision(
+        threshold,
+        precision=n_found / n_taken,
+        recall=n_found / n_relevant,
+        f=2.0 * n_found / (n_taken + n_relevant),
+    )
 
 
 def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) -> Decisions:
@@ -142,54 +151,55 @@ def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) 
     run : RunResult
         A finished run.
     data : FoldedDataset
-        Its data, with documents.
+        Data of the run, with documents.
     sealed : bool
-        Whether the validation part is judged although there is a test part.
+        Whether the test part is sealed, so that the models are judged on the validation part.
 
     Raises
     ------
     PlanError
-        If a fold has neither part, or a model was not stored completely.
+        If a fold lacks the part, or a model was not stored completely.
 
     Notes
     -----
     O(m (n + log m)) for m documents of all parts and n features.
     """
-    parts = {fold.number: fold for fold in data.folds}
-    tested = not sealed and all(parts[chosen_fold.fold].test is not None for chosen_fold in run.folds)
-    least = convention(run.plan.convention).relevant_from
+    fold_of_number = {fold.number: fold for fold in data.folds}
+    uses_test = not sealed and all(fold_of_number[result.fold].test is not None for result in run.folds)
+    least_relevant = convention(run.plan.convention).relevant_from
+    no_interval = (float("nan"), float("nan"))
     decisions = []
     rankings = []
     for fold_result in run.folds:
-        fold = parts[fold_result.fold]
-        part = fold.test if tested else fold.vali
+        fold = fold_of_number[fold_result.fold]
+        part = fold.test if uses_test else fold.vali
         step = fold_result.chosen.step
         if part is None or not step.covers(part.X):
             text = tr("fold {fold} has no documents to judge by a threshold, or no complete model")
             raise PlanError(text.format(fold=fold_result.fold))
-        train = ScoredPart(fold.train).scores(step)
+        train_scores = ScoredPart(fold.train).scores(step)
         scores = ScoredPart(part).scores(step)
-        relevant = _is_relevant(part, least)
-        train_relevant = _is_relevant(fold.train, least)
+        relevant = _is_relevant(part, least_relevant)
+        train_relevant = _is_relevant(fold.train, least_relevant)
         rankings.append((scores, relevant))
-        single = part.n_queries == 1
+        is_one_ranking = part.n_queries == 1
         decisions.append(
             FoldDecisions(
-                fold_result.fold,
-                decide(scores, relevant, best_threshold(train, train_relevant).threshold),
-                decide(scores, relevant, share_threshold(train, train_relevant).threshold),
-                best_threshold(scores, relevant),
-                pooled_auc(scores, relevant),
-                mean_auc_interval(rankings[-1:]) if single else (float("nan"), float("nan")),
+                fold=fold_result.fold,
+                best=decide(scores, relevant, best_threshold(train_scores, train_relevant).threshold),
+                share=decide(scores, relevant, share_threshold(train_scores, train_relevant).threshold),
+                greatest=best_threshold(scores, relevant),
+                auc=pooled_auc(scores, relevant),
+                auc_interval=mean_auc_interval(rankings[-1:]) if is_one_ranking else no_interval,
             )
         )
     areas = [decision.auc for decision in decisions]
     has_intervals = not np.isnan([decision.auc_interval for decision in decisions]).any()
     return Decisions(
-        "test" if tested else "validation",
-        tuple(decisions),
-        float(np.mean(areas)) if areas else float("nan"),
-        mean_auc_interval(rankings) if has_intervals else (float("nan"), float("nan")),
+        part="test" if uses_test else "validation",
+        folds=tuple(decisions),
+        mean_auc=float(np.mean(areas)) if areas else float("nan"),
+        mean_auc_interval=mean_auc_interval(rankings) if has_intervals else no_interval,
     )
 
 
@@ -200,10 +210,11 @@ class DecisionRow:
     Attributes
     ----------
     label, fold
-        "1" and 1; "mean" and None for the mean over the folds, which has no threshold: NaN.
+        "1" and 1 for fold 1; "mean" and None for the mean over the folds.
     rule : {"best F", "class share"}
-        How the threshold was chosen on the training part.
+        Rule by which the threshold was chosen on the training part.
     decision : Decision
+        Decision of the fold, or the mean of all decisions, with NaN as threshold.
     greatest : float
         Greatest F of any threshold on the judged documents.
     """
@@ -221,7 +232,7 @@ class DecisionRow:
 
 
 def decision_rows(decisions: Decisions) -> list[DecisionRow]:
-    """Return two rows per fold, and two means if there are several folds."""
+    """Return a row per fold and rule, followed by a mean per rule if there are several folds."""
     folds = decisions.folds
     rows = [
         DecisionRow(str(fold.fold), fold.fold, rule, decision, fold.greatest.f)
@@ -244,5 +255,5 @@ def _mean_decision(decisions: Sequence[Decision]) -> Decision:
     return Decision(float("nan"), *(float(value) for value in table.mean(axis=0)))
 
 
-def _is_relevant(part: RankingDataset, least: float) -> Bools:
-    return np.asarray(part.y >= least)
+def _is_relevant(part: RankingDataset, least_relevant: float) -> Bools:
+    return np.asarray(part.y >= least_relevant)

@@ -42,8 +42,8 @@ from rankstudio.plugins.papers.reproduction import Reproduction
 
 Results = Mapping[str, RunResult]
 SHARES = (10, 20, 40, 70, 100)
-"""Percentages of the training queries of a learning curve."""
-_SUBGRADIENT_STEPS = 200
+"""Percentages of the training queries for the points of a learning curve."""
+_SUBGRADIENT_STEPS = 200  # maximum number of iterations of both solvers
 
 
 def paper_figures(
@@ -52,17 +52,17 @@ def paper_figures(
     data: FoldedDataset,
     findings: Sequence[PrintedExperiment] = (),
 ) -> tuple[StudyFigure, ...]:
-    """Return the figures of a paper for which the runs are there, each made when it is asked for.
+    """Return the figures of a paper whose runs are available; each figure is made on demand.
 
     Parameters
     ----------
     paper : Reproduction
     results : Mapping of str to RunResult
-        Finished runs by the paper's names; those that are missing have no figure.
+        Finished runs by the paper's names; figures of missing runs are left out.
     data : FoldedDataset
-        Their data, with documents.
+        Data of the runs, with documents.
     findings : sequence of PrintedExperiment
-        Experiments of the thesis that are done; others that figures need are carried out when they are made.
+        Finished experiments of the thesis. Other experiments that a figure needs are run when it is made.
 
     Notes
     -----
@@ -74,27 +74,30 @@ def paper_figures(
 
 
 def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, RunResult]:
-    """Return which of some runs are those of a paper, by its names.
+    """Return the runs that belong to a paper, by the paper's names.
 
-    A run has the name of its method and ranker with whose stated parameters it agrees best; of several runs
-    with a name that with the best agreement counts, then the last one.
+    A name of the paper has a method, a ranker and parameters. Among the names with its method and ranker, a
+    run gets the name with whose parameters it agrees best. If several runs get the same name, the one that
+    agrees best is returned, and the last one of several equal ones.
     """
-    best_runs: dict[str, tuple[int, RunResult]] = {}
+    best_runs: dict[str, tuple[int, RunResult]] = {}  # agreement and run, by name
     for run in runs:
         key = run.plan.method, run.plan.ranker
         names = [
             n for n, settings in paper.runs.items() if (settings["method"], settings.get("ranker", "")) == key
         ]
-        agreed = {name: _n_agreeing(run.plan, paper.runs[name].get("parameters", {})) for name in names}
-        if agreed:
-            name = max(agreed, key=agreed.__getitem__)
-            if name not in best_runs or agreed[name] >= best_runs[name][0]:
-                best_runs[name] = agreed[name], run
+        agreements = {name: _n_agreeing(run.plan, paper.runs[name].get("parameters", {})) for name in names}
+        if not agreements:
+            continue
+        name = max(agreements, key=agreements.__getitem__)
+        best_agreement, _ = best_runs.get(name, (None, None))
+        if best_agreement is None or agreements[name] >= best_agreement:
+            best_runs[name] = agreements[name], run
     return {name: run for name, (_, run) in best_runs.items()}
 
 
 def _n_agreeing(plan: Plan, stated: Mapping[str, Any]) -> int:
-    """Return how many of the stated parameters a plan has, minus the number with other values."""
+    """Return the number of stated parameters with the same value in a plan, minus that of the others."""
     stated_parameters = plan_from_dict(
         {"data": plan.data, "method": plan.method, "parameters": stated}
     ).parameters
@@ -102,15 +105,15 @@ def _n_agreeing(plan: Plan, stated: Mapping[str, Any]) -> int:
 
 
 def figure_files_of(figures: Sequence[StudyFigure], folder: Path) -> list[FigureFile]:
-    """Draw figures, and return their files in a folder: PDF and CSV, with captions."""
+    """Return the files of figures in a folder: PDF and CSV, with captions."""
     return figure_files(tuple(made(figures)), folder)
 
 
 def _greedy_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
     """Yield Figures 1 and 2 for MQ2007, 3 and 4 for other data: validation measures by k and λ."""
     run = results.get("GRankRLS")
-    first = 1 if data.name.lower().startswith("mq2007") else 3
-    for number, name in enumerate(("MAP", "MeanNDCG"), start=first):
+    first_number = 1 if data.name.lower().startswith("mq2007") else 3
+    for number, name in enumerate(("MAP", "MeanNDCG"), start=first_number):
         if run is not None and name in run.plan.evaluated:
             title = f"validation {name} by k for each λ"
             yield StudyFigure(f"figure{number}", title, partial(path_figure, run, name))
@@ -160,9 +163,9 @@ def _figure_by_size(data: FoldedDataset, runs: Mapping[str, RunResult], name: st
 
 
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
-    """Train FSMRank on the first fold with both solvers, and return the objective after each second.
+    """Train FSMRank on the first fold with both solvers, and return a figure of the objective by seconds.
 
-    Similarities and importance are computed before the clock starts. The parameters are those that the run
+    The clock starts after similarities and importance are computed. The parameters are those that the run
     chose on the fold.
     """
     fold = data.folds[0]
@@ -173,11 +176,9 @@ def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
         (("nesterov", tr("FSMRank (Nesterov)")), ("subgradient", tr("subgradient descent")))
     ):
         parameters = {**chosen.parameters, "solver": solver, "max_iter": _SUBGRADIENT_STEPS}
-        timed = list(
-            timed_steps(estimator(run.plan, run.plan.entry, parameters, fold.train.feature_ids), train)
-        )
-        x, y = zip(*timed, strict=True)
-        series.append(Series(label, x, y, number=number))
+        method = estimator(run.plan, run.plan.entry, parameters, fold.train.feature_ids)
+        seconds, objectives = zip(*timed_steps(method, train), strict=True)
+        series.append(Series(label, seconds, objectives, number=number))
     return CurvesFigure(
         "objective",
         tr("{data}: objective of FSMRank by time").format(data=data.name),
@@ -192,21 +193,23 @@ def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
 
 
 def timed_steps(method: LinearRanker, train: TrainingData) -> Iterator[tuple[float, float]]:
-    """Yield seconds and criterion after each step of a method, after one step that is not counted.
+    """Yield seconds and criterion after each step of a method, except the first step, which starts the clock.
 
-    The first step computes what depends on the data alone, and compiles.
+    The first step also compiles, and computes what depends only on the data.
     """
-    begun = None
-    for event in method.work(train):  # its notes are those of the run
+    start: float | None = None
+    for event in method.work(train):
         if isinstance(event, Step):
-            moment = perf_counter()
-            if begun is not None:
-                yield moment - begun, event.criterion
-            begun = moment if begun is None else begun
+            now = perf_counter()
+            if start is None:
+                start = now
+            else:
+                yield now - start, event.criterion
 
 
 def _fs_ed_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
-    """Yield Figures 2 and 3 of the paper on FS-ED, as far as its runs are there."""
+    """Yield Figures 2 and 3 of the paper on FS-ED whose runs are available."""
+    # The paper's name of a run is "selector, ranker".
     rankers = tuple(dict.fromkeys(name.partition(", ")[2] for name in results))
     selectors = tuple(dict.fromkeys(name.partition(", ")[0] for name in results))
     if results:
@@ -224,7 +227,7 @@ def _fs_ed_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigur
 def significance_bars(
     results: Results, data: str, selectors: Sequence[str], rankers: Sequence[str], name: str = "NDCG@10"
 ) -> RowsFigure:
-    """Return the test measure of every selector with every ranker, with two kinds of marks.
+    """Return a figure of the test measure of every selector with every ranker, with two kinds of marks.
 
     "+" marks a significant difference to all features (WAF), "*" to the other selector, by Student's paired t
     over the test queries with p < 0.05, as in Figure 2 of Gupta and Rosso 2012.
@@ -242,14 +245,14 @@ def significance_bars(
         series.append(RowSeries(selector, tuple(values), number=number, marks=tuple(marks)))
     return RowsFigure(
         "bars",
-        tr("{data}: test {name} of selectors and rankers").format(data=data, name=name),
-        tr(
+        title=tr("{data}: test {name} of selectors and rankers").format(data=data, name=name),
+        caption=tr(
             "{data}: {name} on the test part, mean over folds. + differs significantly from all features "
             "(WAF), * from the other selector (paired t over queries, p < 0.05)."
         ).format(data=data, name=name),
-        FigureAxis(tr("test {name}").format(name=name), low=0.0),
-        tuple(rankers),
-        tuple(series),
+        axis=FigureAxis(tr("test {name}").format(name=name), low=0.0),
+        rows=tuple(rankers),
+        series=tuple(series),
         bars=True,
         row_title=tr("ranker"),
     )
@@ -258,6 +261,7 @@ def significance_bars(
 def _significance_marks(
     results: Results, run: RunResult, selector: str, ranker: str, selectors: Sequence[str], name: str
 ) -> str:
+    """Return "+" and "*" if a run differs significantly from its rivals, see :func:`significance_bars`."""
     if selector == "WAF":
         return ""
     rivals = {"+": ["WAF"], "*": [rival for rival in selectors if rival not in ("WAF", selector)]}
@@ -270,7 +274,10 @@ def _significance_marks(
 
 
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
-    """Return the densities that FS-ED compared, of its best or its last feature on the first fold."""
+    """Return a figure of the densities by which FS-ED scored its "best" or "last" feature on the first fold.
+
+    It is None if the feature has no densities to draw.
+    """
     fold = data.folds[0]
     result = run.folds[0]
     path = result.paths[0]
@@ -324,10 +331,14 @@ def _airola_figures(data: FoldedDataset, findings: Sequence[PrintedExperiment]) 
 
 
 MAGNITUDE = 0.5
+"""Magnitude of the pair in Paper I, Figure 1."""
 
 
 def pair_costs() -> CurvesFigure:
-    """Return the costs (20) to (22) of a pair of magnitude 0.5, and its disagreement (Paper I, Figure 1)."""
+    """Return the figure of the costs (20) to (22) of a pair, and of its disagreement (Paper I, Figure 1).
+
+    The numbers are those of the equations in Paper I.
+    """
     g = np.linspace(-1.0, 2.0, 301)
     costs = {
         tr("disagreement"): (g < 0).astype(float),
@@ -352,14 +363,17 @@ def pair_costs() -> CurvesFigure:
 
 
 def turned_directions() -> CurvesFigure:
-    """Return the scores that RankRLS learns of four inputs from all and from relevant pairs (Figure 2)."""
+    """Return the figure of the scores that RankRLS learns for four inputs (Paper I, Figure 2).
+
+    One line is learned from all pairs, the other one from relevant pairs only.
+    """
     example = airola_2011.irrelevant_pairs()
-    _, relevant, all_pairs = next(row for row in example.rows if row[0].endswith("(21)"))
+    _, relevant_weight, all_weight = next(row for row in example.rows if row[0].endswith("(21)"))
     x = airola_2011.X[:, 0]
     scores = airola_2011.SCORES
-    learned = (tr("relevant pairs"), relevant), (tr("all pairs"), all_pairs)
+    learned_weights = (tr("relevant pairs"), relevant_weight), (tr("all pairs"), all_weight)
     series = [Series(tr("given scores"), tuple(x), tuple(scores - scores.mean()), kind="points")]
-    for number, (label, weight) in enumerate(learned, start=1):
+    for number, (label, weight) in enumerate(learned_weights, start=1):
         series.append(Series(label, tuple(x), tuple((weight * (x - x.mean())).tolist()), number=number))
     return CurvesFigure(
         "directions",
@@ -375,10 +389,13 @@ def turned_directions() -> CurvesFigure:
 
 
 def removal_curves(data: FoldedDataset, finding: PrintedExperiment | None) -> CurvesFigure:
-    """Return the error by λ with the basis vectors of held-out queries removed and kept (Paper III)."""
+    """Return the figure of the error by λ with the basis vectors of held-out queries removed and kept.
+
+    It is Figure 1 of Paper III. Without the finding, the experiment is run.
+    """
     name = data.name
     train = data.folds[0].train
-    with STEADY:  # as the table has it: the ratio at the smallest λ is that of roundings
+    with STEADY:  # as for the table: the ratio at the smallest λ depends on rounding
         experiment = airola_2011.removal_error(train, name) if finding is None else finding
     lambdas, removed, basis_kept, _ = zip(*experiment.rows, strict=True)
     series = (Series(tr("removed"), lambdas, removed), Series(tr("kept"), lambdas, basis_kept, number=1))
@@ -393,7 +410,7 @@ def removal_curves(data: FoldedDataset, finding: PrintedExperiment | None) -> Cu
 
 
 def learning_curve(data: FoldedDataset) -> CurvesFigure:
-    """Train RankRLS on shares of the training queries, and return its test AUC by share (Paper V)."""
+    """Train RankRLS on shares of the training queries, and return the figure of its test AUC (Paper V)."""
     measures = []
     for share in SHARES:
         protocol = "given" if share == 100 else f"given, train {share}%"

@@ -1,4 +1,4 @@
-"""The averages that papers and LETOR print for the known datasets."""
+"""The averages that papers and LETOR have published for the known datasets."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from rankstudio.plugins.papers.reproduction import load_reproduction
 
 
 def numbers() -> tuple[Published, ...]:
-    """Return the published numbers: those of the table, then those of the papers whose runs are known."""
+    """Return the published numbers in ``results.csv``, then those of the paper on FSMRank."""
     with resource("published", "results.csv").open(encoding="utf-8", newline="") as file:
         listed = [
             Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
             for row in csv.DictReader(file)
         ]
-    # The paper repeats LETOR's own numbers.
+    # The paper repeats some of LETOR's numbers, which are left out.
     letor_numbers = {(p.dataset, p.method, p.when, p.measure, p.value) for p in listed if "LETOR" in p.source}
-    paper = _averages_of_paper("fsmrank", "Lai et al. 2013")
+    paper_numbers = _averages_of_paper("fsmrank", "Lai et al. 2013")
     return (
         *listed,
-        *(p for p in paper if (p.dataset, p.method, p.when, p.measure, p.value) not in letor_numbers),
+        *(p for p in paper_numbers if (p.dataset, p.method, p.when, p.measure, p.value) not in letor_numbers),
     )
 
 
@@ -34,12 +34,12 @@ def _averages_of_paper(key: str, authors: str) -> Iterator[Published]:
             run = paper.runs[name]
             for measure, value in zip(printed["measures"], values, strict=True):
                 yield Published(
-                    printed["dataset"],
-                    run["method"],
-                    run.get("ranker", ""),
-                    run.get("when", ""),
-                    name,
-                    measure,
-                    value,
-                    f"{authors}, {printed['number']}",
+                    dataset=printed["dataset"],
+                    method=run["method"],
+                    ranker=run.get("ranker", ""),
+                    when=run.get("when", ""),
+                    label=name,
+                    measure=measure,
+                    value=value,
+                    source=f"{authors}, {printed['number']}",
                 )

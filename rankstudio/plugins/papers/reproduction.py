@@ -1,4 +1,4 @@
-"""The tables of papers beside ours, and the plans that should reproduce them."""
+"""The tables of papers with our values next to the printed ones, and the plans that should reproduce them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _FOLDS = 5  # of LETOR's datasets
 _ABOUT = "note", "datasets", "when"
-"""Fields of a run that are not of its plan."""
+"""Fields of a paper's run that are not fields of a plan."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Cell:
 
     @property
     def agrees(self) -> bool:
-        """Whether both are equal as printed."""
+        """Whether the two texts are equal."""
         return self.printed == self.ours
 
 
@@ -53,11 +53,12 @@ class PaperTable:
     title : str
         "Table 7: MAP results on MQ2008".
     columns : tuple of str
-        Names of the rows: methods or folds.
+        Names of the columns, such as methods, folds or measures.
     rows : tuple of (label, tuple of Cell)
+        Label and cells of each row.
     promised : tuple of bool
-        Whether the cells of each column should agree; not so if the paper does not specify the experiment
-        completely.
+        Whether the cells of each column should agree; they need not if the paper does not specify the
+        experiment completely.
     """
 
     title: str
@@ -68,8 +69,8 @@ class PaperTable:
     def cells(self, promised: bool = True) -> Iterator[Cell]:
         """Yield the cells that should agree, or those that need not; missing cells are skipped."""
         for _, cells in self.rows:
-            for cell, should in zip(cells, self.promised, strict=True):
-                if should == promised and cell.printed:
+            for cell, should_agree in zip(cells, self.promised, strict=True):
+                if should_agree == promised and cell.printed:
                     yield cell
 
 
@@ -102,11 +103,11 @@ class Reproduction:
     key, title : str
         Key, such as "greedy-rankrls", and title of the paper.
     runs : Mapping of str to Mapping
-        By the paper's name: method, ranker and their parameters, and optionally a note or a restriction to
-        datasets.
+        Runs by the paper's name: method, ranker and their parameters, and optionally a note or a restriction
+        to datasets.
     tables : sequence of Mapping
-        Number, title, dataset and contents; as in ``resources/published``. For a paper on other data only the
-        dataset, the measures and the names of the rows.
+        Number, title, dataset and contents of each table, as in ``resources/published``. For a paper on other
+        data they have only the dataset, the measures and the names of the rows.
     notes : tuple of str
         General notes.
     figure_runs : tuple of str
@@ -153,15 +154,15 @@ class Reproduction:
         return tables
 
     def check_folds(self, data: FoldedDataset) -> None:
-        """Refuse data with other folds than a table that lists them has.
+        """Refuse data whose number of folds differs from that of a table that lists the folds.
 
         Raises
         ------
         DatasetError
-            If a table of the dataset lists five folds, and there are not five.
+            If a table of the dataset lists five folds, and the data do not have five.
         """
-        listed = any("columns" in table or "first" in table for table in self.of(data.name))
-        if listed and len(data.folds) != _FOLDS:
+        lists_folds = any("columns" in table or "first" in table for table in self.of(data.name))
+        if lists_folds and len(data.folds) != _FOLDS:
             raise DatasetError(
                 f"{data.name}: found {len(data.folds)} folds, expected the {_FOLDS} of the paper."
             )
@@ -176,7 +177,7 @@ class Reproduction:
         convention : str
             Convention of the measures.
         figures : bool, default False
-            Whether those that only figures need are among them.
+            Whether to include the plans that only figures need.
         """
         tables = self.of(data)
         table_measures = [name for table in tables for name in _measures_of_table(table)] or ["MAP"]
@@ -189,6 +190,7 @@ class Reproduction:
         return {name: self._plan(name, location, convention, measures) for name in names}
 
     def _plan(self, name: str, location: str, convention: str, measures: tuple[str, ...]) -> Plan:
+        """Return the plan of a run on a dataset."""
         settings = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
         protocol = {"data": location, "select_by": "MAP", "measures": measures, "convention": convention}
         return plan_from_dict({**protocol, **settings})
@@ -213,7 +215,10 @@ class Reproduction:
     def table(
         self, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None = None
     ) -> PaperTable:
-        """Return one of the tables with our values next to it; some readings of it need the data."""
+        """Return one of the tables with our values next to the printed ones.
+
+        Without data, rows that must be measured again are left out.
+        """
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
             return self._table_of_folds(title, printed, results)
@@ -226,7 +231,7 @@ class Reproduction:
     def _table_of_folds(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
-        """Return a table of folds × methods, with the printed values and ours."""
+        """Return a table with a row per fold and a column per method."""
         measure = printed["measure"]
         values_of_method = printed["columns"]
         rows = []
@@ -235,14 +240,14 @@ class Reproduction:
             ours = [(run.average if label == "avg" else run.folds[row_index].test)[measure] for run in runs]
             printed_values = (values[row_index] for values in values_of_method.values())
             rows.append((label, _cells(printed_values, ours)))
-        # A run with a note says what the paper does not specify: its numbers need not agree.
+        # The note of a run states what the paper does not specify: its numbers need not agree.
         promised = tuple("note" not in self.runs[name] for name in values_of_method)
         return PaperTable(title, columns=tuple(values_of_method), rows=tuple(rows), promised=promised)
 
     def _table_of_averages(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
     ) -> PaperTable:
-        """Return a table of methods × measures, averages over the folds."""
+        """Return a table of averages over the folds, with a row per method and a column per measure."""
         measures = tuple(printed["measures"])
         rows = [
             (name, _cells(values, [results[name].average[m] for m in measures]))
@@ -252,34 +257,32 @@ class Reproduction:
 
 
 def _selected_features_table(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
-    """Return the table of the features that each fold's model has."""
+    """Return the table of λ, size and first features of each fold's model, with a column per fold."""
     columns = tuple(f"fold {fold.fold}" for fold in result.folds)
-    values = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
-    firsts = printed["first"]
-    chosen = [fold.selected[: len(features)] for features, fold in zip(firsts, result.folds, strict=True)]
-    rows = [
-        ("λ", _cells([format_power(parse_grid(text)[0]) for text in printed["lambda"]], values)),
-        ("k", _cells(printed["sizes"], result.sizes)),
-        *(
-            (f"selected {rank}", _cells(theirs, ours))
-            for rank, (theirs, ours) in enumerate(
-                zip_longest(
-                    _features_by_rank(firsts), _features_by_rank(chosen), fillvalue=("",) * len(columns)
-                ),
-                start=1,
-            )
-        ),
+    lambdas = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
+    printed_features = printed["first"]
+    our_features = [
+        fold.selected[: len(features)] for features, fold in zip(printed_features, result.folds, strict=True)
     ]
-    return PaperTable(title, columns, tuple(rows), (True,) * len(columns))
+    rows = [
+        ("λ", _cells([format_power(parse_grid(text)[0]) for text in printed["lambda"]], lambdas)),
+        ("k", _cells(printed["sizes"], result.sizes)),
+    ]
+    features_by_rank = zip_longest(
+        _features_by_rank(printed_features), _features_by_rank(our_features), fillvalue=("",) * len(columns)
+    )
+    for rank, (theirs, ours) in enumerate(features_by_rank, start=1):
+        rows.append((f"selected {rank}", _cells(theirs, ours)))
+    return PaperTable(title, columns, rows=tuple(rows), promised=(True,) * len(columns))
 
 
 def _features_by_rank(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
-    """Yield the first features of the folds, then the second ones and so on; "" for a fold without one."""
+    """Yield the first feature of each fold, then the second ones and so on; "" for a fold with fewer."""
     return zip_longest(*selected, fillvalue="")
 
 
 def _cells(printed: Iterable[float | str], ours: Iterable[float | str]) -> tuple[Cell, ...]:
-    """Return cells side by side; measures, which are no whole numbers, with the paper's four decimals."""
+    """Return the cells of a row; floats, which are measures, have four decimals as in the papers."""
     return tuple(
         Cell(_cell_text(theirs), _cell_text(our_cell)) for theirs, our_cell in zip(printed, ours, strict=True)
     )
@@ -292,37 +295,39 @@ def _cell_text(value: float | str) -> str:
 def _used_features_table(
     title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None
 ) -> PaperTable:
-    """Return the table of how many features each selector gave to each ranker, and of what ours measured.
+    """Return the table of the number of features by selector and ranker, followed by our test measures.
 
-    Nothing in it is promised: what chose the printed numbers is not printed. With the data there is another
-    reading, the best test result of a coarse list of sizes, for the selectors whose numbers look so.
+    No cell need agree, because the paper does not state how the printed numbers were chosen. With data, the
+    table also has the sizes with the best test result out of a coarse list, for the selectors whose printed
+    numbers suggest such a choice.
     """
     measure = printed["measure"]
     rankers = tuple(next(iter(printed["used"].values())))
     rows = []
-    measured = []
+    further_rows = []
     sizes = tuple(printed.get("coarse_sizes", ()))
     for selector in printed.get("coarse", ()):
         if data is None:
             break
-        ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
-        best = [_best_test_size(result, measure, sizes, data) for result in ours]
+        our_results = [results[f"{selector}, {ranker}"] for ranker in rankers]
+        best_sizes = [_best_test_size(result, measure, sizes, data) for result in our_results]
         label = f"{selector}, best test result of {', '.join(map(str, sizes))}"
         numbers = printed["used"][selector]
-        measured.append((label, _cells((numbers[ranker] for ranker in rankers), best)))
+        further_rows.append((label, _cells((numbers[ranker] for ranker in rankers), best_sizes)))
     for selector, numbers in printed["used"].items():
-        ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
-        counts = [steps_of_all_folds(result, measure) for result in ours]
+        our_results = [results[f"{selector}, {ranker}"] for ranker in rankers]
+        counts = [steps_of_all_folds(result, measure) for result in our_results]
         rows.append((selector, _cells((numbers[ranker] for ranker in rankers), counts)))
-        averages = [result.average[measure] for result in ours]
-        measured.append((f"{selector}, {measure}", _cells([""] * len(ours), averages)))
-    return PaperTable(title, rankers, (*rows, *measured), (False,) * len(rankers))
+        averages = [result.average[measure] for result in our_results]
+        further_rows.append((f"{selector}, {measure}", _cells([""] * len(our_results), averages)))
+    return PaperTable(title, rankers, rows=(*rows, *further_rows), promised=(False,) * len(rankers))
 
 
 def _best_test_size(result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset) -> int | str:
     """Return the size with the best mean test measure; "" if no model of these sizes exists.
 
-    This chooses by the test part, as a paper should not; parameters are chosen by validation at each size.
+    The choice by the test part imitates a flaw that a paper may have. At each size, parameters are chosen by
+    validation.
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
@@ -337,8 +342,9 @@ def _best_test_size(result: RunResult, measure: str, sizes: Sequence[int], data:
 def steps_of_all_folds(result: RunResult, measure: str) -> int:
     """Return the number of selection steps that is best for all folds together.
 
-    It maximises the mean of a measure over the validation parts, with the best combination of each fold at
-    every step; ties go to fewer steps. Without a selection it is the number of features.
+    It maximizes the mean of a measure over the validation parts, with the best combination of each fold at
+    every step. Of equal numbers, the smallest one is returned. Without a selection, it is the number of
+    features.
     """
     if not result.plan.entry.selects:
         return len(result.feature_ids)
@@ -357,6 +363,7 @@ def _measures_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the runs whose results a table has."""
     if "run" in table:
         return (table["run"],)
     if "used" in table:

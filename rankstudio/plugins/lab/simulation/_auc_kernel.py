@@ -1,13 +1,15 @@
 """Compiled inner loops of the AUC simulation: held-out predictions of one training set from its hat matrix.
 
-The residuals e of the documents U that regularised least squares with a bias leaves out solve
+Let H be the hat matrix of regularised least squares with a bias on m documents, y^ the centred labels, and U
+the documents that are held out. The residuals e of U by the model without them solve
 
 (1) (I - H_UU - 11'/m) e = (y^ - Hy^)_U,
 
 whose matrix is positive definite, and the held-out predictions are y^_U - e. O(1) for a pair, O(|U|³) for a
 fold.
 
-(2) AUC is the mean over pairs of a positive and a negative document of 1, ½ for a tie, or 0.
+(2) AUC is the mean over all pairs of a positive and a negative document of 1 if the positive one has the
+greater score, ½ for a tie, and 0 otherwise.
 """
 
 from __future__ import annotations
@@ -18,13 +20,17 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 
 @fused_inlined
 def _half_step(difference: float) -> float:
-    """Return the term of a pair in (2)."""
+    """Return the term of a pair in (2) of the module's docstring: 1, ½ for a tie, or 0."""
     return 1.0 if difference > 0.0 else 0.5 if difference == 0.0 else 0.0
 
 
 @fused_inlined
 def _leave_pair_out_auc(hat: Floats, residuals: Floats, labels: Floats, n_positive: int) -> float:
-    """Return the share of pairs in the right order, each by the model without the two."""
+    """Return the share of pairs in the right order, each by the model without its two documents.
+
+    Equation (1) of the module's docstring is solved for U = {i, j} by Cramer's rule; its matrix is
+    [[a, b], [b, d]], and its solution is (e_i, e_j).
+    """
     m = labels.shape[0]
     right = 0.0
     for i in range(n_positive):
@@ -32,10 +38,10 @@ def _leave_pair_out_auc(hat: Floats, residuals: Floats, labels: Floats, n_positi
         for j in range(n_positive, m):
             b = -hat[i, j] - 1.0 / m
             d = 1.0 - hat[j, j] - 1.0 / m
-            determinant = a * d - b * b  # (1) by Cramer's rule
-            e = (d * residuals[i] - b * residuals[j]) / determinant
-            g = (a * residuals[j] - b * residuals[i]) / determinant
-            right += _half_step(labels[i] - e - labels[j] + g)
+            determinant = a * d - b * b
+            e_i = (d * residuals[i] - b * residuals[j]) / determinant
+            e_j = (a * residuals[j] - b * residuals[i]) / determinant
+            right += _half_step(labels[i] - e_i - labels[j] + e_j)
     share: float = right / (n_positive * (m - n_positive))
     return share
 
@@ -50,9 +56,11 @@ def _leave_fold_out(
     augmented: Floats,
     scores: Floats,
 ) -> None:
-    """Write the predictions of the first ``size`` of some documents by the model without them.
+    """Write to ``scores`` the predictions for a fold's documents by the model without the fold.
 
-    ``augmented`` is space to work in: a matrix of at least ``size`` rows and one more column.
+    The fold has the first ``size`` of ``members``. ``augmented`` is a workspace with at least ``size`` rows
+    and one more column: the matrix of equation (1) of the module's docstring, and its right side as the last
+    column. ``residuals`` are y^ - Hy^.
     """
     m = labels.shape[0]
     for a in range(size):
@@ -60,11 +68,13 @@ def _leave_fold_out(
             augmented[a, b] = -hat[members[a], members[b]] - 1.0 / m
         augmented[a, a] += 1.0
         augmented[a, size] = residuals[members[a]]
-    for a in range(size):  # (1), without pivoting
+    # Gaussian elimination. The matrix is positive definite, so no pivoting is needed.
+    for a in range(size):
         for b in range(a + 1, size):
             factor = augmented[b, a] / augmented[a, a]
             for c in range(a + 1, size + 1):
                 augmented[b, c] -= factor * augmented[a, c]
+    # Back substitution: the last column becomes e.
     for a in range(size - 1, -1, -1):
         value = augmented[a, size]
         for b in range(a + 1, size):
@@ -85,17 +95,18 @@ def estimates(
     scores: Floats,
     out: Floats,
 ) -> None:
-    """Write the estimates of each training set to ``out`` (B, 1 + 2 S): leave-pair-out, then two a splitting.
+    """Write the estimates of each of B training sets to ``out`` (B, 1 + 2 S).
 
-    The first ``n_positive`` documents are the positive ones. ``folds`` (S, m) is the fold of each document in
-    each splitting, from 0 up. Of each splitting there are the pooled and the averaged AUC, NaN where no fold
-    has both classes. ``members`` (m,), ``left`` (m, m + 1) and ``scores`` (m,) are space to work in.
+    The first column is leave-pair-out. Then follow, for each of S splittings into folds, the pooled AUC and
+    the averaged AUC, which is NaN if no fold has both classes. The first ``n_positive`` documents are the
+    positive ones. ``folds`` (S, m) is the fold of each document in each splitting, from 0. ``members`` (m,),
+    ``left`` (m, m + 1) and ``scores`` (m,) are workspaces.
     """
     m = labels.shape[0]
     for t in range(hats.shape[0]):
         hat = hats[t]
-        rest = residuals[t]
-        out[t, 0] = _leave_pair_out_auc(hat, rest, labels, n_positive)
+        own_residuals = residuals[t]
+        out[t, 0] = _leave_pair_out_auc(hat, own_residuals, labels, n_positive)
         for s in range(folds.shape[0]):
             last = 0
             for i in range(m):
@@ -106,7 +117,7 @@ def estimates(
                     if folds[s, i] == fold:
                         members[size] = i
                         size += 1
-                _leave_fold_out(hat, rest, labels, members, size, left, scores)
+                _leave_fold_out(hat, own_residuals, labels, members, size, left, scores)
             pooled = 0.0
             averaged = 0.0
             pairs = 0

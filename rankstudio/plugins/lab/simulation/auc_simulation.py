@@ -1,4 +1,4 @@
-"""Estimates of AUC beside the AUC itself, on many drawn training sets (Airola 2011, section 5.4)."""
+"""Simulation of estimated and true AUC on many drawn training sets (Airola 2011, section 5.4)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ESTIMATORS = (
     "10-fold, pooled",
     "10-fold, averaged",
 )
-"""In the order of the columns of :class:`Deviations`."""
+"""Names of the estimators, in the order of the columns of :class:`Deviations`."""
 
-_MAX_REPETITIONS = 100_000_000  # repetitions: with them a mean is within 1e-4 of its standard deviation
+_MAX_REPETITIONS = 100_000_000  # the standard error of a mean is then 1e-4 of the standard deviation
 _BLOCK = 250  # repetitions in a block: results are yielded after each block
-_MAX_NUMBERS = 4_000_000  # in the hat matrices of a block
+_MAX_NUMBERS = 4_000_000  # numbers in the hat matrices of a block
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,11 @@ class TwoClasses:
         return auc
 
     def folds(self, count: int) -> Ints:
-        """Assign the documents of each class to folds, shape (m,).
+        """Assign the documents to folds in turn, shape (m,).
 
-        Each fold has both classes if there are enough documents of both. The documents of a class are
-        independent and identically distributed, so no order is drawn.
+        As documents of a class follow each other, each fold has both classes if there are enough documents of
+        both. The documents of a class are independent and identically distributed, so no random order is
+        needed.
         """
         return np.arange(self.n_examples, dtype=np.int64) % count
 
@@ -179,6 +180,7 @@ def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[F
     centred = X - X.mean(axis=1, keepdims=True)
     hats, weights = _hats(centred, labels - labels.mean(), regularization)
     residuals = labels - labels.mean() - np.einsum("bmn,bn->bm", centred, weights)
+    # The first splitting is leave-one-out, with m folds.
     folds = np.stack([np.arange(m, dtype=np.int64), data.folds(5), data.folds(10)])
     estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
     _auc_kernel.estimates(
@@ -192,20 +194,25 @@ def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[F
         np.empty(m),
         estimates,
     )
-    return np.delete(estimates, 2, axis=1), weights  # leaving one out, no fold has two documents to compare
+    # Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no two documents to compare.
+    return np.delete(estimates, 2, axis=1), weights
 
 
 def _hats(X: Floats, labels: Floats, regularization: float) -> tuple[Floats, Floats]:
-    """Return hat matrices (B, m, m) and weights (B, n) for centred X and labels, by the smaller Gram."""
-    across = X.transpose(0, 2, 1)
+    """Return hat matrices (B, m, m) and weights (B, n) for centred X and labels.
+
+    With A = X'X + λI, the hat matrix is X A^-1 X' and the weights are A^-1 X'y. For n > m, the smaller matrix
+    K = XX' + λI gives I - λ K^-1 and X' K^-1 y.
+    """
+    transposed = X.transpose(0, 2, 1)
     _, m, n = X.shape
     if n <= m:
-        halves: Any = np.linalg.solve(across @ X + regularization * np.eye(n), across)
-        return X @ halves, halves @ labels
-    inverse: Any = np.linalg.inv(X @ across + regularization * np.eye(m))
-    return np.eye(m) - regularization * inverse, np.einsum("bnm,bm->bn", across, inverse @ labels)
+        solved: Any = np.linalg.solve(transposed @ X + regularization * np.eye(n), transposed)  # A^-1 X'
+        return X @ solved, solved @ labels
+    inverse: Any = np.linalg.inv(X @ transposed + regularization * np.eye(m))  # K^-1
+    return np.eye(m) - regularization * inverse, np.einsum("bnm,bm->bn", transposed, inverse @ labels)
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a value is an integer or a float, and no bool."""
+    """Return whether a value is an integer or a float, but not a bool."""
     return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Estimates beside what they estimate: deviations, a summary to draw, one for each value of a quantity."""
+"""Deviations of estimates from the truth, their summary, and summaries for the values of a quantity."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Deviations:
     Attributes
     ----------
     estimators : tuple of str
-        Their names.
+        Names of the estimators.
     truth : ndarray of shape (R,)
         True performance of the model of each repetition, A(f_Z).
     estimates : ndarray of shape (R, E)
-        NaN for undefined estimates.
+        Estimates by repetition and estimator; NaN if undefined.
     asked : int
         Total number of repetitions.
     """
@@ -53,7 +53,7 @@ class Deviations:
 
     @property
     def bias(self) -> Floats:
-        """Mean deviation of each estimator, shape (E,); NaN for one without a value."""
+        """Mean deviation of each estimator, shape (E,); NaN for an estimator without a value."""
         return _defined_means(self.conditional)
 
     @property
@@ -66,29 +66,30 @@ class Deviations:
     @property
     def conditional_sd(self) -> Floats:
         """Standard deviation of the conditional deviations, shape (E,)."""
-        return _deviations(self.conditional)
+        return _defined_sds(self.conditional)
 
     @property
     def unconditional_sd(self) -> Floats:
         """Standard deviation of the unconditional deviations, shape (E,)."""
-        return _deviations(self.unconditional)
+        return _defined_sds(self.unconditional)
 
 
 def _defined_means(values: Floats) -> Floats:
+    """Return the mean of each column over its values that are not NaN; NaN for a column without one."""
     is_defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         mean: Floats = np.where(is_defined, values, 0.0).sum(axis=0) / is_defined.sum(axis=0)
     return mean
 
 
-def _deviations(values: Floats) -> Floats:
-    """Return the root of the mean squared distance from the mean, over values that are there."""
+def _defined_sds(values: Floats) -> Floats:
+    """Return the standard deviation of each column over its values that are not NaN."""
     return np.sqrt(_defined_means((values - _defined_means(values)) ** 2))
 
 
 _SCOTT_FACTOR = 3.49  # the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
-_MAX_BINS = 2000  # more than pixels: one value far out makes bins wider, not millions of them
-_USUAL_WIDTH = 0.02  # of bins, where nothing varies
+_MAX_BINS = 2000  # more than pixels; an outlier makes the bins wider instead of more numerous
+_USUAL_WIDTH = 0.02  # width of bins if nothing varies
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ class DeviationSummary:
     edges : ndarray of shape (B + 1,)
         Edges of the bins, ascending, including 0.
     shares : ndarray of shape (E, B)
-        Share of the values of each estimator in each bin; 0 for one without a value.
+        Share of the values of each estimator in each bin; 0 for an estimator without a value.
     """
 
     estimators: tuple[str, ...]
@@ -128,7 +129,7 @@ class DeviationSummary:
 
     @classmethod
     def of(cls, state: Deviations) -> DeviationSummary:
-        """Summarise deviations.
+        """Return the summary of deviations.
 
         Notes
         -----
@@ -138,18 +139,18 @@ class DeviationSummary:
         sd = state.conditional_sd
         edges = bin_edges(deviations, sd)
         return cls(
-            state.estimators,
-            state.truth.size,
-            state.asked,
-            float(state.truth.mean()),
-            float(state.truth.std()),
-            state.bias,
-            state.standard_error,
-            sd,
-            state.unconditional_sd,
-            state.counts,
-            edges,
-            binned_shares(deviations, edges),
+            estimators=state.estimators,
+            done=state.truth.size,
+            asked=state.asked,
+            truth=float(state.truth.mean()),
+            truth_sd=float(state.truth.std()),
+            bias=state.bias,
+            standard_error=state.standard_error,
+            sd=sd,
+            unconditional_sd=state.unconditional_sd,
+            counts=state.counts,
+            edges=edges,
+            shares=binned_shares(deviations, edges),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -170,7 +171,7 @@ class DeviationSummary:
 
 
 def bin_edges(values: Floats, sd: Floats) -> Floats:
-    """Return edges of bins that contain all values; their width is 1, 2 or 5 times a power of ten.
+    """Return edges of bins that contain all values and 0; their width is 1, 2 or 5 times a power of ten.
 
     Parameters
     ----------
@@ -192,7 +193,7 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
 
 
 def binned_shares(values: Floats, edges: Floats) -> Floats:
-    """Return the share of each column (R, E) in each bin, shape (E, B); lower edges are inclusive."""
+    """Return the share of each column's values in each bin, shape (E, B); lower edges belong to their bin."""
     shares = np.zeros((values.shape[1], edges.size - 1))
     for column, share in zip(values.T, shares, strict=True):
         finite = column[np.isfinite(column)]
@@ -203,11 +204,15 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
 
 
 def _round_width(width: float) -> float:
-    """Return the greatest of 1, 2 and 5 times a power of ten that is not above a width."""
+    """Return the greatest of 1, 2 and 5 times a power of ten that is at most a width.
+
+    For a width that is not positive, return the usual width.
+    """
     if not width > 0:
         return _USUAL_WIDTH
     power = 10.0 ** floor(log10(width))
-    # A step that is the width itself may be above it by rounding; 1 counts whatever log10 made of it.
+    # A product that equals the width may exceed it by rounding. The factor 1 is always allowed, as log10 may
+    # have rounded up.
     return max(step * power for step in (1, 2, 5) if step * power <= width * (1 + 1e-12) or step == 1)
 
 
@@ -224,9 +229,9 @@ class VariedDeviations:
     quantity : str
         Argument of the simulation.
     asked : tuple of float
-        All its values.
+        All values of the argument.
     summaries : tuple of DeviationSummary
-        Summaries of the first of these values; the last one may still grow.
+        Summaries for the first of these values; the last summary may still grow.
     """
 
     quantity: str
@@ -270,12 +275,13 @@ def simulate_over(
     simulate : callable
         `simulate_auc`, or `simulate_selection` with its dataset.
     **parameters
-        Its other arguments; the seed is the same for every value.
+        Other arguments of the simulation; the seed is the same for every value.
 
     Yields
     ------
     VariedDeviations or None
-        Results of all values so far; the generator returns the last one. None if the simulation yields None.
+        Results for all values so far; the generator returns the last result. None if the simulation yields
+        None.
 
     Raises
     ------

@@ -20,7 +20,7 @@ from rankstudio.plugins.kernels.kernel_rankrls import KernelRankRLS
 from rankstudio.plugins.lab.simulation.parameters import BASIS_KEPT, SELECTED_ONCE
 
 Scorer = Callable[[Floats], Floats]
-"""A model: from the features of documents (m, n) to their scores (m,)."""
+"""A trained model: returns the scores (m,) of documents from their features (m, n)."""
 
 
 class Learner(Protocol):
@@ -45,7 +45,7 @@ class SelectedRankRLS:
     n_features : int or None
         Number of features to select; None for all.
     regularization : float
-        λ of both.
+        λ of the selection and of the model.
     columns : tuple of int or None
         0-based columns of given features; None to select them.
     """
@@ -91,10 +91,10 @@ class HeldOutScores(NamedTuple):
 
 
 Estimating = Generator[None, None, HeldOutScores]
-"""Yields after each model that it learns, and returns the scores."""
+"""A generator that yields None after each trained model, and returns the held-out scores."""
 
 Estimator = Callable[[Learner, QueryData, np.random.Generator], Estimating]
-"""From a learner, training documents and random numbers to a held-out score of each document."""
+"""Computes a held-out score of each document from a learner, training documents and random numbers."""
 
 
 def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
@@ -106,10 +106,9 @@ def folds_of_queries(
     learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5
 ) -> Estimating:
     """Score each document with the model trained without its fold, a random share of the queries."""
-    queries = data.ptr.size - 1
-    return (
-        yield from _scores_by_fold(learner, data, rng.permutation(np.arange(queries) % min(count, queries)))
-    )
+    n_queries = data.ptr.size - 1
+    fold = rng.permutation(np.arange(n_queries) % min(count, n_queries))
+    return (yield from _scores_by_fold(learner, data, fold))
 
 
 def folds_of_documents(
@@ -117,9 +116,9 @@ def folds_of_documents(
 ) -> Estimating:
     """Score each document with the model trained without its fold, a random share of the documents.
 
-    Documents of a query are in training and test; section 5.5 of the thesis warns of this. ``averaged`` ranks
-    only scores of the same model; pooled scores of several models rank a query, which hides how optimistic
-    the estimate is.
+    Documents of the same query are then in training and test, of which section 5.5 of the thesis warns. If
+    ``averaged``, only scores of the same model are ranked together. Otherwise a query is ranked by the pooled
+    scores of several models, which hides how optimistic the estimate is.
     """
     m = data.y.size
     fold = rng.permutation(np.arange(m) % min(count, m))
@@ -131,7 +130,8 @@ def folds_of_documents(
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         rest = QueryData(data.X[~is_held_out], data.y[~is_held_out], ptr)
         if data.has_statistics:
-            _ = rest.statistics  # computed now, as there is room: those of all documents had room, too
+            # If the statistics of all documents fit into memory, these do, too. The learner uses them.
+            _ = rest.statistics
         scores[is_held_out] = learner.learn(rest)(data.X[is_held_out])
         yield
     return HeldOutScores(scores, fold if averaged else None)
@@ -153,38 +153,40 @@ _REFITTING: Mapping[str, Estimator] = {
 
 
 def estimators(fixed: str) -> dict[str, Estimator]:
-    """Return the estimators by name, each as it is and with choices fixed beforehand.
+    """Return the estimators by name, each followed by its variant with choices made only once.
 
     Parameters
     ----------
     fixed : str
-        Suffix of the names of the latter.
+        Ending of the names of the variants.
     """
-    ways = [(name, way, partial(once, way)) for name, way in _REFITTING.items()]
-    return {
-        called: way
-        for name, anew, fixed_way in ways
-        for called, way in ((name, anew), (f"{name}, {fixed}", fixed_way))
-    }
+    by_name: dict[str, Estimator] = {}
+    for name, estimator in _REFITTING.items():
+        by_name[name] = estimator
+        by_name[f"{name}, {fixed}"] = partial(once, estimator)
+    return by_name
 
 
 ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
-"""By name. "Selected once" has the selection outside of the cross-validation."""
+"""Estimators of a selection by name; "selected once" means a selection outside of the cross-validation."""
 
 
 def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
-    """Score each document with the model learned from the queries of all folds but its own."""
-    of_document = np.repeat(fold, np.diff(data.ptr))
+    """Score each document with the model trained on the queries of all other folds.
+
+    ``fold`` (Q,) is the fold of each query.
+    """
+    fold_of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
     for number in range(int(fold.max()) + 1):
-        is_held_out = of_document == number
+        is_held_out = fold_of_document == number
         scores[is_held_out] = learner.learn(of_queries(data, fold != number))(data.X[is_held_out])
         yield
     return HeldOutScores(scores)
 
 
 def of_queries(data: QueryData, chosen: Bools) -> QueryData:
-    """Return the documents of some queries, with their statistics if available."""
+    """Return the documents of some queries, with their statistics if those of all queries are computed."""
     part = data.taken(np.flatnonzero(chosen))
     if data.has_statistics:
         gram = data.statistics.gram[chosen]
@@ -195,12 +197,15 @@ def of_queries(data: QueryData, chosen: Bools) -> QueryData:
 _MAX_PER_QUERY = 1_000_000
 
 BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators(BASIS_KEPT)
-"""Estimators by name. "Basis vectors kept" has those of held-out queries in the models without them."""
+"""Estimators of kernel models by name.
+
+"Basis vectors kept" means that models keep the basis vectors from queries that are held out.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class BasisRankRLS:
-    """RankRLS with a kernel, on some documents of each training query or on given vectors.
+    """RankRLS with a kernel, with some documents of each training query or given vectors as basis vectors.
 
     Attributes
     ----------
@@ -210,7 +215,7 @@ class BasisRankRLS:
     regularization : float
         λ > 0.
     seed : int
-        Seed of the draw.
+        Seed of the draw of basis vectors.
     vectors : ndarray of shape (r, n) or None
         Given basis vectors; None to draw them.
     """
@@ -223,22 +228,23 @@ class BasisRankRLS:
 
     @classmethod
     def of(cls, kernel: str, gamma: float, per_query: int, regularization: float) -> BasisRankRLS:
-        """Check the parameters; ParameterError if one is out of range."""
+        """Return the learner with checked parameters; ParameterError if one is out of range."""
         method = KernelRankRLS(kernel, gamma=gamma, regularization=regularization)
         count = between("per_query", per_query, 1, _MAX_PER_QUERY)
         return cls(kernel_of(method), count, method.checked("regularization"))
 
     def learn(self, data: QueryData) -> Scorer:
-        """Draw basis vectors, unless given, and train: the model is a sum of their kernel functions.
+        """Draw basis vectors, unless given, and train a model that is a sum of their kernel functions.
 
         Notes
         -----
-        O(mr² + r³) for r basis vectors.
+        With K = LL' the kernel matrix of the basis vectors, a linear model w is trained on the features
+        L^-1 k(x). The weights of the kernel functions are L'^-1 w. O(mr² + r³) for r basis vectors.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         basis = self._basis(data)
-        chosen, factor = independent(self.kernel.matrix(basis, basis))
+        chosen, factor = independent(self.kernel.matrix(basis, basis))  # factor is L
         vectors = basis[chosen]
         features = np.ascontiguousarray(solve_lower(factor, self.kernel.matrix(vectors, data.X)).T)
         mapped = QueryData(features, data.y, data.ptr)
@@ -247,10 +253,11 @@ class BasisRankRLS:
         return lambda X: self.kernel.matrix(np.ascontiguousarray(X), vectors) @ dual
 
     def fixed(self, data: QueryData) -> BasisRankRLS:
-        """Return the learner with basis vectors from these documents."""
+        """Return the learner with basis vectors drawn from these documents."""
         return replace(self, vectors=self._basis(data))
 
     def _basis(self, data: QueryData) -> Floats:
+        """Return the given basis vectors, or those drawn from these documents."""
         if self.vectors is not None:
             return self.vectors
         count = self.per_query * (data.ptr.size - 1)

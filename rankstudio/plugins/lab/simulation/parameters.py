@@ -1,4 +1,4 @@
-"""The parameters of simulations as data: forms of the window and options of the terminal are made from it."""
+"""The parameters of simulations as data: the window's forms and the terminal's options are made of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import GAMMA, LAMBDA
 
 NO_KERNEL = "none"
-"""Choice of greedy selection in place of a kernel."""
+"""Value of the parameter `kernel` for greedy selection instead of a kernel."""
 
 SELECTED_ONCE = "selected once"
 BASIS_KEPT = "basis vectors kept"
@@ -183,7 +183,7 @@ PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"auc": AUC, "selection": SELE
 
 
 def _values(default: tuple[float, ...], text: str, like: Parameter) -> Parameter:
-    """Return the list of values of what a parameter says."""
+    """Return the parameter for a list of values of the parameter ``like``, within its limits."""
     return Parameter(
         "values", "values", Kind.GRID, default, text, option="--values",
         low=like.low, high=like.high, open_low=like.open_low, only_with=like.only_with,
@@ -215,7 +215,7 @@ VARIED: Mapping[str, Mapping[str, Parameter]] = {
         ),
     },
 }
-"""The values of what can be varied, by the simulation and by the name of its argument."""
+"""Parameters for the values of each quantity that can be varied, by simulation and argument."""
 
 EACH: Mapping[str, Parameter] = {
     kind: Parameter("each", "per value", Kind.INTEGER, usual, text, low=1, high=high, option="--of-each")
@@ -224,9 +224,9 @@ EACH: Mapping[str, Parameter] = {
         ("selection", 20, 10_000_000, "Number of draws of training queries for each of these values."),
     )
 }
-"""The repetitions of each value, by the simulation."""
+"""Parameter for the repetitions of each value, by simulation."""
 
 
 def option_of(simulation: str, quantity: str) -> str:
-    """Return the name of a quantity in the terminal: "lambda"."""
+    """Return the name of a quantity on the command line: "lambda" for "regularization"."""
     return next(p.option for p in PARAMETERS[simulation] if p.name == quantity).removeprefix("--")

@@ -1,4 +1,4 @@
-"""Estimates of a selection beside the truth, for queries of real data (Airola 2011, sections 5.5-5.6)."""
+"""Simulation of a selection's estimated and true performance on real data (Airola 2011, 5.5-5.6)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def simulate_selection(
     learner: Learner | None = None,
     estimators: Mapping[str, Estimator] | None = None,
 ) -> Generator[Deviations | None, None, Deviations]:
-    """Estimate how well a selection from few queries ranks, with all other queries as the truth.
+    """Estimate how well a selection from few queries ranks, and measure the truth on all other queries.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def simulate_selection(
     per_query : int, default 2
         Number of basis vectors per training query.
     learner : Learner, optional
-        Learner that replaces both.
+        Learner to use instead of the selection or the kernel.
     estimators : mapping of str to Estimator, optional
         Estimators by name; by default :data:`rankstudio.plugins.lab.simulation.learners.ESTIMATORS`, with
         a kernel :data:`rankstudio.plugins.lab.simulation.learners.BASIS_ESTIMATORS`.
@@ -82,8 +82,8 @@ def simulate_selection(
     Yields
     ------
     Deviations or None
-        All repetitions so far, after each repetition; the generator returns the last result. None after each
-        of the many models of a repetition, so that the caller can stop in between.
+        Deviations of all repetitions so far, after each repetition; the generator returns the last ones. None
+        after each of the many models of a repetition, so that the caller can stop in between.
 
     Raises
     ------
@@ -91,36 +91,35 @@ def simulate_selection(
         For too few queries.
     """
     data = _all_documents(dataset)
-    used = convention or FoldedDataset.of(dataset).convention
-    drawn = between("n_queries", n_queries, 3, _MAX_COUNT)
+    measure_convention = convention or FoldedDataset.of(dataset).convention
+    n_drawn = between("n_queries", n_queries, 3, _MAX_COUNT)
     count = between("repetitions", repetitions, 1, _MAX_COUNT)
     start = between("seed", seed, 0, MOST_SEED)
-    if data.n_queries <= drawn:
+    if data.n_queries <= n_drawn:
         raise DatasetError(
-            f"The data have {data.n_queries} queries; expected more than the {drawn} drawn for training, "
+            f"The data have {data.n_queries} queries; expected more than the {n_drawn} drawn for training, "
             "because the remaining queries give the true value."
         )
-    ways = ESTIMATORS if kernel == NO_KERNEL else BASIS_ESTIMATORS
-    if estimators is not None:
-        ways = estimators
+    if estimators is None:
+        estimators = ESTIMATORS if kernel == NO_KERNEL else BASIS_ESTIMATORS
     if learner is None and kernel != NO_KERNEL:
         learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
     chosen_learner = learner or _checked_selection(n_features, data.n_features, regularization)
     documents = QueryData(np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading)
     truth = np.empty(count)
-    estimates = np.empty((count, len(ways)))
+    estimates = np.empty((count, len(estimators)))
     for number in range(count):
         rng = np.random.default_rng([start, number])
-        inside = np.zeros(data.n_queries, dtype=np.bool_)
-        inside[rng.choice(data.n_queries, drawn, replace=False)] = True
-        train = documents.taken(np.flatnonzero(inside))
-        rest = documents.taken(np.flatnonzero(~inside))
-        measured = partial(_measured_scores, measure=measure, convention=used)
+        is_drawn = np.zeros(data.n_queries, dtype=np.bool_)
+        is_drawn[rng.choice(data.n_queries, n_drawn, replace=False)] = True
+        train = documents.taken(np.flatnonzero(is_drawn))
+        rest = documents.taken(np.flatnonzero(~is_drawn))
+        measured = partial(_measured_scores, measure=measure, convention=measure_convention)
         truth[number] = yield from steadily(_true_measure(chosen_learner, train, rest, measured))
-        for index, estimator in enumerate(ways.values()):
+        for index, estimator in enumerate(estimators.values()):
             scores, fold = yield from steadily(estimator(chosen_learner, train, rng))
             estimates[number, index] = measured(train, scores, fold=fold)
-        state = Deviations(tuple(ways), truth[: number + 1], estimates[: number + 1], count)
+        state = Deviations(tuple(estimators), truth[: number + 1], estimates[: number + 1], count)
         yield state
     return state
 
@@ -131,7 +130,7 @@ def _true_measure(
     other_queries: QueryData,
     measured: Callable[[QueryData, Floats], float],
 ) -> Generator[None, None, float]:
-    """Measure a model of some queries on all others."""
+    """Train a model on some queries, and measure it on all other queries."""
     model = learner.learn(train)
     yield
     return measured(other_queries, model(other_queries.X))
@@ -159,7 +158,7 @@ def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
 
 @dataclass
 class _Evaluators:
-    """Those of some documents, by measure and convention; all learners are measured on them."""
+    """Evaluators of the same documents by measure and convention, kept with the documents."""
 
     found: dict[tuple[str, str], Evaluator] = field(default_factory=dict)
 
@@ -167,7 +166,11 @@ class _Evaluators:
 def _measured_scores(
     data: QueryData, scores: Floats, measure: str, convention: str, fold: Ints | None = None
 ) -> float:
-    """Measure scores, by the documents of each query, or of each query and fold."""
+    """Return the mean measure of scores over queries.
+
+    With the fold of each document, ``fold`` (m,), only documents of the same query and fold are ranked
+    together.
+    """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     y = data.y
@@ -180,11 +183,12 @@ def _measured_scores(
         evaluator = evaluators[key]
     else:
         query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-        parts = query * (int(fold.max()) + 1) + fold
+        query_and_fold = query * (int(fold.max()) + 1) + fold  # a number for each pair of query and fold
         order = np.lexsort((fold, query))
         y = y[order]
         scores = scores[order]
-        ptr = np.append(np.flatnonzero(np.diff(parts[order], prepend=-1)), y.size)
+        # A part starts where this number changes.
+        ptr = np.append(np.flatnonzero(np.diff(query_and_fold[order], prepend=-1)), y.size)
         grading = data.grading.taken(order)
         evaluator = Evaluator(y, ptr, convention, (measure,), grading=grading)
     value: float

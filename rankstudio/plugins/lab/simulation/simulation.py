@@ -1,4 +1,4 @@
-"""A simulation as a value: what is simulated, what is varied afterwards, and code that does it again."""
+"""A simulation as a value: its kind and parameters, the varied quantity, and code that repeats it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIE
 
 
 def without_test(dataset: FoldedDataset) -> FoldedDataset:
-    """Return the documents outside of the test part for a single fold; all documents for several folds."""
+    """Return a dataset with a single fold without its test part; one with several folds is unchanged."""
     first, *rest = dataset.folds
     return dataset if rest else replace(dataset, folds=(replace(first, test=None),))
 
@@ -55,9 +55,8 @@ class SimulationProgress:
     @property
     def done(self) -> int:
         """Number of repetitions, over all values."""
-        return self.found.done + sum(
-            summary.done for summary in (self.varied.summaries if self.varied else ())
-        )
+        summaries = self.varied.summaries if self.varied else ()
+        return self.found.done + sum(summary.done for summary in summaries)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as plain values."""
@@ -83,9 +82,9 @@ class Simulation:
     quantity : str
         Argument to vary afterwards; "" for none.
     values : tuple of float
-        These values.
+        Values of the varied argument.
     each : int
-        Repetitions per value.
+        Number of repetitions per value.
     """
 
     kind: str
@@ -101,16 +100,18 @@ class Simulation:
 
     @property
     def counting(self) -> dict[str, Any]:
-        """The parameters that apply, given the values of the others."""
-        unasked = {p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)}
-        return {name: value for name, value in self.parameters.items() if name not in unasked}
+        """The parameters that have an effect, given the values of the others."""
+        unused = {p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)}
+        return {name: value for name, value in self.parameters.items() if name not in unused}
 
     def finished(self, progress: SimulationProgress) -> Simulation:
-        """Return a simulation that ends with the finished part of this one."""
-        varied = progress.varied.summaries if progress.varied is not None else ()
-        complete = self.values[: sum(summary.done == summary.asked for summary in varied)]
+        """Return the finished part of this simulation: its repetitions so far, and the complete values."""
+        summaries = progress.varied.summaries if progress.varied is not None else ()
+        n_complete = sum(summary.done == summary.asked for summary in summaries)
         parameters = {**self.parameters, "repetitions": progress.found.done}
-        return Simulation(self.kind, parameters, *((self.quantity, complete, self.each) if complete else ()))
+        if not n_complete:
+            return Simulation(self.kind, parameters)
+        return Simulation(self.kind, parameters, self.quantity, self.values[:n_complete], self.each)
 
     def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
         """Reject inconsistent values, or values too large for the data.
@@ -118,9 +119,10 @@ class Simulation:
         Raises
         ------
         ParameterError
-            With the name of the parameter; "values" for those of the quantity.
+            With the name of the parameter; "values" for values of the varied quantity.
         """
         parameters = self.parameters
+        # All values of each parameter, with the name that an error gives them.
         tried: dict[str, list[tuple[str, Any]]] = {n: [(n, value)] for n, value in self.counting.items()}
         if self.quantity in WHOLE and not all(value.is_integer() for value in self.values):
             raise ParameterError("values", format_grid(self.values), tr("whole numbers, such as 10, 20, 50"))
@@ -134,7 +136,7 @@ class Simulation:
                 if parameters["n_informative"] is None
                 else parameters["n_informative"]
             )
-            TwoClasses(
+            TwoClasses(  # raises for invalid values
                 parameters["n_examples"],
                 parameters["positive"],
                 parameters["n_features"],
@@ -144,21 +146,21 @@ class Simulation:
         if dataset is None:
             return
         parts = [dataset] if isinstance(dataset, RankingDataset) else list(dataset.folds[0].parts.values())
-        features = parts[0].n_features
-        queries = sum(part.n_queries for part in parts)
+        n_features = parts[0].n_features
+        n_queries = sum(part.n_queries for part in parts)
         for name, value in tried.get("n_features", ()):
-            if value is not None and value > features:
-                expected = tr("at most {n}, the number of features in these data").format(n=features)
+            if value is not None and value > n_features:
+                expected = tr("at most {n}, the number of features in these data").format(n=n_features)
                 raise ParameterError(name, _integer_if_whole(value), expected)
         for name, value in tried["n_queries"]:
-            if value >= queries:
-                expected = tr("fewer than the {n} queries of these data").format(n=queries)
+            if value >= n_queries:
+                expected = tr("fewer than the {n} queries of these data").format(n=n_queries)
                 raise ParameterError(name, _integer_if_whole(value), expected)
 
     def steps(
         self, dataset: FoldedDataset | RankingDataset | None = None
     ) -> Generator[SimulationProgress | None]:
-        """Run the simulation, and vary the quantity.
+        """Run the simulation, and then repeat it for each value of the varied quantity.
 
         Parameters
         ----------
@@ -168,7 +170,7 @@ class Simulation:
         Yields
         ------
         SimulationProgress or None
-            None if there is nothing new, so that the caller can stop.
+            None if there is no new result yet, so that the caller can stop.
         """
         simulate: Callable[..., Any]
         if self.kind == "auc":
@@ -176,7 +178,7 @@ class Simulation:
         else:
             from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection  # noqa: PLC0415
 
-            assert dataset is not None  # on data, it says
+            assert dataset is not None  # simulations of this kind need data
             simulate = partial(simulate_selection, dataset)
         for state in simulate(**self.counting):
             if state is None:
@@ -191,7 +193,7 @@ class Simulation:
 
 
 def _integer_if_whole(value: float) -> float:
-    """Return a whole number without its point."""
+    """Return a whole number as int, and any other number unchanged."""
     return int(value) if value == int(value) else value
 
 
@@ -213,7 +215,7 @@ def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, t
     Returns
     -------
     str
-        One line for a POSIX shell, without default values.
+        One line for a POSIX shell; options with their default value are omitted.
     """
     kind = simulation.kind
     values = simulation.counting

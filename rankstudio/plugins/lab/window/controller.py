@@ -1,4 +1,4 @@
-"""The tabs of the Lab page, of which one is seen: a form, a simulation, and the deviations it brings."""
+"""The tabs of the Lab page: each has the form of a simulation, and panels of its results."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class SimulationTab(Controller):
     Parameters
     ----------
     worker : Worker
-        Carries the simulation out.
+        Worker that runs the simulation.
     activity : str
-        "Simulating estimates": the beginning of the sentence that tells of a failure.
+        Beginning of the sentence about a failure: "Simulating estimates".
     form : LabForm
     deviations : DeviationsPanel
     variation : VariationPanel
@@ -58,7 +58,7 @@ class SimulationTab(Controller):
     ----------
     simulation : BackgroundSimulation
     request : SimulationRequest or None
-        What was started last.
+        Request of the simulation that was started last.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class SimulationTab(Controller):
 
     @property
     def varied(self) -> VariedDeviations | None:
-        """Those of the varied quantity so far."""
+        """The deviations for the values of the varied quantity so far."""
         return self.progress.varied if self.progress is not None else None
 
     @Slot()
@@ -117,12 +117,12 @@ class SimulationTab(Controller):
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
         """Return the request for a simulation.
 
-        It is None where the simulation cannot run, after a message to the user.
+        If the simulation cannot run, show a message to the user and return None.
         """
         return SimulationRequest(simulation)
 
     def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
-        """Return the caption above the distributions, and their caption as a figure."""
+        """Return the caption above the distributions, and the caption of their figure."""
         raise NotImplementedError
 
     def show_found(self) -> None:
@@ -131,22 +131,22 @@ class SimulationTab(Controller):
         progress = self.progress
         state = self.simulation.state
         share = 0.0
-        text = ""
-        above = ""
-        below = ""
+        progress_text = ""
+        deviations_caption = ""
+        varied_caption = ""
         if request is not None and progress is not None:
             share = progress.done / request.simulation.asked
-            text = "" if state is SimulationState.DONE else _progress_text(progress)
-            above, self.deviations.plot.caption = self.caption(request, progress.found)
+            progress_text = "" if state is SimulationState.DONE else _progress_text(progress)
+            deviations_caption, self.deviations.plot.caption = self.caption(request, progress.found)
             self.variation.set_figure_caption(variation_caption(request))
-            below = _varied_caption(progress.varied)
-        self.form.show_state(state, share, text)
-        self.deviations.show_summary(self.found, above)
-        self.variation.show_values(self.varied, below)
+            varied_caption = _varied_caption(progress.varied)
+        self.form.show_state(state, share, progress_text)
+        self.deviations.show_summary(self.found, deviations_caption)
+        self.variation.show_values(self.varied, varied_caption)
 
     @Slot()
     def update(self) -> None:
-        """Show the results if visible, in a turn of the event loop of its own."""
+        """Show the results, if visible, in a separate turn of the event loop."""
         turns().ask(self._show)
 
     @Slot(object)
@@ -160,7 +160,7 @@ class SimulationTab(Controller):
 
 
 def _progress_text(progress: SimulationProgress) -> str:
-    """Return which repetition it is."""
+    """Return the text on the present repetition, and on the present value of the varied quantity if any."""
     summary = progress.found
     varied = progress.varied
     if varied is None:
@@ -184,7 +184,7 @@ def _varied_caption(varied: VariedDeviations | None) -> str:
 
 
 class AucTab(SimulationTab):
-    """Estimates of AUC on drawn training sets.
+    """The tab that simulates estimates of AUC on drawn training sets of two normal classes.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class AucTab(SimulationTab):
         super().__init__(worker, tr("Simulating AUC estimates"), form, deviations, variation, parent)
 
     def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
-        """Return the caption above the distributions, and their caption as a figure."""
+        """Return the caption above the distributions, and the caption of their figure."""
         text = tr("{done:,} training sets · true AUC {truth:.3f} ± {sd:.3f}").format(
             done=summary.done, truth=summary.truth, sd=summary.truth_sd
         )
@@ -213,7 +213,7 @@ class AucTab(SimulationTab):
 
 
 class SelectionTab(SimulationTab):
-    """Estimates of a learner on queries that are drawn from the open data.
+    """The tab that simulates estimates of a learner's performance on queries drawn from the open data.
 
     Parameters
     ----------
@@ -249,17 +249,23 @@ class SelectionTab(SimulationTab):
             self.failed.emit(tr("Open the data first."))
             return None
         parameters = {**simulation.parameters, "convention": session.convention}
-        all_documents = not session.sealed or len(dataset.folds) > 1
-        drawn_from = dataset if all_documents else without_test(dataset)
+        # A sealed test part of a single fold must not be drawn from.
+        includes_test = not session.sealed or len(dataset.folds) > 1
         return SimulationRequest(
-            replace(simulation, parameters=parameters), drawn_from, session.plan, all_documents
+            replace(simulation, parameters=parameters),
+            dataset=dataset if includes_test else without_test(dataset),
+            plan=session.plan,
+            test=includes_test,
         )
 
     def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
-        """Return the caption above the distributions, and their caption as a figure."""
+        """Return the caption above the distributions, and the caption of their figure.
+
+        Also set the estimators' texts of both panels for the learner, and the measure on the axis.
+        """
         parameters = request.simulation.parameters
         dataset = request.dataset
-        assert dataset is not None  # it was requested with it
+        assert dataset is not None  # requests of this tab have one
         self.deviations.texts = self.variation.texts = of_learner(parameters["kernel"])
         axis = tr("estimated minus true {measure}").format(measure=parameters["measure"])
         if axis != self.deviations.plot.axes.x_label:
@@ -278,26 +284,26 @@ class SelectionTab(SimulationTab):
 
 
 def _lay_out(name: str, tab: SimulationTab) -> Splitter:
-    """Lay a tab out."""
-    measured = column(f"{name}-measured", (tab.deviations, 3, 375), (tab.variation, 2, 255))
-    return row(name, (tab.form, 0, 260), (measured, 1, 920))
+    """Lay out a tab: the form at the left, the results at the right."""
+    results = column(f"{name}-measured", (tab.deviations, 3, 375), (tab.variation, 2, 255))
+    return row(name, (tab.form, 0, 260), (results, 1, 920))
 
 
 class LabController(Controller):
-    """The tabs of the Lab page.
+    """The Lab page: two tabs with simulations, on normal classes and on the open data.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        On whose data it is simulated.
+        Session with the open data, and the worker.
 
     Attributes
     ----------
     content : Splitter
-        Both tabs, of which one is seen.
+        The contents of both tabs, of which one is visible.
     tabs, head : PageTabs
-        The line above them.
+        The line of tabs above the contents.
     auc : AucTab
     selection : SelectionTab
     """
@@ -309,9 +315,13 @@ class LabController(Controller):
         self.auc = AucTab(theme, worker, self)
         self.selection = SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
-        laid_out = _lay_out("lab-auc", self.auc), _lay_out("lab-selection", self.selection)
-        self.content = column("lab-tabs-and-panels", *((panel, 1, 600) for panel in laid_out))
-        tabs = {"auc": Tab(tr("AUC estimates"), laid_out[0]), "selection": Tab(tr("My data"), laid_out[1])}
+        auc_content = _lay_out("lab-auc", self.auc)
+        selection_content = _lay_out("lab-selection", self.selection)
+        self.content = column("lab-tabs-and-panels", (auc_content, 1, 600), (selection_content, 1, 600))
+        tabs = {
+            "auc": Tab(tr("AUC estimates"), auc_content),
+            "selection": Tab(tr("My data"), selection_content),
+        }
         self.tabs = self.head = PageTabs("lab-tabs", tr("simulations"), tabs)
         self.tabs.chosen.connect(self.update)
         for tab in (self.auc, self.selection):
@@ -330,12 +340,12 @@ class LabController(Controller):
 
     @property
     def tab(self) -> SimulationTab:
-        """The tab that is seen."""
+        """The chosen tab."""
         return self.selection if self.tabs.key == "selection" else self.auc
 
     @Slot()
     def update(self) -> None:
-        """Bring the tab that comes to be seen up to date."""
+        """Show the results of the chosen tab."""
         self.tab.update()
 
     def export_items(self) -> Iterator[ExportItem]:
@@ -348,7 +358,7 @@ class LabController(Controller):
     def code(self) -> dict[str, str] | None:
         """Return a command and a program, by suffix, that repeat the visible simulation.
 
-        {} where nothing was simulated, and None where the page is not seen.
+        It is empty if nothing was simulated, and None if the page is hidden.
         """
         request = self.tab.request
         progress = self.tab.progress

@@ -1,4 +1,4 @@
-"""Deviations of several estimators: a distribution each, a table, and what is seen in words."""
+"""The panel of the deviations of several estimators: their distributions, a table, and a sentence."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ from rankstudio.ui.widgets.layout import fill, named
 if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import DeviationSummary
 
-_GAP = 10.0
-_MAX_NAMES_SHARE = 0.55  # of the width
-APART = " · "  # before what a variant varies
-_BIN_SHARE = 0.86  # of the height of a row, for its highest bin
-_FOOT_SHARE = 0.06  # of the height of a row, below its distribution
+_GAP = 10.0  # pixels beside a name
+_MAX_NAMES_SHARE = 0.55  # maximum share of the plot's width for the names
+APART = " · "
+"""Separates the name of a variant into that of the estimator and what the variant differs in."""
+_BIN_SHARE = 0.86  # height of the highest bin, as a share of the row
+_FOOT_SHARE = 0.06  # space below the distribution, as a share of the row
 _TAIL_SHARE = 0.001  # share of a distribution that may lie beyond an end of the axis
-_MARKER = 3.8
+_MARKER = 3.8  # pixels: radius of a marker
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,21 +51,21 @@ class DeviationRow:
     ----------
     label : str
     bias, error, sd : float
-        Mean of the deviations, its standard error, and their standard deviation; NaN where there are none.
+        Mean of the deviations, its standard error, and their standard deviation; NaN without values.
     count : int
-        Repetitions.
+        Number of repetitions with a value.
     shares : ndarray of shape (B,)
-        Of the values in each bin.
+        Share of the values in each bin.
     category : int
-        Its colour and marker.
+        Number of the color and marker.
     variant : bool
-        Whether it is a variant of the row above: dashed, and not filled.
+        Whether it is a variant of the row above, drawn dashed and with a lighter area.
     brief : str
-        The label where there is little room.
+        Shorter name.
     about : str
-        What the estimator does.
+        Sentence on what the estimator does.
     unconditional : float
-        Standard deviation over all models.
+        Standard deviation of estimate minus mean truth, over all models.
     """
 
     label: str
@@ -118,33 +119,33 @@ _COLUMNS = (
         width=72,
     ),
 )
-_SPARE_COLUMNS = ("error", "unconditional")  # columns that give way
-_SPARE_WIDTH = 840  # pixels, from which they have room
-_NAME_WIDTH = 198  # pixels of the column with the names
-_NARROW_NAME_WIDTH = 158
+_SPARE_COLUMNS = ("error", "unconditional")  # columns that a narrow panel hides
+_SPARE_WIDTH = 840  # pixels of a panel from which these columns are shown
+_NAME_WIDTH = 198  # pixels of the column of names
+_NARROW_NAME_WIDTH = 158  # the same in a narrow panel
 
 
 class DeviationsPanel(Panel):
-    """How far estimates are from the truth.
+    """Shows how far estimates are from the truth: a plot of distributions, a table and a sentence.
 
     Parameters
     ----------
     theme : Theme
     name : str
-        Of the panel, for the program and its tests.
+        Object name of the panel.
     texts : mapping of str to EstimatorText
-        What is said of each estimator, by its name.
+        Texts on each estimator, by its name.
     x_label : str
-        What the axis measures.
+        Label of the axis of deviations.
     placeholder : str
-        What the empty plot says.
+        Text of the empty plot.
     paired : bool
-        Whether every other estimator is a variant of the one before it, and looks like that.
+        Whether every other estimator is a variant of the one before it, and drawn as such.
 
     Attributes
     ----------
     texts : mapping of str to EstimatorText
-        What is said of those that are shown next.
+        Texts on the estimators that are shown next.
     """
 
     def __init__(
@@ -186,13 +187,13 @@ class DeviationsPanel(Panel):
 
     @Slot()
     def _fit(self) -> None:
-        """Give the table the room that its columns need, and the sentence that of two lines."""
-        narrow = self.width() < scaled(_SPARE_WIDTH)
-        visible = [column for column in _COLUMNS if not (narrow and column.key in _SPARE_COLUMNS)]
+        """Fit the table to the width of its visible columns, and the sentence to at least two lines."""
+        is_narrow = self.width() < scaled(_SPARE_WIDTH)
+        visible = [column for column in _COLUMNS if not (is_narrow and column.key in _SPARE_COLUMNS)]
         for number, column in enumerate(_COLUMNS):
             self.table.setColumnHidden(number, column not in visible)
-        names = _NARROW_NAME_WIDTH if narrow else _NAME_WIDTH
-        self.table.setFixedWidth(scaled(names + sum(column.width for column in visible)))
+        name_width = _NARROW_NAME_WIDTH if is_narrow else _NAME_WIDTH
+        self.table.setFixedWidth(scaled(name_width + sum(column.width for column in visible)))
         self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing() + 14)
 
     def show_summary(self, summary: DeviationSummary | None, caption: str = "") -> None:
@@ -212,28 +213,31 @@ class DeviationsPanel(Panel):
         """Return the table row of an estimator."""
         text = text_of(self.texts, summary.estimators[index])
         return DeviationRow(
-            text.label,
-            float(summary.bias[index]),
-            float(summary.standard_error[index]),
-            float(summary.sd[index]),
-            int(summary.counts[index]),
-            summary.shares[index],
-            index // 2 if self._paired else index,
-            self._paired and index % 2 == 1,
-            text.short,
-            text.about,
-            float(summary.unconditional_sd[index]),
+            label=text.label,
+            bias=float(summary.bias[index]),
+            error=float(summary.standard_error[index]),
+            sd=float(summary.sd[index]),
+            count=int(summary.counts[index]),
+            shares=summary.shares[index],
+            category=index // 2 if self._paired else index,  # a pair shares a color
+            variant=self._paired and index % 2 == 1,
+            brief=text.short,
+            about=text.about,
+            unconditional=float(summary.unconditional_sd[index]),
         )
 
 
 class DeviationsPlot(Plot):
-    """One histogram a row, each up to its highest bin, with its mean and one sd to both sides.
+    """A plot with the histogram of each estimator's deviations in a row of its own.
+
+    A marker below each histogram shows the mean, and a bar one standard deviation on both sides of it. All
+    histograms are drawn to the same height.
 
     Parameters
     ----------
     theme : Theme
     x_label : str
-        What the axis measures.
+        Label of the axis of deviations.
     """
 
     def __init__(self, theme: Theme, x_label: str) -> None:
@@ -251,15 +255,16 @@ class DeviationsPlot(Plot):
         self.set_axes(replace(self.axes, x_label=x_label))
 
     def set_rows(self, rows: Sequence[DeviationRow], edges: Floats, description: str) -> None:
-        """Show other distributions.
+        """Show distributions.
 
         Parameters
         ----------
         rows : sequence of DeviationRow
-            From top to bottom.
+            Rows from top to bottom.
         edges : ndarray of shape (B + 1,)
+            Edges of the bins.
         description : str
-            All of it in words.
+            Description of all rows for screen readers.
         """
         self.rows = tuple(rows)
         self.edges = edges
@@ -273,17 +278,17 @@ class DeviationsPlot(Plot):
         return not any(row.count for row in self.rows)
 
     def summary(self) -> str:
-        """Return mean and standard deviation of each."""
+        """Return the description with mean and standard deviation of each row."""
         return self.said
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the values of nearly all repetitions with zero, and one unit a row."""
+        """Return the range of nearly all deviations and zero, and a y range of one unit per row."""
         if self.is_empty():
             return (-1.0, 1.0), (0.0, 1.0)
         return padded(*self._range(), 0.02), (0.0, float(len(self.rows)))
 
     def _range(self) -> tuple[float, float]:
-        """Return the edges between which nearly all values of all rows are, and zero."""
+        """Return the range of edges that contains zero and nearly all values of all rows."""
         ends = [self._ends(row) for row in self.rows if row.count]
         return min(0.0, *(low for low, _ in ends)), max(0.0, *(high for _, high in ends))
 
@@ -298,7 +303,7 @@ class DeviationsPlot(Plot):
         return replace(frame, area=frame.area.adjusted(margin - frame.area.left(), 0, 0, 0))
 
     def numbers(self) -> Numbers:
-        """Return a row a bin of each estimator, and its mean and sd."""
+        """Return a row for each bin of each estimator, followed by the means and standard deviations."""
         cells: list[list[CellValue]] = []
         for row in self.rows:
             bins = zip(self.edges[:-1], self.edges[1:], row.shares, strict=True)
@@ -308,9 +313,9 @@ class DeviationsPlot(Plot):
         return ["estimator", "from", "to", "share"], cells
 
     def figure(self) -> RowsFigure:
-        """Return the distributions below each other, with means and one sd to both sides."""
+        """Return a figure of the distributions in rows, with their means and standard deviations."""
         low, high = self._range()
-        # Edges and the ends of the range are multiples of one width, but for rounding.
+        # Edges and the ends of the range are multiples of the bins' width, up to rounding.
         in_range = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
         first = int(np.flatnonzero(in_range)[0])
         edges = floats(self.edges[first : first + int(in_range.sum()) + 1])
@@ -319,11 +324,11 @@ class DeviationsPlot(Plot):
         highs = tuple(row.bias + row.sd for row in self.rows)
         return RowsFigure(
             "figure",
-            self.accessibleName(),
-            self.caption,
-            FigureAxis(self.axes.x_label),
-            tuple(row.label for row in self.rows),
-            (RowSeries(tr("mean ± sd"), means, lows, highs),),
+            title=self.accessibleName(),
+            caption=self.caption,
+            axis=FigureAxis(self.axes.x_label),
+            rows=tuple(row.label for row in self.rows),
+            series=(RowSeries(tr("mean ± sd"), means, lows, highs),),
             zero=True,
             row_title=tr("estimator"),
             numbers=tuple(row.category for row in self.rows),
@@ -331,15 +336,15 @@ class DeviationsPlot(Plot):
         )
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the number of the row at a pixel."""
+        """Return the number of the row at a pixel; None outside the rows."""
         frame = self.frame()
-        inside = frame.area.top() <= point.y() < frame.area.bottom()
-        if self.is_empty() or not inside:
+        is_inside = frame.area.top() <= point.y() < frame.area.bottom()
+        if self.is_empty() or not is_inside:
             return None
-        return min(int((point.y() - frame.area.top()) / self._height(frame)), len(self.rows) - 1)
+        return min(int((point.y() - frame.area.top()) / self._row_height(frame)), len(self.rows) - 1)
 
     def readout(self, number: int) -> list[Line]:
-        """Return mean, its standard error and sd of a row."""
+        """Return lines with the mean of a row, its standard error, and the standard deviation."""
         row = self.rows[number]
         look = palettes.category(self.theme.colors, self.rows[number].category)
         return [
@@ -350,26 +355,26 @@ class DeviationsPlot(Plot):
         ]
 
     def step(self, right: int, down: int) -> bool:
-        """Read the rows one by one."""
+        """Show the readout of the next or the preceding row."""
         if right or self.is_empty():
             return False
-        before = self.under_mouse if self.under_mouse is not None else -1
-        number = max(0, min(len(self.rows) - 1, before + down))
+        current = self.under_mouse if self.under_mouse is not None else -1
+        number = max(0, min(len(self.rows) - 1, current + down))
         frame = self.frame()
-        middle = frame.area.top() + (number + 0.5) * self._height(frame)
+        middle = frame.area.top() + (number + 0.5) * self._row_height(frame)
         self.hover(QPointF(frame.area.center().x(), middle))
         return True
 
     # Drawing
 
-    def _height(self, frame: Frame) -> float:
+    def _row_height(self, frame: Frame) -> float:
         return frame.area.height() / max(len(self.rows), 1)
 
     def _ends(self, row: DeviationRow) -> tuple[float, float]:
-        """Return where a distribution begins and ends, but for a thin tail at each side."""
-        risen = np.cumsum(row.shares)
-        first = int(np.searchsorted(risen, _TAIL_SHARE))
-        last = min(int(np.searchsorted(risen, 1.0 - _TAIL_SHARE)), row.shares.size - 1)
+        """Return the edges between which a distribution lies, except a thin tail at each side."""
+        cumulative = np.cumsum(row.shares)
+        first = int(np.searchsorted(cumulative, _TAIL_SHARE))
+        last = min(int(np.searchsorted(cumulative, 1.0 - _TAIL_SHARE)), row.shares.size - 1)
         return float(self.edges[first]), float(self.edges[last + 1])
 
     def _draw_ground(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -378,8 +383,9 @@ class DeviationsPlot(Plot):
             return
         area = frame.area
         if self.under_mouse is not None:
-            top = area.top() + self.under_mouse * self._height(frame)
-            painter.fillRect(QRectF(area.left(), top, area.width(), self._height(frame)), colors.q("inset"))
+            row_height = self._row_height(frame)
+            top = area.top() + self.under_mouse * row_height
+            painter.fillRect(QRectF(area.left(), top, area.width(), row_height), colors.q("inset"))
         for value, _ in self.axes.x_ticks(frame.x_range, area.width()):
             x = round(frame.x_px(value))
             hairline(painter, colors.q("line_soft"), QPointF(x, area.top()), QPointF(x, area.bottom()))
@@ -388,24 +394,24 @@ class DeviationsPlot(Plot):
         painter.drawLine(QPointF(zero, area.top()), QPointF(zero, area.bottom()))
 
     def _draw_rows(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw each histogram as an area of steps, its mean, and one sd to both sides."""
-        height = self._height(frame)
-        edges = np.repeat(self.edges, 2)
-        xs = frame.pixels(edges, np.zeros(edges.size))[0].tolist()
+        """Draw each histogram as an area of steps, its mean, and one standard deviation on both sides."""
+        height = self._row_height(frame)
+        edges = np.repeat(self.edges, 2)  # at each edge, the outline goes from one bin's height to the next
+        x_pixels, _ = frame.pixels(edges, np.zeros(edges.size))
+        xs = x_pixels.tolist()
         for index, row in enumerate(self.rows):
             if not row.count:
                 continue
             look = palettes.category(colors, row.category)
             tallest = float(row.shares.max(initial=0.0)) or 1.0
             foot = frame.area.top() + (index + 1 - _FOOT_SHARE) * height
-            ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * (
-                _BIN_SHARE * height / tallest
-            )
+            share_height = _BIN_SHARE * height / tallest
+            ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * share_height
             outline = QPolygonF([QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)])
-            filling = palettes.category(colors, row.category).color
-            filling.setAlphaF(0.08 if row.variant else 0.26)
+            area_color = palettes.category(colors, row.category).color
+            area_color.setAlphaF(0.08 if row.variant else 0.26)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(filling)
+            painter.setBrush(area_color)
             painter.drawPolygon(outline)
             painter.setPen(pen(look.color, 1.3, (3.0, 2.0) if row.variant else ()))
             painter.drawPolyline(outline)
@@ -420,11 +426,12 @@ class DeviationsPlot(Plot):
     def _names(self, width: float) -> list[str]:
         """Return the names beside the rows.
 
-        In little room, a variant has only its difference as a name.
+        If there is little room, the name of a variant is only what it differs in.
         """
         names = [row.brief for row in self.rows]
         metrics = QFontMetricsF(font(SMALL))
-        if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARKER + _GAP) <= _MAX_NAMES_SHARE * width:
+        needed_width = max(map(metrics.horizontalAdvance, names)) + 2 * (_MARKER + _GAP)
+        if needed_width <= _MAX_NAMES_SHARE * width:
             return names
         return [
             name[name.rfind(APART) + 1 :] if row.variant and APART in name else name
@@ -436,7 +443,7 @@ class DeviationsPlot(Plot):
         if self.is_empty():
             return
         painter.setFont(font(SMALL))
-        height = self._height(frame)
+        height = self._row_height(frame)
         room = frame.area.left() - 3 * _MARKER - _GAP
         names = self._names(frame.outer.width())
         for index, row in enumerate(self.rows):

@@ -16,12 +16,13 @@ class EstimatorText:
     Attributes
     ----------
     label : str
+        Name of the estimator.
     about : str
-        What it does, as a sentence.
+        Sentence on what the estimator does.
     low, high : str
-        Why it may be too low or too high, as the end of a sentence; "" where it should not be.
+        Sentence on why it may be too low or too high; "" if it should not be.
     brief : str
-        The label where there is little room; "" for the label itself.
+        Shorter name; "" for the label itself.
     """
 
     label: str
@@ -32,7 +33,7 @@ class EstimatorText:
 
     @property
     def short(self) -> str:
-        """Name for little room."""
+        """Name for places with little room."""
         return self.brief or self.label
 
 
@@ -93,7 +94,7 @@ AUC: Mapping[str, EstimatorText] = {
         ),
     ),
 }
-"""By the engine's names, in their order."""
+"""Texts on the estimators of AUC by the engine's names, in their order."""
 
 _BRIEF_NAMES = {
     "leave-query-out": tr("leave-query-out"),
@@ -167,15 +168,17 @@ SELECTION: Mapping[str, EstimatorText] = {
     )
     for name, text in _SELECTION_TEXTS.items()
 }
-"""By the engine's names, in their order."""
+"""Texts on the estimators of a selection by the engine's names, in their order."""
 
 
 def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
-    """Yield the estimators of a kernel's models, which select nothing."""
-    learned = tr("Each query is ranked by the model trained without it and its basis vectors (T 5.6).")
+    """Yield names and texts of the estimators of kernel models, which select no features."""
+    leave_query_out = tr(
+        "Each query is ranked by the model trained without it and its basis vectors (T 5.6)."
+    )
     for name, brief in _BRIEF_NAMES.items():
         text = SELECTION[name]
-        yield name, replace(text, about=learned) if name == "leave-query-out" else text
+        yield name, replace(text, about=leave_query_out) if name == "leave-query-out" else text
         yield (
             f"{name}, {BASIS_KEPT}",
             EstimatorText(
@@ -192,21 +195,21 @@ def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
 
 
 BASIS: Mapping[str, EstimatorText] = dict(_kernel_texts())
-"""The estimators of a kernel's models by the engine's names, in their order."""
+"""Texts on the estimators of kernel models by the engine's names, in their order."""
 
 
 def of_learner(kernel: str) -> Mapping[str, EstimatorText]:
-    """Return the texts on the estimators on data, by the kernel that learns."""
+    """Return the texts on the estimators on data for a kernel, or for the selection without one."""
     return SELECTION if kernel == NO_KERNEL else BASIS
 
 
 def text_of(texts: Mapping[str, EstimatorText], name: str) -> EstimatorText:
-    """Return the texts on an estimator; its name alone without any."""
+    """Return the texts on an estimator; an unknown estimator has only its name as label."""
     return texts.get(name) or EstimatorText(name, "")
 
 
 def short_of(label: str) -> str:
-    """Return the name of an estimator for little room, by its label."""
+    """Return the shorter name of an estimator, given by its label."""
     return _SHORT_LABELS.get(label, label)
 
 

@@ -31,10 +31,10 @@ _STATE_TEXTS = {
 
 
 class SingleField(LineField):
-    """One number, where a method's field would take several."""
+    """A field for a single number; the fields of methods take several."""
 
     def check(self, raw: Any) -> Any:
-        """Return the number; ParameterError where there are several."""
+        """Return the number; ParameterError if there are several."""
         value = self.parameter.validate(raw)
         if self.parameter.kind is not Kind.GRID and self.parameter.several(value):
             raise ParameterError(self.parameter.label, raw, self.parameter.expected)
@@ -50,16 +50,18 @@ class SingleField(LineField):
 
 
 class LabForm(Panel):
-    """Fields below each other, and below them Start, Pause and Stop with the progress.
+    """A form with the parameters of a simulation, and buttons that start, pause and stop it.
+
+    The last fields are for the quantity that is varied afterwards: its values, and the repetitions of each.
 
     Parameters
     ----------
     theme : Theme
     name : str
-        Of the panel, for the program and its tests.
+        Object name of the panel.
     title, caption : str
     kind : str
-        Of the simulation, "auc" or "selection".
+        Kind of the simulation, "auc" or "selection".
 
     Attributes
     ----------
@@ -70,8 +72,8 @@ class LabForm(Panel):
         super().__init__(theme, title, caption, padding=0, name=name)
         self.kind = kind
         self._fields: dict[str, Field] = {p.name: _field_of_kind(theme, p) for p in FIELDS[kind]}
-        self._lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}
-        self._again = SingleField(theme, REPEATED[kind])
+        self._value_lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}  # by quantity
+        self._repetitions = SingleField(theme, REPEATED[kind])  # of each value
         self.quantity = named(
             Segmented((), tr("parameter to vary"), wide=True),
             f"{name}-quantity",
@@ -85,47 +87,47 @@ class LabForm(Panel):
         self.stop = self._button("stop", tr("Stop the simulation and keep the results so far"))
         self.progress = named(DeferredProgressBar(), f"{name}-progress", tr("progress of the simulation"))
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
-        self._state: SimulationState | None = None  # whose buttons are shown
+        self._state: SimulationState | None = None  # state for which the buttons are enabled
         self._lay_out()
         theme.restyled.connect(self._align)
-        self.quantity.chosen.connect(self._show_counting)
+        self.quantity.chosen.connect(self._show_relevant)
         for field in self._fields.values():
-            field.edited.connect(self._show_counting)
-        self._show_counting()
+            field.edited.connect(self._show_relevant)
+        self._show_relevant()
         self.show_state(SimulationState.NEW, 0.0, "")
 
     def field(self, name: str) -> Field:
-        """Return a field by the name of its parameter; "values" is the list of the quantity chosen."""
+        """Return a field by the name of its parameter; "values" is the field of the varied quantity."""
         if name == "values":
-            return self._lists[str(self.quantity.value())]
-        return self._again if name == self._again.parameter.name else self._fields[name]
+            return self._value_lists[str(self.quantity.value())]
+        return self._repetitions if name == self._repetitions.parameter.name else self._fields[name]
 
     def fields(self) -> list[Field]:
-        """Return the fields that count, from top to bottom."""
+        """Return the fields that have an effect with the present values, from top to bottom."""
         values = self.values()
-        counting = [field for field in self._fields.values() if field.parameter.counts(values)]
-        return [*counting, self.field("values"), self._again]
+        relevant = [field for field in self._fields.values() if field.parameter.counts(values)]
+        return [*relevant, self.field("values"), self._repetitions]
 
     def values(self) -> dict[str, Any]:
         """Return the values of the fields, by the names of the parameters."""
         return {name: field.value for name, field in self._fields.items()}
 
     def varied(self) -> tuple[str, tuple[float, ...], int]:
-        """Return the quantity that is varied, its values, and the repetitions of each."""
-        return str(self.quantity.value()), self.field("values").value, self._again.value
+        """Return the quantity to vary, its values, and the number of repetitions of each value."""
+        return str(self.quantity.value()), self.field("values").value, self._repetitions.value
 
     def commit(self) -> bool:
         """Commit unfinished input and return whether all of it is valid.
 
         If not, the first field with an error gets the focus.
         """
-        wrong = [field for field in self.fields() if not field.commit()]
-        if wrong:
-            self._go_to(wrong[0])
-        return not wrong
+        invalid_fields = [field for field in self.fields() if not field.commit()]
+        if invalid_fields:
+            self._go_to(invalid_fields[0])
+        return not invalid_fields
 
     def refuse(self, error: ParameterError) -> None:
-        """Show below the field that an error is about why its value does not do."""
+        """Show an error below the field of its parameter, or below the first field if there is none."""
         has_field = error.name in (*self._fields, "values")
         field = self.field(error.name) if has_field else self.fields()[0]
         field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected, error.meant)))
@@ -135,11 +137,11 @@ class LabForm(Panel):
         """Enable the buttons of a state, and show the progress."""
         if state is not self._state:
             self._state = state
-            busy = state in (SimulationState.RUNNING, SimulationState.PAUSED)
+            is_active = state in (SimulationState.RUNNING, SimulationState.PAUSED)
             self.start.setText(tr("Start") if state is SimulationState.NEW else tr("Start again"))
             set_icon(self.pause, self._theme, "run" if state is SimulationState.PAUSED else "pause")
-            self.pause.setEnabled(busy)
-            self.stop.setEnabled(busy)
+            self.pause.setEnabled(is_active)
+            self.stop.setEnabled(is_active)
         self.progress.set_share(share)
         status = " · ".join(part for part in (_STATE_TEXTS[state], text) if part)
         if status != self.status.text():
@@ -156,7 +158,7 @@ class LabForm(Panel):
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
         heading = named(ElidedLabel(tr("then varied over")), role="caption")
-        fill(column, heading, self.quantity, *self._lists.values(), self._again)
+        fill(column, heading, self.quantity, *self._value_lists.values(), self._repetitions)
         column.addStretch(1)
         self._scroll = named(ColumnArea(), f"{self.objectName()}-scroll")
         self._scroll.setWidget(page)
@@ -164,32 +166,29 @@ class LabForm(Panel):
         foot = fill(QVBoxLayout(), buttons, self.progress, self.status, margins=(12, 4, 12, 10), spacing=8)
         fill(self.body, (self._scroll, 1), foot, spacing=0)
         self._align()
-        order = [*self._fields.values(), self.quantity, *self._lists.values(), self._again]
-        stops = [part for f in order if isinstance(f, Field) for part in (f.editor, f.reset_button)]
-        for before, after in pairwise([*stops, self.start, self.pause, self.stop]):
-            QWidget.setTabOrder(before, after)
+        order = [*self._fields.values(), self.quantity, *self._value_lists.values(), self._repetitions]
+        editors = [part for f in order if isinstance(f, Field) for part in (f.editor, f.reset_button)]
+        for widget, next_widget in pairwise([*editors, self.start, self.pause, self.stop]):
+            QWidget.setTabOrder(widget, next_widget)
 
     @Slot()
-    def _show_counting(self) -> None:
-        """Show the fields that count with the values of the others.
-
-        The quantities to vary are offered accordingly.
-        """
+    def _show_relevant(self) -> None:
+        """Show the fields, and offer the quantities to vary, that have an effect with the present values."""
         values = self.values()
         chosen = self.quantity.value()
         for field in self._fields.values():
             field.setVisible(field.parameter.counts(values))
-        offered = [(key, SHORT[key]) for key, f in self._lists.items() if f.parameter.counts(values)]
+        offered = [(key, SHORT[key]) for key, f in self._value_lists.items() if f.parameter.counts(values)]
         if offered != self.quantity.options():
             self.quantity.set_options(offered)
             self.quantity.select(chosen)
-        for key, field in self._lists.items():
+        for key, field in self._value_lists.items():
             field.setVisible(key == self.quantity.value())
 
     @Slot()
     def _align(self) -> None:
         """Give all labels the width of the longest one."""
-        align_labels([*self._fields.values(), *self._lists.values(), self._again])
+        align_labels([*self._fields.values(), *self._value_lists.values(), self._repetitions])
 
     def _go_to(self, field: Field) -> None:
         self._scroll.ensureWidgetVisible(field)

@@ -1,4 +1,4 @@
-"""Requests of the Lab page: the engine's parameters within the window's limits, and one simulation."""
+"""Parameters of the Lab page's forms, and the request for a simulation."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ _LIMITS: Mapping[str, Mapping[str, Any]] = {
     "repetitions": {"high": 100_000},
     "each": {"high": 100_000},
 }
-"""Limits of the window. Beyond them a step takes too long, or too much memory; the terminal has none."""
+"""Limits of parameters in the window; beyond them a step would take too long or too much memory.
+
+The terminal has no such limits.
+"""
 
 
 def _limited(parameter: Parameter, name: str = "") -> Parameter:
-    """Return a parameter as the window asks for it, within the limits of one of a name."""
+    """Return a parameter translated and within the window's limits, by default those of its own name."""
     return replace(translated(parameter), **_LIMITS.get(name or parameter.name, {}))
 
 
@@ -45,10 +48,10 @@ FIELDS: Mapping[str, tuple[Parameter, ...]] = {
 VALUES: Mapping[str, Mapping[str, Parameter]] = {
     kind: {name: _limited(p, name) for name, p in varied.items()} for kind, varied in VARIED.items()
 }
-"""The values of what can be varied, by the simulation and by the name of its argument."""
+"""Parameters for the values of each quantity that can be varied, by simulation and argument."""
 
 REPEATED: Mapping[str, Parameter] = {kind: _limited(p) for kind, p in EACH.items()}
-"""The repetitions of each value, by the simulation."""
+"""Parameter for the repetitions of each value, by simulation."""
 
 SHORT = {
     "n_examples": tr("examples"),
@@ -58,7 +61,7 @@ SHORT = {
     "n_features": tr("features"),
     "per_query": tr("basis"),
 }
-"""Names of the quantities to vary, in a word."""
+"""Short names of the quantities to vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +72,11 @@ class SimulationRequest:
     ----------
     simulation : Simulation
     dataset : FoldedDataset or None
-        From which queries are drawn; None where nothing is.
+        Data from which queries are drawn; None for a simulation without data.
     plan : Plan or None
-        That says how these data are opened.
+        Plan that determines how the data are opened.
     test : bool
-        Whether their test part is among them.
+        Whether queries are also drawn from the test part.
     """
 
     simulation: Simulation
@@ -82,10 +85,10 @@ class SimulationRequest:
     test: bool = True
 
     def as_code(self, progress: SimulationProgress) -> dict[str, str]:
-        """Return a command and a program, by suffix, that repeat the finished part to the same bits."""
+        """Return a command and a program, by suffix, that repeat the finished part with identical results."""
         finished = self.simulation.finished(progress)
-        with_these = {"RankStudio": rankstudio.__version__}
+        versions = {"RankStudio": rankstudio.__version__}
         return {
             ".sh": simulation_as_command(finished, self.plan, test=self.test) + "\n",
-            ".py": simulation_as_python(finished, self.plan, test=self.test, computed_with=with_these),
+            ".py": simulation_as_python(finished, self.plan, test=self.test, computed_with=versions),
         }

@@ -1,4 +1,4 @@
-"""Sentences on simulated estimates, made of the values that are drawn, and the captions of figures."""
+"""Sentences on simulated estimates, and the captions of their figures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
     from rankstudio.plugins.lab.window.request import SimulationRequest
 
-_N_ERRORS = 2.0  # standard errors
-_MIN_BIAS = 0.005  # what is less is nothing to talk about
-_MIN_RATIO = 1.1  # ratio of standard deviations that is worth a sentence
+_N_ERRORS = 2.0  # standard errors that a mean deviation must exceed to be mentioned
+_MIN_BIAS = 0.005  # smaller mean deviations are not mentioned
+_MIN_RATIO = 1.1  # ratio of standard deviations below which they are called similar
 
 QUANTITIES = {
     "n_examples": tr("examples"),
@@ -46,38 +46,40 @@ _MARKER_HELP = tr("Marker: mean. Bar: one standard deviation on either side.")
 
 
 def bias_text(bias: float) -> str:
-    """Return how far an estimate is off: "−0.06", "+0.007"; "0" where it is right to 0.005."""
+    """Return the text of a mean deviation: "−0.06", "+0.007"; "0" if it is smaller than 0.005."""
     if abs(bias) < _MIN_BIAS:
         return "0"
     return signed(bias, 2 if abs(bias) >= 0.01 else 3)
 
 
 def deviations_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
-    """Return which estimator is furthest from the truth, and which one scatters least and most."""
-    names = [text_of(texts, name) for name in summary.estimators]
-    sure = np.abs(summary.bias) > np.maximum(_N_ERRORS * summary.standard_error, _MIN_BIAS)
-    off = np.where(sure, np.abs(summary.bias), -1.0)
-    worst = int(np.argmax(off))
+    """Return sentences on the estimator that is furthest from the truth, and on the standard deviations."""
+    estimator_texts = [text_of(texts, name) for name in summary.estimators]
+    is_clear = np.abs(summary.bias) > np.maximum(_N_ERRORS * summary.standard_error, _MIN_BIAS)
+    clear_deviations = np.where(is_clear, np.abs(summary.bias), -1.0)
+    worst = int(np.argmax(clear_deviations))
     reason = ""
-    if off[worst] < 0:
+    if clear_deviations[worst] < 0:
         sentence = tr(
             "No mean deviation is both larger than {least} and more than twice its standard error."
         ).format(least=_MIN_BIAS)
     else:
-        text = names[worst]
+        text = estimator_texts[worst]
         bias = float(summary.bias[worst])
-        reason = text.low if bias < 0 else text.high
-        low = tr("{label} is {size} too low on average.")
-        sentence = (low if bias < 0 else tr("{label} is {size} too high on average.")).format(
-            label=_capitalized(text.label), size=bias_text(abs(bias)).lstrip("+")
-        )
+        if bias < 0:
+            reason = text.low
+            template = tr("{label} is {size} too low on average.")
+        else:
+            reason = text.high
+            template = tr("{label} is {size} too high on average.")
+        sentence = template.format(label=_capitalized(text.label), size=bias_text(abs(bias)).lstrip("+"))
     return " ".join(filter(None, (sentence, reason, scatter_sentence(summary, texts))))
 
 
 def scatter_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
-    """Name the estimators with the least and the greatest standard deviation.
+    """Return the sentence on the estimators with the smallest and the largest standard deviation.
 
-    The sentence is empty where they are not known.
+    It is "" with fewer than two known standard deviations, or fewer than two repetitions.
     """
     finite = [index for index, sd in enumerate(summary.sd) if isfinite(sd)]
     if len(finite) < 2 or summary.done < 2:
@@ -88,10 +90,10 @@ def scatter_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorTex
         return tr("All have a similar standard deviation ({low} to {high}).").format(
             low=fixed(float(summary.sd[least]), 3), high=fixed(float(summary.sd[largest]), 3)
         )
-    labels = [text_of(texts, summary.estimators[index]).label for index in (largest, least)]
+    most_label, least_label = (text_of(texts, summary.estimators[index]).label for index in (largest, least))
     return tr("{most} varies most (sd {high}), {least} least (sd {low}).").format(
-        most=_capitalized(labels[0]),
-        least=labels[1],
+        most=_capitalized(most_label),
+        least=least_label,
         high=fixed(float(summary.sd[largest]), 3),
         low=fixed(float(summary.sd[least]), 3),
     )
@@ -111,7 +113,11 @@ def summary_of(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) ->
 
 
 def variation_sentence(varied: VariedDeviations, texts: Mapping[str, EstimatorText]) -> str:
-    """Return, of the estimator that is furthest off anywhere, how that goes with the varied quantity."""
+    """Return the sentence on how the largest mean deviation depends on the varied quantity.
+
+    It has the mean deviation of the estimator at the first value, at the value with the largest mean
+    deviation, and at the last value.
+    """
     if not varied.summaries:
         return ""
     bias = np.abs(np.nan_to_num(varied.bias))
@@ -120,19 +126,19 @@ def variation_sentence(varied: VariedDeviations, texts: Mapping[str, EstimatorTe
         return tr("No mean deviation is more than twice its standard error.")
     row, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
     label = text_of(texts, varied.summaries[0].estimators[estimator]).label
-    spots = list(dict.fromkeys([0, row, len(varied.values) - 1]))
+    indices = list(dict.fromkeys([0, row, len(varied.values) - 1]))  # without repetitions
     phrases = [
         _SETTING_TEXTS[varied.quantity].format(
-            bias=bias_text(float(varied.bias[spot, estimator])),
-            value=value_text(varied.quantity, varied.values[spot]),
+            bias=bias_text(float(varied.bias[index, estimator])),
+            value=value_text(varied.quantity, varied.values[index]),
         )
-        for spot in spots
+        for index in indices
     ]
     return tr("Mean deviation of {label}: {values}.").format(label=label, values=", ".join(phrases))
 
 
 def value_text(quantity: str, value: float) -> str:
-    """Return a value of a quantity as it is written on an axis: "30", "0.1", "2⁻⁵"."""
+    """Return the text of a quantity's value on an axis: "30", "0.1", "2⁻⁵"."""
     return power(value) if quantity == "regularization" else f"{value:g}"
 
 
@@ -190,7 +196,7 @@ def _data_text(request: SimulationRequest) -> str:
 
 
 def _kernel_text(settings: Mapping[str, Any]) -> str:
-    """Return the name of the kernel, with its γ where it has one."""
+    """Return the name of the kernel, with its γ if it has one."""
     parameters = {p.name: p for p in FIELDS["selection"]}
     name = parameters["kernel"].name_of(settings["kernel"])
     return f"{name}, γ = {power(settings['gamma'])}" if parameters["gamma"].counts(settings) else name

@@ -1,4 +1,4 @@
-"""Bias and standard deviation of the estimators where one quantity is varied."""
+"""The panel of the estimators' bias and standard deviation over the values of a varied quantity."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import VariedDeviations
 
-_N_STANDARD_ERRORS = 2.0  # standard errors to both sides
-_LOGARITHMIC_RATIO = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios
+_N_STANDARD_ERRORS = 2.0  # standard errors on both sides of a bias that its interval covers
+_LOGARITHMIC_RATIO = 8.0  # ratio of the greatest to the smallest value from which the axis is logarithmic
 _MIN_TICK_DISTANCE = 26.0  # pixels between two ticks
-_MARKER = 3.4
-_DASH = (3.0, 2.0)  # of variants
+_MARKER = 3.4  # pixels: radius of a point
+_DASH = (3.0, 2.0)  # dashes of the curves of variants
 _EMPTY: Floats = np.zeros(0)
 
 
 class VariationPanel(Panel):
-    """Two plots side by side, and a sentence.
+    """Two plots with the bias and the standard deviation of each estimator, and a sentence below them.
 
     Parameters
     ----------
     theme : Theme
     name : str
-        With which the names of its parts begin, for the program and its tests.
+        Beginning of the object names of its parts.
     texts : mapping of str to EstimatorText
-        What is said of each estimator, by its name.
+        Texts on each estimator, by its name.
     paired : bool
-        Whether every other estimator is a variant of the one before it, and looks like that.
+        Whether every other estimator is a variant of the one before it, and drawn as such.
 
     Attributes
     ----------
     texts : mapping of str to EstimatorText
-        What is said of those that are shown next.
+        Texts on the estimators that are shown next.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class VariationPanel(Panel):
         fill(self.body, fill(QVBoxLayout(), (plots, 1), below, spacing=0), spacing=0)
 
     def set_figure_caption(self, caption: str) -> None:
-        """Set the caption of the plots as figures."""
+        """Set the caption of the figures of both plots."""
         self.bias.caption = self.sd.caption = caption
 
     def show_values(self, varied: VariedDeviations | None, caption: str = "") -> None:
@@ -97,10 +97,10 @@ class VariationPanel(Panel):
         bias = varied.bias
         half = _N_STANDARD_ERRORS * varied.standard_error
         sd = varied.sd
-        curves = [(label, bias[:, index], half[:, index]) for index, label in enumerate(labels)]
-        self.bias.show_values(QUANTITIES[varied.quantity], varied.asked, written, curves)
-        bare = [(label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)]
-        self.sd.show_values(QUANTITIES[varied.quantity], varied.asked, written, bare)
+        bias_curves = [(label, bias[:, index], half[:, index]) for index, label in enumerate(labels)]
+        self.bias.show_values(QUANTITIES[varied.quantity], varied.asked, written, bias_curves)
+        sd_curves = [(label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)]
+        self.sd.show_values(QUANTITIES[varied.quantity], varied.asked, written, sd_curves)
         self.sentence.setText(variation_sentence(varied, self.texts))
 
     def _plot(self, theme: Theme, name: str, title: str, *, zero: bool) -> VariationPlot:
@@ -111,27 +111,27 @@ class VariationPanel(Panel):
 
 @dataclass(frozen=True)
 class ListedAxes(Axes):
-    """Axes with ticks at given values.
+    """Axes with x ticks at given values.
 
     Attributes
     ----------
     listed : tuple of (float, str)
-        Where they are, and what is written there.
+        Position and text of each tick.
     """
 
     listed: tuple[tuple[float, str], ...] = ()
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
-        """Return positions and texts of ticks: at least two, however low the plot is."""
+        """Return positions and texts of ticks, closer than usual if a low plot would have fewer than two."""
         ticks = super().y_ticks(y_range, height)
-        for closer in (1.5, 2.0, 3.0):
+        for density in (1.5, 2.0, 3.0):
             if len(ticks) > 1:
                 break
-            ticks = super().y_ticks(y_range, closer * height)
+            ticks = super().y_ticks(y_range, density * height)
         return ticks
 
     def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
-        """Return as many of the given ticks as have room, from the first on."""
+        """Return the given ticks, without those too close to the preceding one."""
         scale = width / (x_range[1] - x_range[0])
         ticks: Ticks = []
         for value, text in self.listed:
@@ -141,26 +141,26 @@ class ListedAxes(Axes):
 
 
 class VariationPlot(OverlayPlot):
-    """One curve an estimator, with its points, over the values of a quantity.
+    """A plot with a curve for each estimator over the values of a quantity, with points at these values.
 
     Parameters
     ----------
     theme : Theme
     title : str
-        What y measures.
+        Quantity on the y axis.
     zero : bool
-        Whether y is a deviation, with a line at zero and its sign.
+        Whether y is a deviation, shown with its sign and a line at zero.
     paired : bool
-        Whether every other curve is a variant of the one before it: in its colour, and dashed.
+        Whether every other curve is a variant of the one before it, drawn dashed in the same color.
     """
 
-    least_height = 200.0  # in less room the names of the distributions beside it do
+    least_height = 200.0  # a lower plot has no names of curves: those of the distributions are enough
 
     def __init__(self, theme: Theme, title: str, *, zero: bool, paired: bool = False) -> None:
         self._zero = zero
         self._paired = paired
         self._values: tuple[float, ...] = ()
-        self._asked: tuple[float, ...] = ()
+        self._all_values: tuple[float, ...] = ()  # also those that are not simulated yet
         self.quantity = ""
         self.caption = ""  # of the figure
         super().__init__(theme)
@@ -175,52 +175,56 @@ class VariationPlot(OverlayPlot):
         written: Callable[[float], str],
         curves: Sequence[tuple[str, Floats, Floats]],
     ) -> None:
-        """Show one curve an estimator.
+        """Show a curve for each estimator.
 
         Parameters
         ----------
         quantity : str
-            What x measures.
+            Quantity on the x axis.
         x_values : sequence of float
-            All its values, ascending, of which the curves have the first.
+            All values of the quantity, ascending; the curves have the first ones.
         written : callable
-            Returns a value as it is written below the axis.
+            Returns the text of a value for the axis.
         curves : sequence of (str, ndarray, ndarray)
-            Name, values and half the widths of intervals, empty for none.
+            Name, values, and half widths of intervals, which are empty without intervals.
         """
         chosen = self.chosen
-        self._asked = tuple(x_values)
+        self._all_values = tuple(x_values)
         self.quantity = quantity
-        all_x = [self._x(value) for value in self._asked]
+        all_x = [self._x(value) for value in self._all_values]
         n = len(curves[0][1]) if curves else 0
-        self._values = self._asked[:n]
+        self._values = self._all_values[:n]
         notes = tuple(f"{quantity} = {written(value)}" for value in self._values)
+        # The key of a curve determines its color: both curves of a pair have the same one.
         self.set_curves(
             [
                 OverlaidCurve(
-                    number // 2 + 1 if self._paired else number + 1,
-                    label,
-                    np.array(all_x[:n]),
-                    ys,
-                    notes,
-                    np.full(n, np.nan),
-                    half if half.size else np.full(n, np.nan),
+                    key=number // 2 + 1 if self._paired else number + 1,
+                    label=label,
+                    x=np.array(all_x[:n]),
+                    y=ys,
+                    notes=notes,
+                    difference=np.full(n, np.nan),
+                    half=half if half.size else np.full(n, np.nan),
                     dash=((), _DASH)[number % 2] if self._paired else None,
                 )
                 for number, (label, ys, half) in enumerate(curves if n else ())
             ]
         )
-        listed = tuple(zip(all_x, map(written, self._asked), strict=True))
+        listed = tuple(zip(all_x, map(written, self._all_values), strict=True))
         self.set_axes(ListedAxes(self.axes.title, quantity, listed=listed))
-        self.select(chosen if chosen is not None and n and chosen[1] < n else None)
+        if chosen is not None:  # the chosen point stays chosen if it is shown
+            _, point = chosen
+            chosen = chosen if n and point < n else None
+        self.select(chosen)
 
     def is_empty(self) -> bool:
         """Return whether no value was simulated."""
         return not self._values
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the range of all values that are asked for, and that of the curves, with zero."""
-        x = [self._x(value) for value in self._asked]
+        """Return the range of all values of the quantity, and the range of the curves with zero."""
+        x = [self._x(value) for value in self._all_values]
         ends = [curve.y + side * np.nan_to_num(curve.half) for curve in self.curves for side in (-1, 1)]
         y = np.concatenate([[0.0], *ends])
         y = y[np.isfinite(y)]
@@ -228,7 +232,7 @@ class VariationPlot(OverlayPlot):
         return padded(min(x), max(x), 0.04), (low if self._zero else 0.0, high)
 
     def numbers(self) -> Numbers:
-        """Return one row a point."""
+        """Return a row per point: estimator, value of the quantity, y, and half the width of its interval."""
         rows: list[list[CellValue]] = [
             [curve.label, float(value), float(curve.y[i]), float(curve.half[i])]
             for curve in self.curves
@@ -237,7 +241,7 @@ class VariationPlot(OverlayPlot):
         return ["estimator", self.quantity, self.axes.title, tr("± 2 standard errors")], rows
 
     def figure(self) -> CurvesFigure:
-        """Return the curves over the values themselves."""
+        """Return a figure of the curves over the values of the quantity, not over their logarithms."""
         x = floats(self._values)
         series = []
         for curve in self.curves:
@@ -248,14 +252,14 @@ class VariationPlot(OverlayPlot):
             dashes = curve.dash
             series.append(Series(curve.label, x, floats(y), *ends, number=number, dashes=dashes))
         levels = (Level(tr("the truth"), 0.0),) if self._zero else ()
-        across = FigureAxis(self.quantity, logarithmic=self._logarithmic)
+        x_axis = FigureAxis(self.quantity, logarithmic=self._logarithmic)
         title = self.axes.title
-        return CurvesFigure("figure", title, self.caption, across, FigureAxis(title), tuple(series), levels)
+        return CurvesFigure("figure", title, self.caption, x_axis, FigureAxis(title), tuple(series), levels)
 
     def readout(self, target: tuple[int, int]) -> list[Line]:
-        """Describe a point."""
-        curve = self.curves[target[0]]
-        i = target[1]
+        """Return lines on a point, given by the number of its curve and its index."""
+        curve_number, i = target
+        curve = self.curves[curve_number]
         look = curve.look(self.theme.colors)
         lines = [
             Line(curve.label, self._number(float(curve.y[i])), look.color, look.dash, bold=True),
@@ -266,7 +270,7 @@ class VariationPlot(OverlayPlot):
         return lines
 
     def summary(self) -> str:
-        """Return where each curve begins and ends."""
+        """Return a description with the first and the last value of each curve."""
         sentences = [
             tr("{label}: {first} at {low}, {last} at {high}").format(
                 label=curve.label,
@@ -282,7 +286,8 @@ class VariationPlot(OverlayPlot):
 
     @property
     def _logarithmic(self) -> bool:
-        return min(self._asked, default=0.0) > 0 and max(self._asked) >= _LOGARITHMIC_RATIO * min(self._asked)
+        lowest = min(self._all_values, default=0.0)
+        return lowest > 0 and max(self._all_values) >= _LOGARITHMIC_RATIO * lowest
 
     def _x(self, value: float) -> float:
         return float(np.log2(value)) if self._logarithmic else float(value)
@@ -291,7 +296,7 @@ class VariationPlot(OverlayPlot):
         return signed(value, 4) if self._zero else fixed(value, 4)
 
     def _draw_zero(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the line of an estimate that is right on average."""
+        """Draw the line at zero, the bias of an estimate that is right on average."""
         if self._zero and not self.is_empty():
             y = round(frame.y_px(0.0)) + 0.5
             painter.setPen(pen(colors.q("text"), 1.2))
@@ -299,7 +304,7 @@ class VariationPlot(OverlayPlot):
 
 
 def _draw_points(plot: VariationPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw the points: between them the curves say nothing."""
+    """Draw the simulated points, as the curves between them are only interpolated."""
     painter.setPen(Qt.PenStyle.NoPen)
     for curve in plot.curves:
         look = curve.look(colors)

@@ -1,4 +1,4 @@
-"""``rankstudio reproduce``: a paper's protocol on a dataset, and its tables beside ours."""
+"""``rankstudio reproduce``: run a paper's protocol on a dataset, and compare its tables with our results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankstudio.plugins.papers.airola_2011 import Experiment, PrintedExperiment
 
 
-_WIDTH = 110
+_WIDTH = 110  # characters of a line
 _COUNT_TEMPLATES = (
     "{} of {} cells agree to the last printed digit.",
     "{} of {} cells with an unspecified setting in the paper agree.",
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     for plan in plans.values():
         for entry in filter(None, (plan.entry, plan.ranker_entry)):
             if entry.lacking:
-                raise PlanError(entry.lacking)  # better now than after hours
+                raise PlanError(entry.lacking)  # before plans that may take hours are run
     if args.out is not None:
         check_outputs([args.out], args)
     results = _run_plans(args, plans, dataset)
@@ -124,8 +124,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         tables = [paper.table(printed, results, dataset) for printed in printed_tables]
         claims = paper.compared_claims(results)
-        noted = [name for name in results if "note" in paper.runs[name]]
-        notes = [*(f"{name}: {paper.runs[name]['note']}" for name in noted), *paper.notes]
+        names_with_note = [name for name in results if "note" in paper.runs[name]]
+        notes = [*(f"{name}: {paper.runs[name]['note']}" for name in names_with_note), *paper.notes]
         text = (
             as_json(_tables_as_dict(paper, dataset.name, tables, claims, notes))
             if args.json
@@ -144,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
 def _run_plans(
     args: argparse.Namespace, plans: Mapping[str, Plan], dataset: FoldedDataset
 ) -> dict[str, RunResult] | None:
-    """Run the plans; None if stopped."""
+    """Run the plans, and return the results by name; None if the user stops."""
     results: dict[str, RunResult] = {}
     grouped: dict[int, Any] = {}
     progress = Whole(len(plans))
@@ -198,12 +198,14 @@ def _claim_text(claim: Claim) -> str:
 
 
 def _table_text(table: PaperTable) -> str:
+    """Return the text of a table: printed values with a tick if ours agree, else with ours in parentheses."""
     rows = [
         [label, *(f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours})" for c in cells)]
         for label, cells in table.rows
     ]
-    blank = [["" if cell in (" ✓", " ()") else cell.strip() for cell in row] for row in rows]
-    return as_text(["", *table.columns], blank, left_columns=(0,))
+    # Cells without values are blank.
+    texts = [["" if cell in (" ✓", " ()") else cell.strip() for cell in row] for row in rows]
+    return as_text(["", *table.columns], texts, left_columns=(0,))
 
 
 def _tables_as_dict(
@@ -213,7 +215,7 @@ def _tables_as_dict(
     claims: Sequence[Claim],
     notes: Sequence[str],
 ) -> dict[str, Any]:
-    """Return everything as plain values."""
+    """Return the tables, the notes and the numbers of cells that agree as plain values."""
     counts = {
         name: {"cells": len(cells), "agree": sum(cell.agrees for cell in cells)}
         for name, cells in zip(("promised", "open"), cells_of(tables), strict=True)
@@ -240,7 +242,7 @@ def _tables_as_dict(
 
 
 def _run_experiments(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
-    """Carry experiments out, telling on the error stream which one it is."""
+    """Run experiments, and write the name of each to the error stream before it begins."""
     findings: list[PrintedExperiment] = []
     for name, work in experiments.items():
         tell(name, file=sys.stderr, flush=True)
@@ -249,7 +251,7 @@ def _run_experiments(experiments: Mapping[str, Experiment]) -> list[PrintedExper
 
 
 def _findings_text(paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]) -> str:
-    """Return the findings, notes on them, and the parts without available data."""
+    """Return the text of the findings, the notes on them, and the parts without available data."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
     parts = [one_line(f"{paper.title}, on {data}"), *(_finding_text(finding) for finding in findings)]
@@ -278,7 +280,7 @@ def _wrapped_paragraphs(sentences: Iterable[str]) -> str:
 def _findings_as_dict(
     paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]
 ) -> dict[str, Any]:
-    """Return everything as plain values."""
+    """Return the findings, the notes and the parts without available data as plain values."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
     cells = [agrees for finding in findings for agrees in finding.agrees]

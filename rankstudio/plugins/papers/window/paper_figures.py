@@ -18,7 +18,7 @@ from rankstudio.ui.process.files_read import file_stem
 
 
 class PaperFiguresController(CommandController):
-    """Offers the figures of each paper of which the finished runs on the open data contain some."""
+    """Offers the figures of each paper that has at least one of the finished runs on the open data."""
 
     def export_items(self) -> Iterator[ExportItem]:
         """Yield an item for each paper."""
