@@ -104,7 +104,7 @@ class KernelSystem(ABC):
 
     @abstractmethod
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
-        """Return the scores (L, |q|, v) of query q by the models trained without it, for each λ in ``grid``."""
+        """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``."""
 
     @property
     @abstractmethod

@@ -133,7 +133,7 @@ def _dropped_columns(
     """Return the columns that CatBoost drops to leave ``size`` columns, the least important first."""
 
     class StopCheck:
-        """A measure without meaning: CatBoost has no callbacks here, but evaluates measures after each tree."""
+        """A measure without meaning: CatBoost has no callbacks here, but evaluates it after each tree."""
 
         no_jit = True  # otherwise CatBoost compiles the measure, with warnings
 

@@ -65,7 +65,7 @@ class TransferController(GivenController):
             self.start(path, runs[chosen])
 
     def start(self, path: Path, number: int) -> None:
-        """Measure the model of a study's run on the open data, and run its plan there if this was not done."""
+        """Measure the model of a study's run on the open data; run its plan there if this was not done."""
         session = self._models.session
         runs = self._models.runs
         marks = self._models.marks
