@@ -63,7 +63,10 @@ def connected(address: str, certificates: Certificates | None = None) -> Iterato
 
 
 def _dask_security(certificates: Certificates | None) -> Security:
-    """Return dask's security settings with these certificates; without any, dask reads its own files."""
+    """Return dask's security settings with these certificates.
+
+    Without certificates, dask reads its own files.
+    """
     if certificates is None:
         return Security()  # type: ignore[no-untyped-call]
     return Security(  # type: ignore[no-untyped-call]
@@ -76,7 +79,10 @@ def _dask_security(certificates: Certificates | None) -> Security:
 
 @contextmanager
 def _silenced_logs() -> Iterator[None]:
-    """Silence dask's messages at the end of a scheduler; callers that wait for results get the error."""
+    """Silence dask's messages at the end of a scheduler.
+
+    Callers that wait for results get the error.
+    """
     names = "distributed", "distributed.client", "tornado.application"
     logs = [logging.getLogger(name) for name in names]
     before = [log.level for log in logs]
@@ -172,7 +178,10 @@ class Cluster(Executor):
         return Elsewhere(ClusterWorkers(self, self._client))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel the submitted calls, or wait for them; see :meth:`concurrent.futures.Executor.shutdown`."""
+        """Cancel the submitted calls, or wait for them.
+
+        See :meth:`concurrent.futures.Executor.shutdown`.
+        """
         pending = list(self._dask_futures)
         if cancel_futures:
             self._client.cancel(pending)  # type: ignore[no-untyped-call]
@@ -301,7 +310,10 @@ def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
 
 
 async def _settle(dask_future: Any, future: Future[Value]) -> None:
-    """Transfer the outcome of dask's future to one of the standard library; runs on the client's loop."""
+    """Transfer the outcome of dask's future to a future of the standard library.
+
+    This coroutine runs on the client's loop.
+    """
     try:
         value = await dask_future
     except CancelledError:

@@ -29,7 +29,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree(tree: ScoreTree) -> str:
-    """Return the text of a tree, without its first line; the gains of its splits are written as 0."""
+    """Return the text of a tree, without its first line.
+
+    The gains of the splits are unknown and written as 0.
+    """
     return tree_text(
         {
             "split_feature": [column for column, _, _, _ in tree.splits],

@@ -24,7 +24,10 @@ _NO_TRANSFORM = 0
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return a graph that computes ``score`` (m, 1) from ``X`` (m, k), whose columns are the inputs."""
+    """Return a graph that computes ``score`` (m, 1) from ``X`` (m, k).
+
+    The columns of ``X`` are the inputs.
+    """
     try:
         from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 - an extra
     except ImportError as error:

@@ -101,7 +101,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 def _node(element: Element, columns: dict[str, int]) -> Node:
-    """Return the node of an element, with its children: the inverse of :func:`_grow`."""
+    """Return the node of an element, with its children.
+
+    This is the inverse of :func:`_grow`.
+    """
     children = element.findall(f"{{{_NAMESPACE}}}Node")
     if not children:
         return float(element.get("score", ""))

@@ -67,7 +67,10 @@ def scores(documents):
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the module: the numbers of the model as dicts and lists, then the functions that use them."""
+    """Return the text of the module.
+
+    It begins with the numbers of the model as dicts and lists. The functions that use them follow.
+    """
     ids = [feature.id for feature in function.inputs]
     about = " ".join(comment_text(function.about, "python").split())  # "=" is dropped: "k 5, lambda 2"
     lines = [f"# A ranking model: {about}", "", "FEATURES = {"]

@@ -15,7 +15,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as RankLib does, with values, thresholds and sums of trees in single precision."""
+    """Score documents as RankLib does.
+
+    Values, thresholds and sums of trees have single precision.
+    """
     numbers = {feature.id: column for column, feature in enumerate(function.inputs)}
     return scores(files[""].decode(), numbers, documents)
 

@@ -17,7 +17,10 @@ from rankstudio.engine.support.escaping import comment_text
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the expression in standard SQL; columns are named after the features."""
+    """Return the expression in standard SQL.
+
+    The columns are named after the features.
+    """
     names = [f'"{feature.identifier}"' for feature in function.inputs]
     if function.linear:
         terms = [
@@ -46,7 +49,10 @@ def _number(value: float) -> str:
 
 
 def _case(node: Node, names: list[str]) -> str:
-    """Return the expression of a node: a number for a leaf, CASE WHEN … for a split."""
+    """Return the expression of a node.
+
+    A leaf is a number, a split is CASE WHEN … THEN … ELSE … END.
+    """
     if not isinstance(node, tuple):
         return _number(node)
     column, threshold, below, above = node

@@ -58,7 +58,10 @@ def write(function: ScoreFunction, version: str) -> Files:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents, prints: str) -> Floats:
-    """Score documents as svm_classify does: single-precision values, double-precision sums, few digits."""
+    """Score documents as svm_classify does.
+
+    Values have single precision, sums double precision, and scores few digits.
+    """
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {feature.id: column for column, feature in enumerate(function.inputs)}
@@ -76,12 +79,18 @@ def read(files: Files, function: ScoreFunction, documents: Documents, prints: st
 
 
 def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and one with scores around 0, where 8 digits distinguish more scores."""
+    """Return the function as it is, and one with scores around 0.
+
+    Around 0, 8 digits distinguish more scores.
+    """
     return function, centred(function, ranges)
 
 
 def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and one scaled so that 8 decimals show most digits of its scores."""
+    """Return the function as it is, and a scaled function.
+
+    With the scale, 8 decimals show most digits of the scores.
+    """
     centred_function = centred(function, ranges)
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))

@@ -70,9 +70,11 @@ class KernelSystem(ABC):
         ndarray of shape (L, m) or (L, m, v)
             Scores of the documents. For the centering loss, they are centered within each query.
 
-        Notes ----- For a query of |q| documents, of which |H| are basis vectors, and one λ: O(k(|q| + |H|)²),
-        or O(k³) in a :class:`ReducedSystem` if that is less. Threads share the queries, with identical
-        results. For a single query, no training data are left, and all scores are 0.
+        Notes
+        -----
+        For a query of |q| documents, of which |H| are basis vectors, and one λ: O(k(|q| + |H|)²), or O(k³) in
+        a :class:`ReducedSystem` if that is less. Threads share the queries, with identical results. For a
+        single query, no training data are left, and all scores are 0.
         """
         outputs = as_columns(self.along)
         count = len(regularizations)
@@ -351,11 +353,13 @@ class LeftOutSystem:
     grid : ndarray of shape (L,)
         λ.
 
-    Notes ----- If a basis vector depends linearly on others up to a share g of its squared length, Z has a
-    column that separates them, and B has entries of g^-1/2. Well-determined parts of the model are then small
-    differences of undetermined ones; at λ = 2^-15, predictions had errors of 7e-6. The residuals of the
-    system show this error, because W_q and B_H are exact up to rounding, and a step of iterative refinement
-    corrects it. The remaining error is due to the rounding of the kernel values.
+    Notes
+    -----
+    If a basis vector depends linearly on others up to a share g of its squared length, Z has a column that
+    separates them, and B has entries of g^-1/2. Well-determined parts of the model are then small differences
+    of undetermined ones; at λ = 2^-15, predictions had errors of 7e-6. The residuals of the system show this
+    error, because W_q and B_H are exact up to rounding, and a step of iterative refinement corrects it. The
+    remaining error is due to the rounding of the kernel values.
     """
 
     def __init__(self, rows: Floats, held_out: Floats, values: Floats, grid: Floats) -> None:

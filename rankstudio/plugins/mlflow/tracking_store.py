@@ -23,7 +23,7 @@ from rankstudio.engine.experiment.results.events import Event, FoldFinished, Run
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 
 _STORE_FOLDER = "mlruns"
-_MAX_METRICS = 1000  # a server accepts so many metrics in one request
+_MAX_METRICS = 1000  # the maximum number of metrics in one request to a server
 _FILES_WITHOUT_TEST = ("plan.toml", "selection_path.csv")  # these files have no number of the test part
 
 # No telemetry leaves the machine, whatever the user's variables say.
@@ -129,24 +129,25 @@ class MlflowLog:
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
         """Log the path of a unit as a child run: its parameters, and its measures after each step."""
-        values = {
-            axis.name: axis.format(value) for axis, value in zip(self._plan.axes, unit.values, strict=True)
+        settings = {
+            axis.name: axis.format(setting)
+            for axis, setting in zip(self._plan.axes, unit.values, strict=True)
         }
-        name = ", ".join([f"fold {unit.fold}", *(f"{key} {value}" for key, value in values.items())])
+        name = ", ".join([f"fold {unit.fold}", *(f"{key} {text}" for key, text in settings.items())])
         run = self._client.create_run(
             self._experiment_id, run_name=name, tags={"mlflow.parentRunId": self._run}
         ).info.run_id
         self._units[unit.fold, unit.position] = run
-        self._log_params(run, {"fold": str(unit.fold), **values})
+        self._log_params(run, {"fold": str(unit.fold), **settings})
         series = {
             "criterion": path.criterion,
-            **{f"validation/{measure}": values for measure, values in path.validation.items()},
+            **{f"validation/{measure}": curve for measure, curve in path.validation.items()},
         }
         steps = path.x_values.tolist()
         rows = [
-            (name, value, step)
-            for name, values in series.items()
-            for value, step in zip(values.tolist(), steps, strict=True)
+            (name, number, step)
+            for name, curve in series.items()
+            for number, step in zip(curve.tolist(), steps, strict=True)
         ]
         self._log_metrics(run, rows)
         self._client.set_terminated(run)
@@ -161,9 +162,9 @@ class MlflowLog:
             self._client.set_tag(self._units[chosen.fold, chosen.position], "chosen", "yes")
         parts = {"validation": fold.validation, "test": {} if self.sealed else fold.test}
         rows = [
-            (f"by fold/{part} {measure}", value, fold.fold)
-            for part, values in parts.items()
-            for measure, value in values.items()
+            (f"by fold/{part} {measure}", number, fold.fold)
+            for part, measures in parts.items()
+            for measure, number in measures.items()
         ]
         self._log_metrics(self._run, [*rows, ("by fold/features", len(fold.selected), fold.fold)])
 

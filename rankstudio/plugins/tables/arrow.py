@@ -60,7 +60,10 @@ def read_arrow(
 
 
 def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
-    """Return the memory that the contents of a file need; the file states the number of its values."""
+    """Return the memory that the contents of a file need.
+
+    The file states the number of its values.
+    """
     return ContentsNeed(arrow_size(path), float(regular_file_size(path)))
 
 
@@ -247,7 +250,10 @@ class _ArrowFile:
         return length
 
     def batches(self) -> Iterator[Any]:
-        """Yield the record batches of the file; from Parquet, batches of ``ROWS`` rows are made."""
+        """Yield the record batches of the file.
+
+        From Parquet, batches of ``ROWS`` rows are made.
+        """
         if self._is_parquet:
             with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
                 yield from file.iter_batches(batch_size=ROWS)
@@ -323,7 +329,10 @@ def _without_lists(table: Any) -> Any:
 
 
 def _value_at(chunk: Any, position: int) -> Any:
-    """Return the value at a position of each list; null for a missing list."""
+    """Return the value at a position of each list.
+
+    Return null for a missing list.
+    """
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
     return pc.list_element(chunk, position)
@@ -404,7 +413,10 @@ class _Pieces(io.RawIOBase):
 
 
 def _pyarrow(path: Path) -> tuple[Any, Any]:
-    """Return the modules pyarrow and pyarrow.parquet; MissingExtraError if they are not installed."""
+    """Return the modules pyarrow and pyarrow.parquet.
+
+    Raise MissingExtraError if pyarrow is not installed.
+    """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         import pyarrow.parquet as pq  # noqa: PLC0415

@@ -79,7 +79,10 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
 
 
 def _record_blocks(file: SourceFile) -> Iterator[_Block]:
-    """Yield blocks of records; the first block determines the keys that later records may have."""
+    """Yield blocks of records.
+
+    The first block determines the keys that later records may have.
+    """
     values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
     keys: tuple[str, ...] | None = None
     while True:

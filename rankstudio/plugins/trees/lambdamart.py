@@ -25,9 +25,12 @@ from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.trees.entries import LAMBDAMART
 
 LONGEST_QUERY = 10_000
-"""The maximum number of documents in one query: LightGBM refuses to rank more."""
+"""The maximum number of documents in one query.
 
-_SAMPLED_DOCUMENTS = 200_000  # LightGBM finds the bins from so many documents
+LightGBM refuses to rank more.
+"""
+
+_SAMPLED_DOCUMENTS = 200_000  # LightGBM finds the bins from a sample of this size
 # LightGBM keeps each sampled value in its row and in its column, with its position in the column.
 _BYTES_PER_SAMPLED_VALUE = 20.0
 _BYTES_PER_DOCUMENT = 80.0  # for scores, slopes, leaves and labels
@@ -53,7 +56,10 @@ def defined(text: str) -> str:
 
 
 class GrownTrees:
-    """The trees of a run; while the run lasts, the booster also keeps the training data."""
+    """The trees of a run.
+
+    While the run lasts, the booster also keeps the training data.
+    """
 
     def __init__(self, booster: Any) -> None:
         self.booster = booster
@@ -101,7 +107,10 @@ class TreeStep(Step):
         return {"kind": "trees", "columns": [int(i) for i in ids], "lightgbm": self.model_text()}
 
     def model_text(self) -> str:
-        """Return the model up to this round as LightGBM writes it: ``lightgbm.Booster(model_str=...)``."""
+        """Return the model up to this round in LightGBM's text format.
+
+        ``lightgbm.Booster(model_str=...)`` reads this text.
+        """
         return self.grown.text(self.number)
 
     def detached(self) -> Any:
@@ -272,7 +281,14 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                     total = booster.feature_importance("gain", iteration=number)
                     features.update(dict.fromkeys(_features_by_gain(total - coef)))
                     coef = total
-                    yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), grown=grown)
+                    yield TreeStep(
+                        number,
+                        selected=tuple(features),
+                        coef=coef,
+                        criterion=loss.of(booster),
+                        candidates=np.empty(0),
+                        grown=grown,
+                    )
                 next_tree_is_equal = parameters["feature_fraction"] == 1.0
                 if no_split_gains and next_tree_is_equal:
                     break
@@ -331,13 +347,19 @@ def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
 
 
 def threads_for(X: Floats) -> int:
-    """Return how many threads LightGBM should use for documents; the number changes no bit of the result."""
+    """Return how many threads LightGBM should use for documents.
+
+    The number of threads changes no bit of the result.
+    """
     # For little data, LightGBM's threads wait for each other longer than they work.
     return available() if worthwhile(20.0 * X.size) else 1
 
 
 def _features_by_gain(gains: Floats) -> list[int]:
-    """Return the features with a gain, in descending order of the gains; equal gains by ascending column."""
+    """Return the features with a gain, in descending order of the gains.
+
+    Features with equal gains are ordered by column.
+    """
     order: list[int] = np.argsort(-gains, kind="stable").tolist()
     return [j for j in order if gains[j] > 0]
 
@@ -381,7 +403,10 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
 
 
 class _ShardReader:
-    """Reads one shard at a time; the mapped pages of a shard are released before the next one is read."""
+    """Reads one shard at a time.
+
+    The mapped pages of a shard are released before the next shard is read.
+    """
 
     def __init__(self, data: TrainingData) -> None:
         self._data = data

@@ -382,7 +382,10 @@ class CurrentModel(QObject):
         return self._of_run(view, choice) if request is None else self._probe.model(request, choice.place)
 
     def _wanted_inspection(self, view: Shown, values: tuple[Any, ...]) -> PathWanted | None:
-        """Return a request for the path at inspected values; None if the run has it or it is impossible."""
+        """Return a request for the path at inspected values.
+
+        Return None if the run has this path, or the path is impossible.
+        """
         plan = self._live_plan(view)
         record = view.record
         if record is None or view.fold is None or plan is not view.plan or not plan.live:
@@ -452,7 +455,10 @@ class CurrentModel(QObject):
         return path_plan(plan) != path_plan(view.plan)
 
     def _wanted(self, view: Shown) -> PathWanted | None:
-        """Return a request for the path that the slider, a pin or a ban asks for; None if not computable."""
+        """Return a request for the path that the slider, a pin or a ban asks for.
+
+        Return None if the path cannot be computed.
+        """
         plan = self._live_plan(view)
         fold = view.fold
         values = self._values(view)

@@ -69,7 +69,10 @@ class OverGrid:
 
 
 def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> OverGrid | None:
-    """Return the curves over the first grid with several values in the combinations; None without one."""
+    """Return the curves over the first grid with several values in the combinations.
+
+    Return None without such a grid.
+    """
     if len(combinations) < 2:
         return None
     varied = varied_axes(combinations)
@@ -301,7 +304,7 @@ class CurvesPanel(Panel):
             plot.redraw()
 
     def set_measured(self, measured: bool, left_out: bool = False, *, pairs: bool = False) -> None:
-        """Set what the validation plot shows.
+        """Set the measures that the validation plot shows.
 
         ``measured`` says whether the data have a validation part, and ``left_out`` whether left-out training
         queries are measured (with ``pairs``, left-out pairs of documents). The left-out measure is drawn in
@@ -656,7 +659,10 @@ class CurvesPanel(Panel):
         self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
 
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
-        """Return the lines of the note on a point: its model and each of its measures; () without a value."""
+        """Return the lines of the note on a point: its model and each of its measures.
+
+        Return () for a point without a value.
+        """
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
